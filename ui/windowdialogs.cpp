@@ -261,7 +261,7 @@ void WindowDialogs::openUndo()
         openUndoOf(*m_undo, *m_edited);
 }
 
-QString WindowDialogs::whyNoUndo() const
+QString WindowDialogs::undoDisabledReason() const
 {
     return m_undo     ? QString()
            : m_edited ? tr("The last edit cannot be taken back")

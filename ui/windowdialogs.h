@@ -40,9 +40,9 @@ public:
     void openBulk(Bulk bulk);
     void openEditOf(const operate::EditRequest &request);
     void openUndoOf(const operate::EditRequest &undo, const operate::EditRequest &undone);
-    // The form that takes the last edit back, if whyNoUndo() is empty.
+    // The form that takes the last edit back, if undoDisabledReason() is empty.
     void openUndo();
-    [[nodiscard]] QString whyNoUndo() const;
+    [[nodiscard]] QString undoDisabledReason() const;
     void openGuarantees();
     void openFindingsHelp();
     void openSettings();

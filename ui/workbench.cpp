@@ -98,19 +98,20 @@ Workbench::Workbench(MainWindow &window, TopBar &top, Actions &actions, WindowDi
 void Workbench::refuse()
 {
     // Nothing is done at another moment than now, whoever asks for it.
-    const auto there = m_clock.isElsewhere() ? PausableBackend::whyNotThere() : QString();
+    const auto there = m_clock.isElsewhere() ? PausableBackend::historyModeReason() : QString();
     m_actions.setRefused({u"release-session"_s, u"release-listed"_s, u"remove-stale"_s}, there);
     const auto nowhere =
         m_window.connections().all().empty() ? tr("There is no connection on which it could be") : QString();
     m_actions.setRefused({u"acquire"_s}, there.isEmpty() ? nowhere : there);
     const bool isOnOther = !m_locks.isVisibleTo(&m_window);
-    const auto noLock = m_locks.detail().whyNoLock();
+    const auto noLock = m_locks.detail().noSelectionReason();
     m_actions.setRefused({u"to-graph"_s, u"save-note"_s}, noLock);
     m_actions.setRefused({u"to-session"_s, u"detach"_s},
                          isOnOther ? tr("That is of the lock chosen on the page of locks") : noLock);
     const auto onOther = isOnOther ? tr("A lock is released on the page of locks") : QString();
-    m_actions.setRefused({u"force-release"_s}, onOther.isEmpty() ? m_locks.detail().whyNoRelease() : onOther);
-    m_actions.setRefused({u"undo"_s}, there.isEmpty() ? m_dialogs.whyNoUndo() : there);
+    m_actions.setRefused({u"force-release"_s},
+                         onOther.isEmpty() ? m_locks.detail().releaseDisabledReason() : onOther);
+    m_actions.setRefused({u"undo"_s}, there.isEmpty() ? m_dialogs.undoDisabledReason() : there);
 }
 
 void Workbench::watch(Backend &backend)

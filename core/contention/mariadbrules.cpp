@@ -41,7 +41,7 @@ bool canHappenOnMariaDb(FaultKind fault)
            && fault != FaultKind::LostPublish;
 }
 
-QString whyOnMariaDb(const RecipeInfo &recipe, FaultKind fault)
+QString mariaDbFaultReason(const RecipeInfo &recipe, FaultKind fault)
 {
     if (recipe.optimistic)
         return {}; // nobody holds anything; a write under an old version is refused
@@ -79,7 +79,7 @@ GuaranteeRule twoBelieveOnMariaDb(const RecipeInfo &recipe, FaultKind fault, con
         return {
             u"the pause is longer than the server keeps an idle connection (8 hours), and the locks go with the connection"_s,
             true};
-    return {whyOnMariaDb(recipe, fault)};
+    return {mariaDbFaultReason(recipe, fault)};
 }
 
 Result<void> checkSqlAct(const QByteArray &command)

@@ -39,7 +39,7 @@ bool canHappenOnRedis(FaultKind fault)
     return fault != FaultKind::Expire && fault != FaultKind::Lag; // it has no sessions
 }
 
-QString whyOnRedis(const RecipeInfo &recipe, FaultKind fault)
+QString redisFaultReason(const RecipeInfo &recipe, FaultKind fault)
 {
     const auto untilItAsks = recipe.renewed ? u"until its next renewal"_s
                                             : u"until its work is done or its lease is over, as nothing renews it"_s;
@@ -74,7 +74,7 @@ GuaranteeRule twoBelieveOnRedis(const RecipeInfo &recipe, FaultKind fault, const
         return {
             u"two clients that ask in the same millisecond write the same time, and one that got no answer takes the lock for its own"_s,
             true};
-    return {whyOnRedis(recipe, fault)};
+    return {redisFaultReason(recipe, fault)};
 }
 
 Result<void> checkRedisAct(const QByteArray &command)

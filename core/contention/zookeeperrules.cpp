@@ -37,7 +37,7 @@ bool canHappenOnZooKeeper(FaultKind fault)
     return fault != FaultKind::RestartEmpty && fault != FaultKind::Failover && fault != FaultKind::LostPublish;
 }
 
-QString whyOnZooKeeper(FaultKind fault)
+QString zooKeeperFaultReason(FaultKind fault)
 {
     switch (fault) {
     case FaultKind::Pause:
@@ -56,7 +56,7 @@ GuaranteeRule twoBelieveOnZooKeeper(const RecipeInfo &, FaultKind fault, const Q
         return {
             u"a client that is cut off, and whose clock is slow, believes in its lock for longer than its session lives"_s,
             true};
-    return {whyOnZooKeeper(fault)};
+    return {zooKeeperFaultReason(fault)};
 }
 
 Duration sessionOrWork(const Scenario &scenario)

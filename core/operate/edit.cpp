@@ -105,7 +105,7 @@ QString doneInAudit(const EditSent &sent)
 }
 
 // Its own words, "nothing was sent", would be taken for the edit's.
-QString whyUnread(const Error &error)
+QString readErrorText(const Error &error)
 {
     return error.code == ErrorCode::NotConnected ? u"there is no connection"_s : error.message;
 }
@@ -115,7 +115,7 @@ Error editUnknown(const EditPlan &plan, const Error &lost, const Result<EditStat
     // Which name the server gave it went with the answer.
     const auto now =
         plan.request.isSequential ? u"look into its folder"_s
-        : !after                  ? u"it could not be read again: "_s + whyUnread(after.error())
+        : !after                  ? u"it could not be read again: "_s + readErrorText(after.error())
                                   : u"read again, it "_s
                        + (differenceFor(plan.request, plan.before, *after).isEmpty()
                               ? u"is as it was before"_s
@@ -168,7 +168,7 @@ Result<EditOutcome> outcomeOfEdit(const EditPlan &plan, const Result<EditSent> &
         outcome.after = *after;
         outcome.undo = undoOf(plan, *sent, *after);
     } else {
-        outcome.message += u"; it could not be read again: "_s + whyUnread(after.error());
+        outcome.message += u"; it could not be read again: "_s + readErrorText(after.error());
     }
     return outcome;
 }
@@ -245,7 +245,7 @@ Task<Result<EditPlan>> planEdit(EditRequest request, EditTools tools, Deadline d
 
 Task<Result<EditOutcome>> applyEdit(EditPlan plan, EditTools tools, QString reason, Deadline deadline)
 {
-    if (auto refusal = whyNoEdit(plan))
+    if (auto refusal = editError(plan))
         co_return *refusal;
     if (plan.touchesHeld() && !plan.areLocksAccepted)
         co_return Error{ErrorCode::Refused, u"%1: a lock there is held, and nobody said that this is known: nothing "

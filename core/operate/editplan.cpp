@@ -146,13 +146,13 @@ EditPreview previewOf(const EditPlan &plan)
     return preview;
 }
 
-std::optional<Error> whyNoEdit(const EditPlan &plan)
+std::optional<Error> editError(const EditPlan &plan)
 {
     const auto &request = plan.request;
     if (request.value.size() > largestEdit)
         return Error{ErrorCode::TooLarge,
                      u"%1 bytes are more than an edit takes (1 MiB)"_s.arg(request.value.size())};
-    return isOfZnodes(request.kind) ? whyNoZnodeEdit(plan) : whyNoKeyEdit(plan);
+    return isOfZnodes(request.kind) ? znodeEditError(plan) : keyEditError(plan);
 }
 
 QString differenceFor(const EditRequest &request, const EditState &was, const EditState &now)

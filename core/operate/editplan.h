@@ -116,7 +116,7 @@ struct EditPreview {
 // Of the plan as its request is now. Any thread.
 [[nodiscard]] EditPreview previewOf(const EditPlan &plan);
 // Why the request cannot be; nothing when it can, as far as is known without a server.
-[[nodiscard]] std::optional<Error> whyNoEdit(const EditPlan &plan);
+[[nodiscard]] std::optional<Error> editError(const EditPlan &plan);
 // What differs between two looks at what the edit is guarded by; empty: nothing.
 [[nodiscard]] QString differenceFor(const EditRequest &request, const EditState &was, const EditState &now);
 
@@ -156,8 +156,8 @@ struct EditOutcome {
 // Each of its own kind, in its own file.
 [[nodiscard]] EditPreview previewOfZnodeEdit(const EditPlan &plan);
 [[nodiscard]] EditPreview previewOfKeyEdit(const EditPlan &plan);
-[[nodiscard]] std::optional<Error> whyNoZnodeEdit(const EditPlan &plan);
-[[nodiscard]] std::optional<Error> whyNoKeyEdit(const EditPlan &plan);
+[[nodiscard]] std::optional<Error> znodeEditError(const EditPlan &plan);
+[[nodiscard]] std::optional<Error> keyEditError(const EditPlan &plan);
 [[nodiscard]] QString differenceOfZnodes(const EditRequest &request, const EditState &was, const EditState &now);
 [[nodiscard]] QString differenceOfKeys(const EditRequest &request, const EditState &was, const EditState &now);
 

@@ -147,7 +147,7 @@ void planLeaveQueue(ForceReleasePlan &plan, const Contender &waiter)
 }
 
 // Of what a script answers beside 1 and -1.
-QString whyNotShortened(qint64 outcome)
+QString shorteningError(qint64 outcome)
 {
     switch (outcome) {
     case 2: return u"it ends as soon by itself"_s;
@@ -192,7 +192,7 @@ Task<Result<Sent>> shorten(ForceReleasePlan plan, redis::Connection *connection,
         co_return Sent{isPair ? answer.items[1].integer : 0, {}};
     if (outcome == -1)
         co_return goneAlready(plan);
-    co_return changedMeanwhile(plan, whyNotShortened(outcome));
+    co_return changedMeanwhile(plan, shorteningError(outcome));
 }
 
 Task<Result<Sent>> leaveQueue(ForceReleasePlan plan, redis::Connection *connection, Deadline deadline)

@@ -277,7 +277,7 @@ EditPreview previewOfKeyEdit(const EditPlan &plan)
     return preview;
 }
 
-std::optional<Error> whyNoKeyEdit(const EditPlan &plan)
+std::optional<Error> keyEditError(const EditPlan &plan)
 {
     const auto &request = plan.request;
     const auto &before = plan.before;

@@ -171,7 +171,7 @@ EditPreview previewOfZnodeEdit(const EditPlan &plan)
     return preview;
 }
 
-std::optional<Error> whyNoZnodeEdit(const EditPlan &plan)
+std::optional<Error> znodeEditError(const EditPlan &plan)
 {
     const auto &request = plan.request;
     const auto path = label(request.name);

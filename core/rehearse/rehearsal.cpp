@@ -166,7 +166,7 @@ Rehearsal begun(const operate::ForceReleasePlan &plan)
 }
 
 // What a contender's recipe does not know: then nothing can be foretold.
-std::optional<QString> whyNotPlayed(const LockSnapshot &lock)
+std::optional<QString> notPlayableReason(const LockSnapshot &lock)
 {
     const auto &recipe = recipeOf(lock.recipe);
     const bool readsAlone = !recipe.readWrite && std::ranges::any_of(lock.contenders, [](const auto &one) {
@@ -225,7 +225,7 @@ Result<Rehearsal> rehearse(const operate::ForceReleasePlan &plan)
                u"lock before that no longer exists"_s.arg(label(*elsewhere, 120));
         return rehearsal;
     }
-    if (const auto why = whyNotPlayed(lock)) {
+    if (const auto why = notPlayableReason(lock)) {
         rehearsal.assumed << *why;
         return rehearsal;
     }

@@ -154,7 +154,7 @@ void NewsFeed::closed(const ConnectionName &name)
 // --- what goes to the window -------------------------------------------------------------------
 
 // Nothing is complete, and no connection newer, than the locks of it that the window has been told of.
-ConnectionStatus NewsFeed::toldStatusOf(Link &link)
+ConnectionStatus NewsFeed::reportedStatusOf(Link &link)
 {
     auto status = statusOf(link);
     if (const auto oldest = m_news.oldestOf(status.name))
@@ -185,7 +185,7 @@ void NewsFeed::flush()
     auto batch = m_news.take(mostLocksInBatch);
     for (const auto &name : std::exchange(m_changedStatuses, {})) {
         if (auto *link = m_workspace->find(name))
-            batch.connections.push_back(toldStatusOf(*link));
+            batch.connections.push_back(reportedStatusOf(*link));
     }
     m_isBatchOnItsWay = true;
     m_deliver(std::move(batch));

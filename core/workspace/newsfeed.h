@@ -41,7 +41,7 @@ private:
     void tell(inspect::SnapshotChange change);
     void tellSeen(const auto &seen);
     void recordOne(const auto &change);
-    [[nodiscard]] ConnectionStatus toldStatusOf(Link &link);
+    [[nodiscard]] ConnectionStatus reportedStatusOf(Link &link);
     void refreshStatuses();
     void scheduleFlush();
     void flush();

@@ -145,7 +145,7 @@ private:
     template <class R>
     void submit(Asked<R> &asked);
     [[nodiscard]] Error overError(const Attempt &attempt) const;
-    [[nodiscard]] std::optional<Error> whyNotNow(const Attempt &attempt, qsizetype payloadBytes,
+    [[nodiscard]] std::optional<Error> sendError(const Attempt &attempt, qsizetype payloadBytes,
                                                  Deadline deadline) const;
     // The request if it succeeded; a failed one has been told so already.
     [[nodiscard]] std::unique_ptr<Outstanding> takeAnswered(quint64 id, int returnCode);

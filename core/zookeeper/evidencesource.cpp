@@ -112,7 +112,7 @@ struct EvidenceSource::Private {
     std::map<QString, Duration> usual;                   // how long a place took the last time, in time or not
     std::map<QString, Instant> heardAt;
     Instant identified{};
-    QString whyUnidentified; // "conf: not in the whitelist"
+    QString unidentifiedReason; // "conf: not in the whitelist"
     quint64 nextExchange = 0;
     std::map<quint64, std::unique_ptr<Exchange>> exchanges;
     std::vector<std::weak_ptr<Round>> rounds;
@@ -298,7 +298,7 @@ void EvidenceSource::Private::learnFrom(const Round &round)
         if (const auto conf = seat.said.answers.find("conf"); conf != seat.said.answers.end()) {
             identified = loop.now();
             if (conf->second.answered == 0)
-                whyUnidentified = u"conf: "_s + conf->second.refusal;
+                unidentifiedReason = u"conf: "_s + conf->second.refusal;
         }
         // An answer to an earlier round may have come meanwhile.
         const auto heard = heardAt.find(displayHost(seat.place.at));
@@ -399,7 +399,7 @@ Evidence EvidenceSource::Private::sumOf(Round &round) const
         all.answers[command] = std::move(sum);
     }
     if (!size)
-        all.membersUnknown = whyUnidentified.isEmpty() ? u"conf: no answer"_s : whyUnidentified;
+        all.membersUnknown = unidentifiedReason.isEmpty() ? u"conf: no answer"_s : unidentifiedReason;
     return all;
 }
 

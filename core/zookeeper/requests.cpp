@@ -97,7 +97,7 @@ int hand(const RemoveWatchesRequest &request, zhandle_t *handle, callbacks::Unwa
 
 } // namespace
 
-std::optional<Error> Client::whyNotNow(const Attempt &attempt, qsizetype payloadBytes, Deadline deadline) const
+std::optional<Error> Client::sendError(const Attempt &attempt, qsizetype payloadBytes, Deadline deadline) const
 {
     auto state = m_state;
     if (state == SessionState::Connected) {
@@ -110,7 +110,7 @@ std::optional<Error> Client::whyNotNow(const Attempt &attempt, qsizetype payload
         else if (now != ZOO_CONNECTED_STATE)
             state = SessionState::Connecting;
     }
-    return whyNotSent(state, attempt, payloadBytes, deadline, loop());
+    return preSendError(state, attempt, payloadBytes, deadline, loop());
 }
 
 void Client::send(Request &&request)
@@ -125,7 +125,7 @@ void Client::submit(Asked<R> &asked)
     if (auto why = whyUnfit(request))
         return reply.complete(std::move(*why));
     auto attempt = attemptOf(request);
-    if (auto why = whyNotNow(attempt, payloadOf(request), deadline))
+    if (auto why = sendError(attempt, payloadOf(request), deadline))
         return reply.complete(std::move(*why));
     std::optional<WatchRequest> watch;
     if (const auto &listener = watchOf(request))

@@ -99,7 +99,7 @@ Error badCreate(const ZPath &path, const QString &why)
 }
 
 // The library would cut the path there and act on another node.
-std::optional<Error> whyBadPath(const Attempt &attempt)
+std::optional<Error> pathError(const Attempt &attempt)
 {
     if (!attempt.path.bytes().contains('\0'))
         return {};
@@ -113,10 +113,10 @@ bool isNoName(QByteArrayView name)
 
 } // namespace
 
-std::optional<Error> whyNotSent(SessionState state, const Attempt &attempt, qsizetype payloadBytes, Deadline deadline,
-                                const Loop &loop)
+std::optional<Error> preSendError(SessionState state, const Attempt &attempt, qsizetype payloadBytes,
+                                  Deadline deadline, const Loop &loop)
 {
-    if (auto why = whyBadPath(attempt))
+    if (auto why = pathError(attempt))
         return why;
     if (state != SessionState::Connected)
         return notSent(state, attempt);
@@ -168,7 +168,7 @@ std::optional<Error> whyUnfit(const MultiRequest &request)
     if (request.ops.empty())
         return Error{ErrorCode::BadInput, u"a transaction needs at least one part"_s, false};
     for (const auto &op : request.ops) {
-        if (auto why = whyBadPath({"change", op.path}))
+        if (auto why = pathError({"change", op.path}))
             return why;
         // The library notices too late, and frees what it never had.
         if (!isPath(op.path, op.mode))

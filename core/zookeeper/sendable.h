@@ -24,8 +24,8 @@ struct Attempt {
 [[nodiscard]] Error makeError(ErrorCode code, const Attempt &attempt, const QString &why, bool retryable = false);
 
 // Why a request of that size cannot be sent in this state of the session; none when it can.
-[[nodiscard]] std::optional<Error> whyNotSent(SessionState state, const Attempt &attempt, qsizetype payloadBytes,
-                                              Deadline deadline, const Loop &loop);
+[[nodiscard]] std::optional<Error> preSendError(SessionState state, const Attempt &attempt, qsizetype payloadBytes,
+                                                Deadline deadline, const Loop &loop);
 // Why this is never sent, whatever the state: a mode and a time to live that do not fit together, no transaction.
 [[nodiscard]] std::optional<Error> whyUnfit(const CreateRequest &request);
 [[nodiscard]] std::optional<Error> whyUnfit(const MultiRequest &request);

@@ -84,7 +84,7 @@ class TestWindowTime : public QObject {
         m_window->time().goTo(moment);
         return QTest::qWaitFor([&] { return m_window->time().moment() == moment; }, 30'000);
     }
-    static QString refusal() { return ui::PausableBackend::whyNotThere(); }
+    static QString refusal() { return ui::PausableBackend::historyModeReason(); }
     static QStringList acts()
     {
         return {u"force-release"_s, u"acquire"_s, u"release-session"_s, u"release-listed"_s, u"remove-stale"_s};

@@ -384,9 +384,9 @@ private slots:
         QFETCH(QByteArray, path);
         EditPlan plan;
         plan.request = request(EditKind::ZnodeCreate, path);
-        QVERIFY(whyNoEdit(plan));
+        QVERIFY(editError(plan));
         plan.request.value = QByteArray(largestEdit + 1, 'x');
-        QCOMPARE(whyNoEdit(plan)->code, ErrorCode::TooLarge);
+        QCOMPARE(editError(plan)->code, ErrorCode::TooLarge);
     }
     void aNodeIsItsSessionsOrHasATtl()
     {
@@ -395,17 +395,17 @@ private slots:
         plan.request.acls = zk::openAcl();
         plan.request.isEphemeral = true;
         plan.request.value = "x";
-        QVERIFY(!whyNoEdit(plan));
+        QVERIFY(!editError(plan));
         QCOMPARE(previewOf(plan).commands.last(), u"create /app/new ephemeral, 1 byte"_s);
         QVERIFY(previewOf(plan).warnings.join(u' ').contains(u"goes with it"_s));
         plan.request.ttl = std::chrono::seconds(30);
-        QVERIFY(whyNoEdit(plan));
+        QVERIFY(editError(plan));
         plan.request.isEphemeral = false;
-        QVERIFY(!whyNoEdit(plan));
+        QVERIFY(!editError(plan));
         QCOMPARE(previewOf(plan).commands.last(), u"create /app/new persistent TTL 30000 ms, 1 byte"_s);
         QVERIFY(previewOf(plan).warnings.join(u' ').contains(u"was not changed for 30 s"_s));
         plan.request.ttl = std::chrono::milliseconds(0);
-        QVERIFY(whyNoEdit(plan));
+        QVERIFY(editError(plan));
     }
     // Not "set back to the ACL there was" beside a warning that nobody could.
     void anAclThatNobodyMayChangeAgainIsNotTakenBack()
@@ -430,7 +430,7 @@ private slots:
         plan.request = request(EditKind::ZnodeAcl, "/app");
         QVERIFY(previewOf(plan).undo.contains(u"cannot be taken back"_s));
         plan.request.acls = {{zk::perms::read, "digest", "ops:x"}};
-        QVERIFY(whyNoEdit(plan));
+        QVERIFY(editError(plan));
     }
 };
 

@@ -48,9 +48,9 @@ private slots:
         plan.before.isWhole = false;
         plan.before.items = largestEdit + 1;
         plan.request = request(EditKind::KeySet, "k", "new");
-        QCOMPARE(whyNoEdit(plan)->code, ErrorCode::TooLarge);
+        QCOMPARE(editError(plan)->code, ErrorCode::TooLarge);
         plan.request = request(EditKind::KeyDelete, "k");
-        QVERIFY(!whyNoEdit(plan));
+        QVERIFY(!editError(plan));
         const auto preview = previewOf(plan);
         QVERIFY(!preview.exact);
         QVERIFY2(preview.undo.contains(u"cannot be taken back"_s), qPrintable(preview.undo));

@@ -82,13 +82,13 @@ private slots:
         for (const auto *value : {"2", "1", "0", "-1"}) {
             const auto key = string("plainsem", value, -1);
             QVERIFY2(!recognise(key, {}, beside.context), value);
-            QVERIFY2(!whyNotUnderstood(key).isEmpty(), value);
+            QVERIFY2(!notUnderstoodReason(key).isEmpty(), value);
         }
-        QVERIFY(whyNotUnderstood(string("plainsem", "two", -1)).isEmpty());
-        QVERIFY(whyNotUnderstood(missing("plainsem")).isEmpty());
-        QVERIFY(whyNotUnderstood(hash("sess_73fps", "data x\nlock 57\npid web1|5583")).contains(u"hash"));
-        QVERIFY(whyNotUnderstood(hash("huey.results.shop", "shop.lock.nightly 1")).contains(u"hash"));
-        QVERIFY(whyNotUnderstood(hash("user:7", "name x")).isEmpty());
+        QVERIFY(notUnderstoodReason(string("plainsem", "two", -1)).isEmpty());
+        QVERIFY(notUnderstoodReason(missing("plainsem")).isEmpty());
+        QVERIFY(notUnderstoodReason(hash("sess_73fps", "data x\nlock 57\npid web1|5583")).contains(u"hash"));
+        QVERIFY(notUnderstoodReason(hash("huey.results.shop", "shop.lock.nightly 1")).contains(u"hash"));
+        QVERIFY(notUnderstoodReason(hash("user:7", "name x")).isEmpty());
     }
 
     // What redis-setnx-expire writes, under a name that says nothing.

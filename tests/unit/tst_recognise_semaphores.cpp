@@ -108,7 +108,7 @@ private slots:
         for (const auto *value : {"3", "1", "0"}) {
             QCOMPARE(drawnSemaphore(stringAt("app:semaphore", value)), QByteArray());
             QCOMPARE(drawnSemaphore(stringAt("app:semaphore", value), {}, true), QByteArray());
-            QVERIFY(!whyNotUnderstood(stringAt("app:semaphore", value)).isEmpty());
+            QVERIFY(!notUnderstoodReason(stringAt("app:semaphore", value)).isEmpty());
         }
     }
 

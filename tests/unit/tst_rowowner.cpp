@@ -58,7 +58,7 @@ private slots:
                           : value == "\\0" ? mariadb::Rows::Cell(QByteArray(1, '\0'))
                                            : mariadb::Rows::Cell(value));
         const ServerClock clock{"2026-11-28 10:00:00.000", "2026-11-28 08:00:00.000", 1'795'852'800};
-        QTEST(whyOwned(name, rows, clock), "why");
+        QTEST(ownedReason(name, rows, clock), "why");
     }
 };
 

@@ -141,7 +141,7 @@ void EditDialog::read()
             return;
         }
         // Of what is gone a form would say what cannot be.
-        if (const auto why = operate::whyNoEdit(*plan); !m_isNew && why && why->code == ErrorCode::NoNode) {
+        if (const auto why = operate::editError(*plan); !m_isNew && why && why->code == ErrorCode::NoNode) {
             showError(*why);
             return;
         }
@@ -376,7 +376,7 @@ QString EditDialog::obstacle() const
         return why;
     if (!m_fieldTrouble.isEmpty())
         return m_fieldTrouble;
-    if (const auto why = operate::whyNoEdit(*m_plan))
+    if (const auto why = operate::editError(*m_plan))
         return harmless(why->message, 300);
     if (m_isNew && (m_isNewField ? m_plan->before.hasField : m_plan->before.exists))
         return tr("there is one of that name already");

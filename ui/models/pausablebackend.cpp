@@ -75,7 +75,7 @@ Error PausableBackend::notNow()
             tr("this is not now: it is not recorded, and nothing can be done there; go back to now first")};
 }
 
-QString PausableBackend::whyNotThere()
+QString PausableBackend::historyModeReason()
 {
     return tr("This is not now: go back to now first");
 }

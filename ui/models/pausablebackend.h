@@ -38,7 +38,7 @@ public:
     // Why nothing is asked or done there.
     [[nodiscard]] static Error notNow();
     // The same beside a greyed action.
-    [[nodiscard]] static QString whyNotThere();
+    [[nodiscard]] static QString historyModeReason();
 
     [[nodiscard]] std::vector<inspect::ClientLabel> clientLabels() const override { return m_backend.clientLabels(); }
     void post(PostedQuery query) override;

@@ -256,7 +256,7 @@ void LockDetail::setPast(bool past)
 {
     m_isPast = past;
     m_acquire->setEnabled(!past);
-    m_acquire->setToolTip(past ? PausableBackend::whyNotThere() : QString());
+    m_acquire->setToolTip(past ? PausableBackend::historyModeReason() : QString());
     updateRelease();
 }
 
@@ -379,7 +379,7 @@ void LockDetail::setOwn(const QSet<QByteArray> &own)
 void LockDetail::updateRelease()
 {
     const bool isOwn = m_own.contains(holder());
-    const auto why = whyNoRelease();
+    const auto why = releaseDisabledReason();
     m_forceRelease->setText(isOwn ? tr("Release") : tr("Force-release…"));
     m_forceRelease->setEnabled(why.isEmpty());
     m_forceRelease->setToolTip(!why.isEmpty() ? why
@@ -388,18 +388,18 @@ void LockDetail::updateRelease()
     emit releaseChanged();
 }
 
-QString LockDetail::whyNoLock() const
+QString LockDetail::noSelectionReason() const
 {
     return m_lock ? QString() : tr("No lock is chosen");
 }
 
 // What is old may be over.
-QString LockDetail::whyNoRelease() const
+QString LockDetail::releaseDisabledReason() const
 {
     if (m_isPast)
-        return PausableBackend::whyNotThere();
+        return PausableBackend::historyModeReason();
     if (!m_lock)
-        return whyNoLock();
+        return noSelectionReason();
     if (m_isGone)
         return tr("The chosen lock is gone");
     if (m_stale)

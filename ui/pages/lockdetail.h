@@ -65,8 +65,8 @@ public:
     // The holder a force-release is about: the chosen one, else the first; empty if nobody holds.
     [[nodiscard]] QByteArray holder() const;
     // Why nothing can be released of what is shown; empty: something can.
-    [[nodiscard]] QString whyNoLock() const; // empty: one is chosen
-    [[nodiscard]] QString whyNoRelease() const;
+    [[nodiscard]] QString noSelectionReason() const; // empty: one is chosen
+    [[nodiscard]] QString releaseDisabledReason() const;
     // The contender chosen in the queue; empty if none is.
     [[nodiscard]] QByteArray chosen() const;
     // The incident note, with all that is recorded of the lock. `use` gets it later, while this lives.
@@ -80,7 +80,7 @@ signals:
     void acquireRequested();
     void forceReleaseRequested();
     void releaseRequested(const QByteArray &ownContender);
-    void releaseChanged(); // whyNoLock() or whyNoRelease() may be another
+    void releaseChanged(); // noSelectionReason() or releaseDisabledReason() may be another
     // Asks the window to show that moment.
     void momentActivated(std::chrono::sys_time<std::chrono::milliseconds> moment);
 

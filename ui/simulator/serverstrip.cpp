@@ -205,7 +205,7 @@ std::vector<ServerStrip::Belief> ServerStrip::grouped() const
     return groups;
 }
 
-QString ServerStrip::saidOf(const Belief &belief)
+QString ServerStrip::beliefText(const Belief &belief)
 {
     const bool areMany = belief.count > mostNamed;
     const QString names = belief.first.first(std::min<qsizetype>(belief.count, mostNamed - areMany)).join(u' ');
@@ -216,7 +216,7 @@ QStringList ServerStrip::beliefs() const
 {
     QStringList all;
     for (const auto &belief : grouped())
-        all << saidOf(belief);
+        all << beliefText(belief);
     return all;
 }
 
@@ -320,7 +320,7 @@ void ServerStrip::paintEvent(QPaintEvent *)
     const QRectF here = section(tr("They believe"), height() - believed - 3, height());
     Flow flow(metrics, here.width());
     for (const auto &belief : beliefs)
-        flow.put(saidOf(belief));
+        flow.put(beliefText(belief));
     const int unsaid = draw(flow, here, [&](int item) {
         const auto state = beliefs[static_cast<std::size_t>(item)].state;
         return state == LaneState::Holds || state == LaneState::Works ? t.hold : t.muted;

@@ -50,7 +50,7 @@ private:
     };
     [[nodiscard]] std::vector<Belief> grouped() const;
     [[nodiscard]] QString beliefOf(int lane, const LaneSpan &span) const;
-    [[nodiscard]] static QString saidOf(const Belief &belief);
+    [[nodiscard]] static QString beliefText(const Belief &belief);
 
     PlayedRunPtr m_run;
     ServersThen m_then;

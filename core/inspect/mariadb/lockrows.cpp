@@ -160,7 +160,7 @@ Task<Result<void>> SqlLockRows::readTable(Send send, LockRowTable table, Deadlin
         co_return rows.error();
     if (!rows) {
         m_gaps << u"what stands in %1 cannot be read: %2"_s.arg(tableLabel(table),
-                                                                m_dialect->whyUnread(rows.error()));
+                                                                m_dialect->readErrorText(rows.error()));
         co_return Result<void>();
     }
     if (rows->rows.size() >= mostLockRows)

@@ -32,7 +32,7 @@ struct LockRowDialect {
     std::optional<ServerTime> (*moment)(const mariadb::Rows &rows, std::size_t row, const QByteArray &column);
     // The server has an opinion: what the connection is suffering from is nobody's gap.
     bool (*isRefusal)(const Error &error);
-    QString (*whyUnread)(const Error &error); // of a table's rows
+    QString (*readErrorText)(const Error &error); // of a table's rows
 };
 
 // MariaDB's and MySQL's.

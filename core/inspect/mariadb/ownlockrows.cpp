@@ -52,7 +52,7 @@ const LockRowDialect &ownLockRows()
         .beforeRows = mariadb::committedNext,
         .moment = moment,
         .isRefusal = isRefusal,
-        .whyUnread = [](const Error &error) { return error.message; },
+        .readErrorText = [](const Error &error) { return error.message; },
     };
     return dialect;
 }

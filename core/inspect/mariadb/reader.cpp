@@ -241,7 +241,7 @@ Task<Result<Rows>> SqlReader::askForRows(QByteArray mark, Deadline deadline)
 }
 
 // PROCESS is for INNODB_TRX, and for others' connections; who waits for whom may take more.
-Task<SqlReader::NoRows> SqlReader::whyNoRows(Error error, Deadline deadline)
+Task<SqlReader::NoRows> SqlReader::missingRowsReason(Error error, Deadline deadline)
 {
     if (error.code != ErrorCode::NoPermission)
         co_return NoRows{error.message, true};
@@ -262,7 +262,7 @@ Task<Result<void>> SqlReader::readRowLocks(SqlPoll *look, Deadline deadline)
     if (!rows && !isRefusal(rows.error()))
         co_return rows.error();
     if (!rows) {
-        const auto said = co_await whyNoRows(rows.error(), deadline);
+        const auto said = co_await missingRowsReason(rows.error(), deadline);
         look->seesAllProcesses = said.seesAllProcesses;
         note(u"row locks cannot be seen: "_s + said.why);
         co_return Result<void>();

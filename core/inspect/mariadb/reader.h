@@ -58,7 +58,7 @@ private:
     Task<Result<void>> meetServer(Deadline deadline);
     Task<Result<SqlPoll>> ask(Deadline deadline, QByteArray also);
     Task<Result<mariadb::Rows>> askForRows(QByteArray mark, Deadline deadline);
-    Task<NoRows> whyNoRows(Error error, Deadline deadline);
+    Task<NoRows> missingRowsReason(Error error, Deadline deadline);
     Task<Result<NamedLocks>> findNamedLocks(Deadline deadline);
     Task<Result<void>> readRowLocks(SqlPoll *look, Deadline deadline);
     Task<Result<void>> readPreparedXa(SqlPoll *look, Deadline deadline);

@@ -18,7 +18,7 @@ const QByteArray privilegesOfUser =
     "LEFT(CURRENT_USER(), CHAR_LENGTH(CURRENT_USER()) - CHAR_LENGTH(SUBSTRING_INDEX(CURRENT_USER(), '@', -1)) - 1), "
     "'''@''', SUBSTRING_INDEX(CURRENT_USER(), '@', -1), '''')";
 
-QString sayWhether(bool is, const QString &what, const QString &without)
+QString permissionText(bool is, const QString &what, const QString &without)
 {
     return is ? u"may "_s + what : u"may not %1: %2"_s.arg(what, without);
 }
@@ -39,10 +39,10 @@ Task<QStringList> mariaDbRights(mariadb::Session *session, Deadline deadline)
     const bool mayKill =
         has.contains("SUPER") || has.contains("CONNECTION ADMIN") || has.contains("CONNECTION_ADMIN");
     QStringList said{u"user "_s + label(rows->cell(0, "who").value_or(QByteArray()), 120)};
-    said << sayWhether(has.contains("PROCESS"), u"see the locks and connections of others"_s,
-                       u"it has no PROCESS privilege"_s)
-         << sayWhether(mayKill, u"end the connections of others"_s,
-                       u"it has neither CONNECTION ADMIN nor SUPER; its own it may"_s);
+    said << permissionText(has.contains("PROCESS"), u"see the locks and connections of others"_s,
+                           u"it has no PROCESS privilege"_s)
+         << permissionText(mayKill, u"end the connections of others"_s,
+                           u"it has neither CONNECTION ADMIN nor SUPER; its own it may"_s);
     const auto role = rows->cell(0, "role").value_or(QByteArray());
     if (!role.isEmpty() && role != "NONE")
         said << u"what its role %1 adds is not counted"_s.arg(label(role, 120));

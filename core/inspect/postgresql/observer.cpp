@@ -15,7 +15,7 @@ using namespace Qt::StringLiterals;
 namespace {
 
 // What can be said of a name that no snapshot has.
-QString whyNoPgLock(const QByteArray &name, const PgPoll &look, const std::vector<LockSnapshot> &snapshots)
+QString missingPgLockReason(const QByteArray &name, const PgPoll &look, const std::vector<LockSnapshot> &snapshots)
 {
     if (name.startsWith("ADVISORY"))
         return u"nobody holds or wants an advisory lock of this key in this database"_s;
@@ -64,7 +64,7 @@ Task<Result<LockSnapshot>> PostgreSqlObserver::readNow(QByteArray lock, Deadline
         if (isLockRowName(lock) && gap.contains("cannot be read"_L1))
             co_return Error{ErrorCode::Refused, gap, true};
     }
-    const auto hint = whyNoPgLock(lock, look, snapshots);
+    const auto hint = missingPgLockReason(lock, look, snapshots);
     co_return Error{ErrorCode::NoNode, u"no lock is seen at %1: %2"_s.arg(label(lock, 80), hint)};
 }
 

@@ -63,7 +63,7 @@ const LockRowDialect &pgLockRows()
         .beforeRows = {},
         .moment = pgTime,
         .isRefusal = isPgRefusal,
-        .whyUnread = whyUnread,
+        .readErrorText = readErrorText,
     };
     return dialect;
 }

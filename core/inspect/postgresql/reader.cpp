@@ -269,7 +269,7 @@ Task<Result<void>> PgReader::readRowKeys(PgPoll *look, Deadline deadline)
             co_return key.error();
         if (!key) {
             locked << lock.relation;
-            look->keysUnread = whyUnread(key.error());
+            look->keysUnread = readErrorText(key.error());
         }
         if (key && !key->columns.isEmpty())
             known[place] = {*key, waiters[place]};
@@ -329,7 +329,7 @@ Task<Result<void>> PgReader::readSharers(PgPoll *look, Deadline deadline)
         if (!sharers && !isPgRefusal(sharers.error()))
             co_return sharers.error();
         if (!sharers)
-            look->sharersUnread = whyUnread(sharers.error());
+            look->sharersUnread = readErrorText(sharers.error());
         if (sharers && !sharers->isEmpty())
             look->sharers[{tuple.relation, tuple.page, tuple.tuple}] = *sharers;
     }

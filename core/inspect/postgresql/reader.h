@@ -79,7 +79,7 @@ inline bool isPgRefusal(const Error &error)
            || error.code == ErrorCode::TimedOut;
 }
 
-inline QString whyUnread(const Error &error)
+inline QString readErrorText(const Error &error)
 {
     return error.code == ErrorCode::TimedOut ? QStringLiteral(
                "another session has all of the table, or waits to have it (ALTER TABLE, LOCK TABLE …)")

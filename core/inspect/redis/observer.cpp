@@ -50,7 +50,7 @@ Error noLockAt(const KeyView &view, const std::vector<QString> &refused)
     if (!refused.empty())
         return {ErrorCode::NoPermission, refused.front(), false};
     const auto key = label(view.key.bytes(), 80);
-    const auto why = whyNotUnderstood(view);
+    const auto why = notUnderstoodReason(view);
     if (!why.isEmpty())
         return {ErrorCode::NoNode, u"the key %1 is not understood as a lock: %2"_s.arg(key, why), false};
     return {ErrorCode::NoNode, u"no lock is at the key "_s + key, false};

@@ -79,7 +79,7 @@ Contender contenderOf(const MemberVotes &member, const LockSnapshot &reference, 
     return contender;
 }
 
-QString whyTogether(const std::vector<NodeSight> &sights, int claims)
+QString groupingReason(const std::vector<NodeSight> &sights, int claims)
 {
     QStringList on;
     QStringList silent;
@@ -132,7 +132,7 @@ std::optional<LockSnapshot> mergeMembers(const std::vector<NodeSight> &sights)
     lock.state = lock.holderCount() == 0  ? LockState::Free
                  : lock.waiterCount() > 0 ? LockState::Contended
                                           : LockState::Held;
-    lock.why += whyTogether(sights, lock.waiterCount());
+    lock.why += groupingReason(sights, lock.waiterCount());
     return lock;
 }
 

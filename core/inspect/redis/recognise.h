@@ -74,7 +74,7 @@ struct RedisContext {
                                                     const RedisContext &context);
 
 // Why a key that is no lock by any rule may be one all the same; empty if nothing says so.
-[[nodiscard]] QString whyNotUnderstood(const KeyView &main);
+[[nodiscard]] QString notUnderstoodReason(const KeyView &main);
 
 // What one key alone cannot tell: Spring's lock registry writes one UUID under all keys of its prefix.
 void attributeToRegistries(std::vector<LockSnapshot> &locks);

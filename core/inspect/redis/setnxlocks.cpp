@@ -185,7 +185,7 @@ std::optional<LockSnapshot> naiveLock(const Case &about)
     return lock;
 }
 
-QString whyNotUnderstood(const KeyView &main)
+QString notUnderstoodReason(const KeyView &main)
 {
     const bool hasLockField =
         std::ranges::any_of(main.fields, [](const auto &field) { return saysLock(field.first); });

@@ -220,7 +220,7 @@ std::vector<Column> columnsOf(const RowName &name, const mariadb::Rows &rows, st
     return all;
 }
 
-QString whyRowIsOwned(const std::vector<Column> &columns, const ServerClock &clock)
+QString rowOwnedReason(const std::vector<Column> &columns, const ServerClock &clock)
 {
     for (const auto says : {Says::Flag, Says::End, Says::Owner, Says::Since}) {
         bool decides = false;
@@ -243,10 +243,10 @@ QString whyRowIsOwned(const std::vector<Column> &columns, const ServerClock &clo
 
 } // namespace
 
-QString whyOwned(const RowName &name, const mariadb::Rows &rows, const ServerClock &clock)
+QString ownedReason(const RowName &name, const mariadb::Rows &rows, const ServerClock &clock)
 {
     for (std::size_t row = 0; row < rows.rows.size(); ++row) {
-        const auto why = whyRowIsOwned(columnsOf(name, rows, row), clock);
+        const auto why = rowOwnedReason(columnsOf(name, rows, row), clock);
         if (!why.isEmpty())
             return why;
     }
@@ -273,7 +273,7 @@ Task<Result<void>> refuseOwnedRow(mariadb::Session *session, RowName name, maria
         now = {answer.cell(0, "here").value_or(QByteArray()), answer.cell(0, "utc").value_or(QByteArray()),
                answer.cell(0, "seconds").value_or(QByteArray()).toLongLong()};
     }
-    const auto why = whyOwned(name, rows, now);
+    const auto why = ownedReason(name, rows, now);
     if (why.isEmpty())
         co_return Result<void>();
     co_return Error{ErrorCode::Refused,

@@ -54,8 +54,8 @@ struct ServerClock {
 
 // The column that says that the row is locked, and its value, in words; empty where none does. A flag decides before
 // a time until when it is locked, that before an owner, and that before since when.
-[[nodiscard]] QString whyOwned(const RowName &name, const mariadb::Rows &rows, const ServerClock &clock);
-// Whether whyOwned() needs the clock.
+[[nodiscard]] QString ownedReason(const RowName &name, const mariadb::Rows &rows, const ServerClock &clock);
+// Whether ownedReason() needs the clock.
 [[nodiscard]] bool hasEndInRow(const RowName &name, const mariadb::Rows &rows);
 
 // Refused where the row says that it is locked. `rows`: all columns of it; `clock`: a question for `here`, `utc` and

@@ -126,7 +126,7 @@ void SimulatedSession::submit(Verb verb, Asked<R> &asked)
             m_credentials.emplace_back(request.scheme, request.credentials); // shown again after a reconnect
     }
     const auto attempt = zk::attemptOf(request);
-    if (auto why = zk::whyNotSent(m_state, attempt, zk::payloadOf(request), deadline, m_process))
+    if (auto why = zk::preSendError(m_state, attempt, zk::payloadOf(request), deadline, m_process))
         return reply.complete(std::move(*why));
     const auto &watch = zk::watchOf(request);
     if (watch && !m_watches.reserve(attempt.path, kindFor(verb)))
