@@ -100,23 +100,23 @@ void TimeTravel::addActions(Actions &actions)
 void TimeTravel::listen()
 {
     auto *past = m_live.past();
-    const auto tellFailure = [this, past] {
+    const auto notifyFailure = [this, past] {
         if (!past->failure().isEmpty())
             emit said(tr("Not recorded: %1").arg(past->failure()));
     };
-    const auto tellLeft = [this, past] {
+    const auto notifyLeft = [this, past] {
         if (past->leftBehind().empty())
             return;
         m_openLeft->setEnabled(true);
         emit said(tr("A run that did not end by itself left what it recorded until %1; the command “%2” shows it")
                       .arg(fileTime(newestOf(past->leftBehind()).last), m_openLeft->text()));
     };
-    connect(past, &Past::failed, this, tellFailure);
+    connect(past, &Past::failed, this, notifyFailure);
     connect(past, &Past::resumed, this,
             [this] { emit said(tr("Recorded again; what came meanwhile is missing in the recording")); });
-    connect(past, &Past::foundLeft, this, tellLeft);
-    tellFailure();
-    tellLeft();
+    connect(past, &Past::foundLeft, this, notifyLeft);
+    notifyFailure();
+    notifyLeft();
 }
 
 TimeTravel::Moment TimeTravel::now()

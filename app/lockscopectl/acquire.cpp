@@ -131,7 +131,7 @@ Task<bool> finishCleanup(CommandContext &context, const HeldLock *held, millisec
     co_return !isCleaningUp(context, held);
 }
 
-void tellOfRest(const Wish &wish, const HeldLock *held)
+void printRemaining(const Wish &wish, const HeldLock *held)
 {
     const auto timeout = held ? held->sessionTimeout() : milliseconds{};
     if (timeout.count() > 0)
@@ -371,20 +371,20 @@ Task<Exit> acquire(CommandContext &context)
         printError(u"interrupted while waiting for %1"_s.arg(escaped(wish->request.lock.text()))
                    + (isClean ? u"; nothing was left behind"_s : QString()));
         if (!isClean)
-            tellOfRest(*wish, nullptr);
+            printRemaining(*wish, nullptr);
         co_return Exit::Failed;
     }
     if (!*grant) {
         const auto isClean = co_await finishCleanup(context, held.get());
         if (!isClean)
-            tellOfRest(*wish, held.get());
+            printRemaining(*wish, held.get());
         co_return failedToGet(*wish, grant->error());
     }
     Holding holding(context, *wish, *held, events, **grant);
     const auto status = co_await holding.go(context.loop().now() - begun);
     const auto isClean = co_await finishCleanup(context, held.get());
     if (!isClean)
-        tellOfRest(*wish, held.get());
+        printRemaining(*wish, held.get());
     co_return status;
 }
 

@@ -188,7 +188,7 @@ Hold holdNow(const ForceReleasePlan &plan, const inspect::SnapshotChange &change
 }
 
 // Told beside the question, as soon as it is seen; then the question again.
-void tellOfChanges(CommandContext &context, const ForceReleasePlan &plan, const QString &question)
+void printChanges(CommandContext &context, const ForceReleasePlan &plan, const QString &question)
 {
     if (!operate::keepsItsId(plan.before))
         return;
@@ -221,7 +221,7 @@ Task<Result<void>> confirmed(CommandContext &context, ForceReleasePlan plan)
     const auto question = isProduction
                               ? u"This is production. Type the connection's name (%1) to %2: "_s.arg(wanted, act)
                               : u"Type yes to %1: "_s.arg(act);
-    tellOfChanges(context, plan, question);
+    printChanges(context, plan, question);
     const auto typed = co_await askTerminal(context, question);
     context.sink.onChange({});
     if (typed == wanted)

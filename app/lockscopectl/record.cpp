@@ -28,7 +28,7 @@ private:
     Sink &m_sink;
 };
 
-void tellWhatWasRecorded(CommandContext &context, const history::RecordingWriter &writer)
+void printRecorded(CommandContext &context, const history::RecordingWriter &writer)
 {
     if (context.json) {
         printJson(QJsonObject{{u"file"_s, writer.path()},
@@ -85,7 +85,7 @@ Task<Exit> record(CommandContext &context)
     if (programClock().setBy().count() != 0)
         printError(u"moments in the recording go by this machine's clock as it was when lockscopectl began, "
                    u"not as it was set meanwhile"_s);
-    tellWhatWasRecorded(context, recorder.writer());
+    printRecorded(context, recorder.writer());
     co_return status;
 }
 

@@ -47,7 +47,7 @@ Result<const CommandSpec *> innerCommand(const Arguments &inner)
     return command;
 }
 
-void tellWhatItIs(const RecordedMoment &moment)
+void printRecordedTime(const RecordedMoment &moment)
 {
     const auto &recording = *moment.recording;
     const auto before = recording.end() - moment.asOf;
@@ -76,7 +76,7 @@ Task<Exit> replay(CommandContext &context)
     if (!picture)
         co_return fail(picture.error());
     RecordedSnapshots pictures(*recording, *at, std::move(*picture), context.labels);
-    tellWhatItIs(*pictures.recorded());
+    printRecordedTime(*pictures.recorded());
     CommandContext then{inner,        context.workspace, pictures, context.sink,  context.interrupts,
                         context.json, context.readOnly,  {},       context.labels};
     auto running = (*command)->run(then);

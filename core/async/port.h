@@ -77,7 +77,7 @@ public:
     }
 
 protected:
-    void tellState(typename PortType::State state) { m_listeners.tell(m_loop, state); }
+    void notifyState(typename PortType::State state) { m_listeners.tell(m_loop, state); }
 
 private:
     Loop &m_loop;

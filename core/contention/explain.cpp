@@ -239,7 +239,7 @@ private:
             const auto *made = whatIsLeft();
             const int maker = made && made->at >= m_recording.events[last].at ? senderOf(*made) : nobody;
             if (maker != nobody && maker != holder && maker != broken.contender)
-                tellMaker(*made, maker);
+                nameMaker(*made, maker);
         } else {
             faults(0, m_end, broken.contender, broken.contender);
         }
@@ -254,7 +254,7 @@ private:
         const int maker = made ? senderOf(*made) : nobody;
         if (maker == nobody)
             return stuck(broken);
-        tellMaker(*made, maker);
+        nameMaker(*made, maker);
         say(formatViolation(m_violation.message), broken.at);
     }
 
@@ -263,7 +263,7 @@ private:
         return m_recording.leftBehind.empty() ? nullptr : lastMade(m_recording.leftBehind.front());
     }
 
-    void tellMaker(const ServerChange &made, int maker)
+    void nameMaker(const ServerChange &made, int maker)
     {
         say(Told::tr("%1 made %2").arg(name(maker), label(made.line.name, 60)), made.at);
         const auto from = std::ranges::find_if(m_recording.events, [&](const Event &event) {

@@ -88,12 +88,12 @@ struct Gateway::Stream : std::enable_shared_from_this<Stream> {
             const auto line = rest.left(end).trimmed();
             rest.remove(0, end + 1);
             if (!line.isEmpty())
-                tellLine(status, line);
+                deliverLine(status, line);
         }
         if (rest.size() > longestLine)
             tell(Error{ErrorCode::TooLarge, u"a message of the stream is too long"_s});
     }
-    void tellLine(int status, const QByteArray &line)
+    void deliverLine(int status, const QByteArray &line)
     {
         auto object = readObject(line);
         tell(object && status != 200 ? Result<QJsonObject>(errorOf(status, *object)) : std::move(object));
@@ -101,7 +101,7 @@ struct Gateway::Stream : std::enable_shared_from_this<Stream> {
     void end(const Result<HttpAnswer> &answer)
     {
         if (!rest.trimmed().isEmpty() && answer)
-            tellLine(answer->status, std::exchange(rest, {}).trimmed());
+            deliverLine(answer->status, std::exchange(rest, {}).trimmed());
         tell(answer ? Error{ErrorCode::UnknownOutcome, u"etcd ended the stream"_s, true} : answer.error());
     }
     void tell(Result<QJsonObject> line)
@@ -416,7 +416,7 @@ void JsonClient::become(ClientState state, const Error &why)
     if (state == m_state && state == ClientState::Connected)
         return;
     m_state = state;
-    tellState(state);
+    notifyState(state);
 }
 
 } // namespace

@@ -120,7 +120,7 @@ void FlightRecorder::thin()
     m_thinAt = std::max(mostWaiting, 2 * m_waiting.size());
 }
 
-void FlightRecorder::tellFailed(const Error &error)
+void FlightRecorder::notifyFailed(const Error &error)
 {
     m_loop.post([failed = m_listeners.failed, error] {
         if (failed)
@@ -136,7 +136,7 @@ void FlightRecorder::fail(const Error &error)
         m_isOver = true;
         m_waiting = {};
     }
-    tellFailed(error);
+    notifyFailed(error);
 }
 
 // --- the thread --------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ void FlightRecorder::record(RotatingWriter &writer)
         else
             putBack(std::move(taken));
         if (!written && !std::exchange(isOut, true))
-            tellFailed(written.error());
+            notifyFailed(written.error());
         if (!written)
             continue;
         isOut = false;

@@ -50,7 +50,7 @@ private:
     [[nodiscard]] Result<void> write(RotatingWriter &writer, std::vector<Change> taken, Moment now);
     void putBack(std::vector<Change> changes);
     void lookForLeft(const QString &folder, const QString &own);
-    void tellFailed(const Error &error);
+    void notifyFailed(const Error &error);
     void fail(const Error &error);
 
     Loop &m_loop;

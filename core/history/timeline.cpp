@@ -40,7 +40,7 @@ public:
             take(moment);
         for (const auto &[at, act] : m_history.acts)
             m_timeline.events.push_back({act.time, EventKind::Acted, {}, {}, actWords(act)});
-        tellUnseen();
+        notifyUnseen();
         for (auto &event : m_timeline.events)
             addSaidLater(event.contender);
         std::ranges::stable_sort(m_timeline.events, {}, &TimelineEvent::at);
@@ -194,7 +194,7 @@ private:
         });
     }
 
-    void tellUnseen()
+    void notifyUnseen()
     {
         bool isSeen = true;
         bool isFirst = true;

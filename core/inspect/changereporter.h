@@ -15,10 +15,10 @@ public:
         std::apply([&connection](auto &...last) { ((last.connection = connection), ...); }, m_last);
     }
 
-    void tell(std::vector<SessionSnapshot> now) { tellIfNew(SessionsSeen{{}, std::move(now)}); }
-    void tell(std::vector<Coverage> now) { tellIfNew(CoverageSeen{{}, std::move(now)}); }
-    void tell(Progress now) { tellIfNew(std::move(now)); }
-    void tell(Cost now) { tellIfNew(std::move(now)); }
+    void tell(std::vector<SessionSnapshot> now) { notifyIfNew(SessionsSeen{{}, std::move(now)}); }
+    void tell(std::vector<Coverage> now) { notifyIfNew(CoverageSeen{{}, std::move(now)}); }
+    void tell(Progress now) { notifyIfNew(std::move(now)); }
+    void tell(Cost now) { notifyIfNew(std::move(now)); }
 
     // As told last.
     [[nodiscard]] const std::vector<SessionSnapshot> &sessions() const { return last<SessionsSeen>().sessions; }
@@ -32,7 +32,7 @@ private:
         return std::get<T>(m_last);
     }
     template <class T>
-    void tellIfNew(T now)
+    void notifyIfNew(T now)
     {
         auto &last = std::get<T>(m_last);
         now.connection = last.connection;

@@ -11,7 +11,8 @@ namespace lockscope::inspect {
 // Into a snapshot of a new look. `before`: that lock as of the look before, none if nobody had it or wanted it.
 // `lookedBefore`: when that look was, as the server has the time; none where there was none that shows all of them.
 // Who let go and took it again in between is told from who kept it only where the server has a word for each hold.
-inline void tellBeginnings(LockSnapshot &snapshot, const LockSnapshot *before, std::optional<ServerTime> lookedBefore)
+inline void notifyBeginnings(LockSnapshot &snapshot, const LockSnapshot *before,
+                             std::optional<ServerTime> lookedBefore)
 {
     if (recipes::recipeOf(snapshot.recipe).shape != recipes::Shape::NamedLock)
         return;

@@ -193,7 +193,7 @@ private:
     void become(SessionState state)
     {
         m_state = state;
-        tellState(state);
+        notifyState(state);
     }
 
     SessionOptions m_options;

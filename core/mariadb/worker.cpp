@@ -291,13 +291,13 @@ void Worker::work(SqlConnection &connection)
 bool Worker::connectNow(SqlConnection &connection)
 {
     if (!connection.database().isValid()) {
-        tellLost(Error{ErrorCode::Unsupported, m_options.dialect->driverMissing()});
+        notifyLost(Error{ErrorCode::Unsupported, m_options.dialect->driverMissing()});
         pauseForGood();
         return false;
     }
     if (!connection.open()) {
         const auto why = m_options.dialect->connectError(connection.database().lastError(), m_options.secured);
-        tellLost(why);
+        notifyLost(why);
         if (!why.retryable)
             pauseForGood();
         return false;
@@ -305,7 +305,7 @@ bool Worker::connectNow(SqlConnection &connection)
     QSqlQuery query(connection.database());
     const auto met = m_options.dialect->meet(query);
     if (!met) {
-        tellLost(m_options.dialect->connectError(query.lastError(), m_options.secured));
+        notifyLost(m_options.dialect->connectError(query.lastError(), m_options.secured));
         query.clear();
         connection.close();
         return false;
@@ -357,7 +357,7 @@ bool Worker::serve(SqlConnection &connection)
         const auto done = std::exchange(m_running, std::nullopt);
         m_changed.notify_all();
         if (isLost)
-            tellLostLocked(answer.error());
+            notifyLostLocked(answer.error());
         if (done)
             post([number = done->number, answer](WorkerNews &news) { news.answered(number, answer); });
         if (isLost)
@@ -396,14 +396,14 @@ void Worker::post(std::function<void(WorkerNews &)> call)
     });
 }
 
-void Worker::tellLost(const Error &why)
+void Worker::notifyLost(const Error &why)
 {
     const std::lock_guard lock(m_mutex);
-    tellLostLocked(why);
+    notifyLostLocked(why);
 }
 
 // What queues was not sent, and is not going to be.
-void Worker::tellLostLocked(const Error &why)
+void Worker::notifyLostLocked(const Error &why)
 {
     m_connection = 0;
     post([why](WorkerNews &news) { news.notConnected(why); });

@@ -71,9 +71,9 @@ private:
     [[nodiscard]] Result<Rows> runStatement(SqlConnection &connection, const Statement &statement,
                                             bool *isLost) const;
     void pauseForGood();
-    void tellLost(const Error &why);
+    void notifyLost(const Error &why);
     // With the mutex held.
-    void tellLostLocked(const Error &why);
+    void notifyLostLocked(const Error &why);
     void post(std::function<void(WorkerNews &)> call);
     static void sendKill(const std::shared_ptr<Worker> &worker, const QByteArray &text,
                          std::chrono::milliseconds after);

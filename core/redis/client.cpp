@@ -196,7 +196,7 @@ class Client : public EndPort<Connection>, public ShardedSubscriber {
 public:
     Client(Loop &loop, const ConnectionOptions &options, const MakeTransport &makeTransport)
         : EndPort(loop), m_pubSub(std::make_shared<PubSub>(loop, options, makeTransport, [this] { restored(); })),
-          m_link(loop, options, makeTransport, {[this] { tellState(m_link.state()); }, {}})
+          m_link(loop, options, makeTransport, {[this] { notifyState(m_link.state()); }, {}})
     {
     }
 
@@ -289,7 +289,7 @@ private:
     void restored()
     {
         if (m_link.state() == ConnectionState::Connected)
-            tellState(m_link.state());
+            notifyState(m_link.state());
     }
 
     std::shared_ptr<PubSub> m_pubSub;

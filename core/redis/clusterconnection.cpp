@@ -146,7 +146,7 @@ private:
         const bool isConnected = now == ConnectionState::Connected;
         // While connected only what was missed is worth a word.
         if (!isConnected || !std::exchange(m_isConnected, isConnected) || mayHaveMissed || hasMoved)
-            tellState(now);
+            notifyState(now);
         m_isConnected = isConnected;
     }
 

@@ -90,7 +90,7 @@ private:
         m_wasConnected = state == ConnectionState::Connected;
         // Until it is known what the server is, only trouble is told.
         if (m_isPlaced || state != ConnectionState::Connected)
-            tellState(this->state());
+            notifyState(this->state());
     }
 
     Task<void> findPlace()
@@ -119,7 +119,7 @@ private:
         if (isFirst)
             placeEarly();
         if (isFirst && !m_isCluster)
-            tellState(state());
+            notifyState(state());
     }
 
     FindingOpeners m_openers;

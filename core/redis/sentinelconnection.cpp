@@ -254,12 +254,12 @@ private:
             if (const auto topic = one.lock())
                 place(topic);
         }
-        tellState(m_state);
+        notifyState(m_state);
     }
     void primaryChanged(ConnectionState state)
     {
         if (state == ConnectionState::Connected && m_state == ConnectionState::Connected) {
-            tellState(m_state); // its subscriber came back
+            notifyState(m_state); // its subscriber came back
             return;
         }
         if (state != ConnectionState::Connected && m_state == ConnectionState::Connected)
@@ -276,7 +276,7 @@ private:
             return;
         m_state = state;
         m_why = why;
-        tellState(state);
+        notifyState(state);
     }
 
     const std::vector<HostPort> m_hosts;

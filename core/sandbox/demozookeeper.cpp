@@ -177,7 +177,7 @@ DemoZooKeeper::DemoZooKeeper(DemoStage &stage, const ConnectionSpec &server)
     m_scope.launch(playQueue({ZPath("/locks/reindex"), "zk-herd-mutex", 10s}, 5));
     m_scope.launch(playReadersAndWriters(ZPath("/locks/catalog")));
     m_scope.launch(playCrashes(ZPath("/locks/nightly-report")));
-    m_scope.launch(tellWhenUp(ZPath("/locks/nightly-report"), 2));
+    m_scope.launch(notifyWhenUp(ZPath("/locks/nightly-report"), 2));
 }
 
 std::unique_ptr<zk::Session> DemoZooKeeper::openSession()
@@ -313,7 +313,7 @@ Task<void> DemoZooKeeper::playCrashes(ZPath lock)
     }
 }
 
-Task<void> DemoZooKeeper::tellWhenUp(ZPath lock, size_t contenders)
+Task<void> DemoZooKeeper::notifyWhenUp(ZPath lock, size_t contenders)
 {
     m_stage.sceneBegins();
     co_await untilChildren(m_stagehand.get(), lock, contenders);

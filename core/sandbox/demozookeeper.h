@@ -34,7 +34,7 @@ private:
     Task<bool> waitForTurn(zk::Session *session, ZPath lock, NodeName me);
 
     Task<void> playCrashes(ZPath lock);
-    Task<void> tellWhenUp(ZPath lock, size_t contenders);
+    Task<void> notifyWhenUp(ZPath lock, size_t contenders);
 
     Task<void> untilConnected(zk::Session *session); // or over
     Task<bool> makeParents(zk::Session *session, ZPath path);

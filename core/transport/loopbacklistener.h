@@ -49,7 +49,7 @@ private:
     void readErrors();
     void forwardMore();
     void wereForwarded(std::size_t upTo, bool isAgreed);
-    void tellWaiting();
+    void notifyWaiting();
     [[nodiscard]] QString socketOf(std::size_t number) const;
     [[nodiscard]] QStringList arguments() const;
     [[nodiscard]] QStringList forwards(std::size_t from) const;

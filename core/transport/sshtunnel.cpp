@@ -164,7 +164,7 @@ void SshTunnel::look()
     m_state = State::Up;
     m_pause = firstPause;
     m_problem->set({});
-    tellWaiting();
+    notifyWaiting();
     forwardMore();
 }
 
@@ -184,7 +184,7 @@ void SshTunnel::ended(const QString &why)
         m_wish->kill();
         m_wish.release()->deleteLater();
     }
-    tellWaiting();
+    notifyWaiting();
 }
 
 void SshTunnel::readErrors()
@@ -229,15 +229,15 @@ void SshTunnel::wereForwarded(std::size_t upTo, bool isAgreed)
     m_wish.release()->deleteLater(); // this is its signal
     if (isAgreed) {
         m_forwarded = upTo;
-        tellWaiting();
+        notifyWaiting();
         return forwardMore();
     }
     m_problem->set(sshProblem(m_ssh, said));
     m_servers.resize(m_forwarded);
-    tellWaiting();
+    notifyWaiting();
 }
 
-void SshTunnel::tellWaiting()
+void SshTunnel::notifyWaiting()
 {
     for (auto &waiting : std::exchange(m_waiting, {})) {
         const bool isSettled = m_state == State::Down || waiting.number >= m_servers.size();
@@ -261,7 +261,7 @@ void SshTunnel::whenUp(const HostPort &server, QObject *context, std::function<v
         m_servers.push_back(server);
     }
     m_waiting.push_back({context, std::move(ready), number});
-    tellWaiting();
+    notifyWaiting();
     forwardMore();
 }
 

@@ -10,14 +10,14 @@ IoController::IoController(LiveBackend &front, const WorkspaceOptions &options)
       m_workspace(m_loop, options, &m_news),
       m_holds(
           m_workspace,
-          [this](const Hold &hold) { tellFront([hold](LiveBackend &to) { emit to.holdChanged(hold); }); },
+          [this](const Hold &hold) { notifyFront([hold](LiveBackend &to) { emit to.holdChanged(hold); }); },
           [this](const ConnectionName &name, Task<void> task) { launch(name, std::move(task)); }),
       m_runs(m_workspace,
              [this](quint64 id, const RealRunProgress &progress) {
-                 tellFront([id, progress](LiveBackend &to) { emit to.runProgressed(id, progress); });
+                 notifyFront([id, progress](LiveBackend &to) { emit to.runProgressed(id, progress); });
              }),
       m_znodes(m_workspace, [this](const ConnectionName &name, const ZPath &path) {
-          tellFront([name, path](LiveBackend &to) { emit to.znodesChanged(name, path); });
+          notifyFront([name, path](LiveBackend &to) { emit to.znodesChanged(name, path); });
       })
 {
     m_workspace.onLinkChanged([this](Link &link) { m_news.statusChanged(link.spec().name); });
@@ -48,7 +48,7 @@ void IoController::record(history::FlightOptions options, std::shared_ptr<histor
 
 void IoController::deliver(Batch batch)
 {
-    tellFront([batch = std::move(batch)](LiveBackend &to) {
+    notifyFront([batch = std::move(batch)](LiveBackend &to) {
         emit to.updated(batch);
         to.onIoThread([](IoController &io) { io.m_news.delivered(); });
     });

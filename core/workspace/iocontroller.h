@@ -30,7 +30,7 @@ public:
 private:
     // Calls it with the LiveBackend, in the GUI thread.
     template <class F>
-    void tellFront(F call)
+    void notifyFront(F call)
     {
         QMetaObject::invokeMethod(
             &m_front, [front = &m_front, call = std::move(call)] { call(*front); }, Qt::QueuedConnection);

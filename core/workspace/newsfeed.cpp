@@ -84,8 +84,8 @@ void NewsFeed::take(inspect::Change::What change)
                                   m_deadlocks->passing(news);
                               tell(std::move(news));
                           },
-                          [this](const inspect::SessionsSeen &seen) { tellSeen(seen); },
-                          [this](const inspect::CoverageSeen &seen) { tellSeen(seen); },
+                          [this](const inspect::SessionsSeen &seen) { notifySeen(seen); },
+                          [this](const inspect::CoverageSeen &seen) { notifySeen(seen); },
                           [this](const inspect::Progress &progress) { statusChanged(progress.connection); },
                           [this](const inspect::Cost &cost) { statusChanged(cost.connection); },
                           [this](const auto &other) { recordOne(other); }},
@@ -100,7 +100,7 @@ void NewsFeed::tell(SnapshotChange change)
     scheduleFlush();
 }
 
-void NewsFeed::tellSeen(const auto &seen)
+void NewsFeed::notifySeen(const auto &seen)
 {
     if (m_closing.contains(seen.connection))
         return;

@@ -39,7 +39,7 @@ public:
 
 private:
     void tell(inspect::SnapshotChange change);
-    void tellSeen(const auto &seen);
+    void notifySeen(const auto &seen);
     void recordOne(const auto &change);
     [[nodiscard]] ConnectionStatus reportedStatusOf(Link &link);
     void refreshStatuses();

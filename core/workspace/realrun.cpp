@@ -183,7 +183,7 @@ RealRunProgress RealRun::progress() const
 
 namespace {
 
-constexpr auto tellEvery = 100ms;
+constexpr auto notifyEvery = 100ms;
 
 } // namespace
 
@@ -201,7 +201,7 @@ void Runs::play(quint64 id, RealRunOptions options, Deliver deliver)
     m_running.emplace(id, std::move(one));
     m_scope.launch(follow(id));
     if (!m_running.empty())
-        tellAll();
+        notifyAll();
 }
 
 Task<void> Runs::follow(quint64 id)
@@ -265,14 +265,14 @@ void Runs::callWaiting()
         done();
 }
 
-void Runs::tellAll()
+void Runs::notifyAll()
 {
     for (const auto &[id, one] : m_running)
         m_tell(id, one.run->progress());
     if (m_running.empty())
         m_timer.cancel();
     else
-        m_timer = m_workspace.loop().callAt(m_workspace.loop().now() + tellEvery, [this] { tellAll(); });
+        m_timer = m_workspace.loop().callAt(m_workspace.loop().now() + notifyEvery, [this] { notifyAll(); });
 }
 
 } // namespace lockscope

@@ -58,7 +58,7 @@ private:
         std::function<void()> done;
     };
     Task<void> follow(quint64 id);
-    void tellAll();
+    void notifyAll();
     void callWaiting();
 
     Workspace &m_workspace;

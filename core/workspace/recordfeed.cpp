@@ -89,7 +89,7 @@ RecordFeed::RecordFeed(Workspace &workspace, inspect::ObserverSink &recorder)
     : m_workspace(workspace), m_recorder(recorder), m_audit(workspace.audit())
 {
     tell();
-    tellLater();
+    notifyLater();
 }
 
 void RecordFeed::tell()
@@ -100,12 +100,12 @@ void RecordFeed::tell()
         m_recorder.take(std::move(act));
 }
 
-void RecordFeed::tellLater()
+void RecordFeed::notifyLater()
 {
     auto &loop = m_workspace.loop();
     m_timer = loop.callAt(loop.now() + feedEvery, [this] {
         tell();
-        tellLater();
+        notifyLater();
     });
 }
 

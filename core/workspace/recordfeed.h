@@ -34,7 +34,7 @@ public:
     void tell();
 
 private:
-    void tellLater();
+    void notifyLater();
 
     Workspace &m_workspace;
     inspect::ObserverSink &m_recorder;

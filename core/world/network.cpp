@@ -296,7 +296,7 @@ void NetworkLink::send(Direction direction, Call &&arrives)
         const auto delivery = m_network.m_judge({m_process, m_server, direction});
         if (delivery.isLost) {
             if (m_network.m_sent)
-                tellSent(direction, std::nullopt);
+                notifySent(direction, std::nullopt);
             breakNow();
             return;
         }
@@ -306,14 +306,14 @@ void NetworkLink::send(Direction direction, Call &&arrives)
     }
     if (m_network.isBlocked(m_process, m_server, direction)) {
         if (m_network.m_sent)
-            tellSent(direction, std::nullopt);
+            notifySent(direction, std::nullopt);
         way(direction).hold(delay, std::move(arrives));
         return;
     }
     schedule(direction, delay, std::move(arrives));
 }
 
-void NetworkLink::tellSent(Direction direction, std::optional<Instant> arrives) const
+void NetworkLink::notifySent(Direction direction, std::optional<Instant> arrives) const
 {
     m_network.m_sent({m_process, m_server, direction}, arrives);
 }
@@ -324,7 +324,7 @@ void NetworkLink::schedule(Direction direction, Duration delay, Call &&arrives)
     auto &sent = way(direction);
     sent.lastArrival = std::max(sent.lastArrival, world.now() + delay);
     if (m_network.m_sent)
-        tellSent(direction, sent.lastArrival);
+        notifySent(direction, sent.lastArrival);
     // None overtakes another: what is due at one moment runs as it was sent.
     world.runAt(sent.lastArrival, [self = shared_from_this(), direction, message = std::move(arrives)]() mutable {
         self->arrive(direction, std::move(message));
@@ -354,7 +354,7 @@ void NetworkLink::close(End by)
     auto end = [self = shared_from_this(), by] {
         if (!std::exchange(self->m_isUp, false))
             return;
-        self->tellBroken(by == End::Client ? End::Server : End::Client);
+        self->notifyBroken(by == End::Client ? End::Server : End::Client);
         self->healthChanged();
     };
     // Told like a message, also when it comes from a dead process: the system sends it.
@@ -377,12 +377,12 @@ void NetworkLink::breakNow()
 {
     if (!std::exchange(m_isUp, false))
         return;
-    tellBroken(End::Client);
-    tellBroken(End::Server);
+    notifyBroken(End::Client);
+    notifyBroken(End::Server);
     healthChanged();
 }
 
-void NetworkLink::tellBroken(End end)
+void NetworkLink::notifyBroken(End end)
 {
     auto listener = std::exchange(end == End::Client ? m_clientBroken : m_serverBroken, {});
     if (!listener)

@@ -188,9 +188,9 @@ private:
     void send(Direction direction, Call &&arrives);
     void schedule(Direction direction, Duration delay, Call &&arrives);
     // Only where somebody listens.
-    void tellSent(Direction direction, std::optional<Instant> arrives) const;
+    void notifySent(Direction direction, std::optional<Instant> arrives) const;
     void arrive(Direction direction, Call &&message);
-    void tellBroken(End end);
+    void notifyBroken(End end);
     void healthChanged();
     ReleaseAction &way(Direction direction) { return direction == Direction::ToServer ? m_toServer : m_toClient; }
 

@@ -202,7 +202,7 @@ void Client::changeState(SessionState state)
     if (state == m_state)
         return;
     m_state = state;
-    tellState(state);
+    notifyState(state);
 }
 
 void Client::endSession(SessionState state)

@@ -96,14 +96,14 @@ private slots:
         m_window->resize(1440, 900);
         m_window->show();
         m_window->pages().all();
-        m_backend.tellConnection(
+        m_backend.notifyConnection(
             testing::connectedStatus("redis", Scheme::Redis, false, std::chrono::system_clock::now()));
         const auto before = residentBytes();
         std::vector<inspect::SnapshotChange> all;
         for (int i = 0; i < m_locks; ++i)
             all.push_back(testing::change(inspect::ChangeKind::Added, lockOf(i, 0)));
         const auto turns = bench::metered().during([&] {
-            m_backend.tellLocks(std::exchange(all, {}));
+            m_backend.notifyLocks(std::exchange(all, {}));
             bench::runFor(2s);
         });
         QCOMPARE(m_window->locksPage().model().rowCount(), m_locks);
@@ -141,9 +141,9 @@ private slots:
         constexpr int handOffs = 20;
         auto lock = testing::queueLock("zk", "/locks/orders", waiters + handOffs,
                                        testing::serverTime(std::chrono::system_clock::now()));
-        m_backend.tellConnection(
+        m_backend.notifyConnection(
             testing::connectedStatus("zk", Scheme::ZooKeeper, false, std::chrono::system_clock::now()));
-        m_backend.tellLocks({testing::change(inspect::ChangeKind::Added, lock)});
+        m_backend.notifyLocks({testing::change(inspect::ChangeKind::Added, lock)});
         m_window->selectLock(lock.lock);
         bench::runFor(1s);
         const auto turns = bench::metered().during([&] {

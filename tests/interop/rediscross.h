@@ -143,7 +143,7 @@ protected:
         return isTriedBeyond(m_triesBefore)
                && !QTest::qWaitFor([&] { return m_program->hasSaid("held " + name); }, watchfulMs);
     }
-    void tellWhatTheySaid()
+    void notifyWhatTheySaid()
     {
         if (QTest::currentTestFailed() && m_program)
             qInfo("%s", m_program->everythingSaid().constData());

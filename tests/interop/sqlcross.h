@@ -39,7 +39,7 @@ protected:
         if (m_server)
             endServer();
     }
-    void tellWhatTheySaid()
+    void notifyWhatTheySaid()
     {
         if (QTest::currentTestFailed() && m_program)
             qInfo("%s", m_program->everythingSaid().constData());

@@ -50,7 +50,7 @@ private slots:
     void initTestCase() { OK(startServers(nodes)); }
     void cleanup()
     {
-        tellWhatTheySaid();
+        notifyWhatTheySaid();
         m_program.reset();
     }
     void cleanupTestCase() { stopServers(); }

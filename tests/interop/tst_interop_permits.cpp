@@ -149,7 +149,7 @@ private slots:
     void initTestCase() { OK(startServers(1)); }
     void cleanup()
     {
-        tellWhatTheySaid();
+        notifyWhatTheySaid();
         m_program.reset();
     }
     void cleanupTestCase() { stopServers(); }

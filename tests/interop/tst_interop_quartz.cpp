@@ -30,7 +30,7 @@ private slots:
         m_program->tell("schedule before");
         QVERIFY2(m_program->says("scheduled before"), m_program->everythingSaid().constData());
     }
-    void cleanup() { tellWhatTheySaid(); }
+    void cleanup() { notifyWhatTheySaid(); }
     void cleanupTestCase() { end(); }
 
     void theirsIsSeenAndKeepsOursOut()

@@ -139,7 +139,7 @@ private slots:
     void cleanup()
     {
         m_ours.clear();
-        tellWhatTheySaid();
+        notifyWhatTheySaid();
         m_program.reset();
     }
     void cleanupTestCase() { stopServers(); }

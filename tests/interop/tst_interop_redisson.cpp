@@ -32,7 +32,7 @@ private slots:
     void cleanup()
     {
         m_ours.clear();
-        tellWhatTheySaid();
+        notifyWhatTheySaid();
     }
     void cleanupTestCase() { stopServers(); }
 

@@ -21,7 +21,7 @@ private slots:
     void cleanup()
     {
         m_ours.clear();
-        tellWhatTheySaid();
+        notifyWhatTheySaid();
     }
     void cleanupTestCase()
     {

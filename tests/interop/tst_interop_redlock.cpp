@@ -92,7 +92,7 @@ private slots:
     void cleanup()
     {
         m_ours.clear();
-        tellWhatTheySaid();
+        notifyWhatTheySaid();
         m_program.reset();
     }
     void cleanupTestCase() { stopServers(); }

@@ -24,7 +24,7 @@ private slots:
         SKIP_FOR(whyNotFetched("SQL_TABLES"));
         OK(begin("SQL_TABLES", u"SqlTableContenders.java"_s, u"jobs"_s));
     }
-    void cleanup() { tellWhatTheySaid(); }
+    void cleanup() { notifyWhatTheySaid(); }
     void cleanupTestCase() { end(); }
 
     void shedLockIsSeenWhileItIsHeld()

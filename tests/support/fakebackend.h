@@ -57,11 +57,11 @@ public:
 
     // What the live backend would tell.
     void tell(const Batch &batch) { emit updated(batch); }
-    void tellLocks(const std::vector<inspect::SnapshotChange> &changes) { tell(newest({.locks = changes})); }
-    void tellConnection(const ConnectionStatus &status) { emit updated({.connections = {status}}); }
-    void tellHold(const Hold &hold) { emit holdChanged(hold); }
-    void tellRun(quint64 id, const RealRunProgress &progress) { emit runProgressed(id, progress); }
-    void tellZnodesChanged(const ConnectionName &name, const ZPath &path) { emit znodesChanged(name, path); }
+    void notifyLocks(const std::vector<inspect::SnapshotChange> &changes) { tell(newest({.locks = changes})); }
+    void notifyConnection(const ConnectionStatus &status) { emit updated({.connections = {status}}); }
+    void notifyHold(const Hold &hold) { emit holdChanged(hold); }
+    void notifyRun(quint64 id, const RealRunProgress &progress) { emit runProgressed(id, progress); }
+    void notifyZnodesChanged(const ConnectionName &name, const ZPath &path) { emit znodesChanged(name, path); }
 
     void post(PostedQuery query) override;
     void execute(Command command) override;

@@ -105,8 +105,8 @@ private slots:
         m_store = std::make_unique<ConnectionStore>(m_folder.filePath(u"connections.json"_s), nullptr);
         m_window->useConnections(*m_store);
         m_window->resize(smallWindow);
-        tellConnected(true);
-        m_backend->tellLocks({lockOf("/locks/orders", 3)});
+        notifyConnected(true);
+        m_backend->notifyLocks({lockOf("/locks/orders", 3)});
         m_window->selectLock({ConnectionName("zk"), "/locks/orders"});
     }
 
@@ -145,7 +145,7 @@ private slots:
     // What lifts the guard of a production's server looked like any button: its look came after its measure.
     void whatAllowsWritesOnProductionIsRed()
     {
-        tellConnected(true, true);
+        notifyConnected(true, true);
         m_window->dialogs().askReadOnly(ConnectionName("zk"), false);
         auto *question = part<QMessageBox>("armQuestion");
         QVERIFY(question && QTest::qWaitForWindowExposed(question));
@@ -202,7 +202,7 @@ private slots:
         auto held =
             testing::redisLock("zk", "/locks/orders", std::chrono::seconds(26),
                                testing::serverTime(testing::present)); // which has gentler ways to choose from
-        m_backend->tellLocks({testing::change(inspect::ChangeKind::Changed, held)});
+        m_backend->notifyLocks({testing::change(inspect::ChangeKind::Changed, held)});
         m_backend->on<PlanRelease>() = [held](const PlanRelease &) {
             operate::ForceReleasePlan plan{
                 .before = held, .holder = held.contenders[0].id, .guard = held.contenders[0].guard};

@@ -34,19 +34,19 @@ class TestFindingsPage : public testing::WindowFixture {
     ui::FindingsPage &page() { return *m_window->findChild<ui::FindingsPage *>(); }
     ui::FindingsTable &table() { return page().table(); }
     QString notice() { return page().notice().isVisible() ? page().notice().title() : QString(); }
-    void tellStatus(bool isFirstLookDone = true)
+    void notifyStatus(bool isFirstLookDone = true)
     {
         auto status = testing::connectedStatus("zk", Scheme::ZooKeeper, false, m_now);
         status.progress.firstSnapshotComplete = isFirstLookDone;
-        m_backend->tellConnection(status);
+        m_backend->notifyConnection(status);
     }
-    void tellLock(FindingCode code, const QByteArray &name = "/locks/a")
+    void notifyLock(FindingCode code, const QByteArray &name = "/locks/a")
     {
         auto lock = testing::queueLock("zk", name, 1, testing::serverTime(m_now));
         inspect::Wording message = u"held for "_s;
         message.since(lock.observed - 11min);
         addFinding(lock, code, message, {lock.contenders[0].id});
-        m_backend->tellLocks({change(ChangeKind::Added, lock)});
+        m_backend->notifyLocks({change(ChangeKind::Added, lock)});
     }
 
 private slots:
@@ -64,27 +64,27 @@ private slots:
     void theGravestIsChosenUntilSomebodyDoes()
     {
         const auto chosen = [this] { return table().current()->lock.name; };
-        tellStatus();
-        tellLock(FindingCode::LongHeld, "/locks/b");
+        notifyStatus();
+        notifyLock(FindingCode::LongHeld, "/locks/b");
         page().focusContent();
         QCOMPARE(chosen(), QByteArray("/locks/b"));
         QVERIFY(table().selectionModel()->isRowSelected(table().currentIndex().row()));
-        tellLock(FindingCode::LongHeld, "/locks/a"); // no graver, so it stays
+        notifyLock(FindingCode::LongHeld, "/locks/a"); // no graver, so it stays
         QCOMPARE(chosen(), QByteArray("/locks/b"));
-        tellLock(FindingCode::Deadlock, "/locks/c");
+        notifyLock(FindingCode::Deadlock, "/locks/c");
         QCOMPARE(chosen(), QByteArray("/locks/c"));
         QVERIFY(table().selectionModel()->isRowSelected(table().currentIndex().row()));
         QTest::keyClick(&table(), Qt::Key_Down);
         const auto theirs = chosen();
         QVERIFY(theirs != QByteArray("/locks/c"));
-        tellLock(FindingCode::NoTtl, "/locks/c2");
+        notifyLock(FindingCode::NoTtl, "/locks/c2");
         QCOMPARE(chosen(), theirs);
     }
 
     void whateverBringsTheKeyboardShowsTheRow()
     {
-        tellStatus();
-        tellLock(FindingCode::LongHeld, "/locks/b");
+        notifyStatus();
+        notifyLock(FindingCode::LongHeld, "/locks/b");
         table().clearFocus();
         table().setCurrentIndex({});
         table().setFocus(Qt::TabFocusReason);
@@ -96,9 +96,9 @@ private slots:
     void saysNoMoreThanWasSeen()
     {
         QCOMPARE(notice(), u"No connection yet"_s);
-        tellStatus(false);
+        notifyStatus(false);
         QCOMPARE(notice(), u"No problems found in what was read, and that was not everything"_s);
-        tellStatus();
+        notifyStatus();
         m_backend->tell(
             {.coverage = {{ConnectionName("zk"), {{ConnectionName("zk"), true, u"new locks by dump"_s}}}}});
         QCOMPARE(notice(), u"No problems found"_s);
@@ -107,11 +107,11 @@ private slots:
         QCOMPARE(notice(), u"No problems found in what was read, and that was not everything"_s);
         auto status = testing::connectedStatus("zk", Scheme::ZooKeeper, false, m_now);
         status.state = ConnectionStatus::State::Broken;
-        m_backend->tellConnection(status);
+        m_backend->notifyConnection(status);
         QCOMPARE(notice(), u"Nothing could be looked at"_s);
         // Beside findings it stands above them.
-        tellStatus();
-        tellLock(FindingCode::LongHeld);
+        notifyStatus();
+        notifyLock(FindingCode::LongHeld);
         auto *gaps = page().findChild<ui::Banner *>(u"gapsBanner"_s);
         QVERIFY(gaps->isVisible());
         QCOMPARE(gaps->sentence(), u"not everything was seen: zk: watches: 1 of 3 members answered"_s);
@@ -145,11 +145,11 @@ private slots:
     void whatWasSeenHasTheRoomThatNamesLeave()
     {
         m_window->resize(1366, 768);
-        tellStatus();
-        tellLock(FindingCode::LongHeld);
+        notifyStatus();
+        notifyLock(FindingCode::LongHeld);
         const auto width = [this] { return table().columnWidth(ui::FindingRow::Lock); };
         QTRY_COMPARE(width(), 140);
-        tellLock(FindingCode::LongHeld, "/locks/" + QByteArray(60, 'x'));
+        notifyLock(FindingCode::LongHeld, "/locks/" + QByteArray(60, 'x'));
         const auto isWhole = [this](int column) {
             const auto *model = table().model();
             for (int row = 0; row < model->rowCount(); ++row) {
@@ -161,7 +161,7 @@ private slots:
         QTRY_VERIFY(isWhole(ui::FindingRow::Lock)); // in few words was it seen
         QVERIFY(isWhole(ui::FindingRow::Message));
         table().setColumnWidth(ui::FindingRow::Lock, 170); // somebody drags it
-        tellLock(FindingCode::LongHeld, "/locks/" + QByteArray(60, 'y'));
+        notifyLock(FindingCode::LongHeld, "/locks/" + QByteArray(60, 'y'));
         QTRY_COMPARE(table().model()->rowCount(), 3);
         m_window->resize(1300, 768);
         QCoreApplication::processEvents();
@@ -170,8 +170,8 @@ private slots:
 
     void theDetailSaysWhatItMeansAndWhatToDo()
     {
-        tellStatus();
-        tellLock(FindingCode::LongHeld);
+        notifyStatus();
+        notifyLock(FindingCode::LongHeld);
         page().focusContent();
         const auto &kind = inspect::kindOf(FindingCode::LongHeld);
         QCOMPARE(page().detail().valueOf(u"Seen"_s), u"held for 11 m 00 s"_s);
@@ -183,9 +183,9 @@ private slots:
 
     void enterGoesToTheLock()
     {
-        tellStatus();
-        tellLock(FindingCode::LongHeld, "/locks/a");
-        tellLock(FindingCode::LostWakeup, "/locks/b");
+        notifyStatus();
+        notifyLock(FindingCode::LongHeld, "/locks/a");
+        notifyLock(FindingCode::LostWakeup, "/locks/b");
         page().focusContent();
         QTest::keyClick(&table(), Qt::Key_Down);
         QTest::keyClick(&table(), Qt::Key_Return);
@@ -196,14 +196,14 @@ private slots:
     // One row, its locks listed, and each can be gone to.
     void aDeadlockLeadsToEachOfItsLocks()
     {
-        tellStatus();
+        notifyStatus();
         auto one = testing::queueLock("zk", "/locks/a&b", 1, testing::serverTime(m_now));
         auto other = testing::queueLock("zk", "/locks/c", 1, testing::serverTime(m_now));
         for (auto *lock : {&one, &other}) {
             addFinding(*lock, FindingCode::Deadlock, u"A holds a&b and waits for c"_s, {lock->contenders[0].id});
             lock->findings.front().also = {lock == &one ? other.lock : one.lock};
         }
-        m_backend->tellLocks({change(ChangeKind::Added, one), change(ChangeKind::Added, other)});
+        m_backend->notifyLocks({change(ChangeKind::Added, one), change(ChangeKind::Added, other)});
         QCOMPARE(page().model().rowCount(), 1);
         page().focusContent();
         QCOMPARE(page().detail().valueOf(u"Locks"_s), u"zk:/locks/a&b\nzk:/locks/c"_s);
@@ -220,7 +220,7 @@ private slots:
     // Whom ending costs least is where both keys lead, whichever lock has the row.
     void aDeadlockLeadsToItsVictim()
     {
-        tellStatus();
+        notifyStatus();
         auto one = testing::queueLock("zk", "/locks/a", 1, testing::serverTime(m_now));
         auto other = testing::queueLock("zk", "/locks/c", 1, testing::serverTime(m_now));
         for (auto *lock : {&one, &other}) {
@@ -230,7 +230,7 @@ private slots:
             lock->findings.front().victim = {{other.lock, other.contenders[0].id, u"0x77"_s},
                                              {one.lock, one.contenders[1].id, u"0x77"_s}};
         }
-        m_backend->tellLocks({change(ChangeKind::Added, one), change(ChangeKind::Added, other)});
+        m_backend->notifyLocks({change(ChangeKind::Added, one), change(ChangeKind::Added, other)});
         page().focusContent();
         QCOMPARE(table().current()->parties.front().id, one.contenders[1].id);
         QSignalSpy subjects(&page(), &ui::Page::subjectActivated);
@@ -249,10 +249,10 @@ private slots:
     void theSideBarCountsWhatIsGraveAndNotMuted()
     {
         QSignalSpy counts(&page(), &ui::Page::countChanged);
-        tellStatus();
-        tellLock(FindingCode::LongHeld, "/locks/a");
-        tellLock(FindingCode::Herd, "/locks/b");
-        tellLock(FindingCode::LostWakeup, "/locks/c");
+        notifyStatus();
+        notifyLock(FindingCode::LongHeld, "/locks/a");
+        notifyLock(FindingCode::Herd, "/locks/b");
+        notifyLock(FindingCode::LostWakeup, "/locks/c");
         QCOMPARE(counts.last()[0].toString(), u"2"_s);
         const auto now = std::chrono::floor<std::chrono::seconds>(m_now);
         QVERIFY(m_mutes->add({{}, u"*"_s, FindingCode::LongHeld, u"known"_s, now, now + 1h}));
@@ -263,8 +263,8 @@ private slots:
     // M, why, Enter; it is gone from the list and not forgotten; U brings it back.
     void mutingByKeyboard()
     {
-        tellStatus();
-        tellLock(FindingCode::LongHeld);
+        notifyStatus();
+        notifyLock(FindingCode::LongHeld);
         page().focusContent();
         QTest::keyClick(&table(), Qt::Key_M);
         auto *dialog = page().findChild<ui::MuteDialog *>();
@@ -311,8 +311,8 @@ private slots:
             return (more + 0.05) / (less + 0.05);
         };
         ui::Theme::instance()->setChoice(isDark ? ui::ThemeChoice::Dark : ui::ThemeChoice::Light);
-        tellStatus();
-        tellLock(FindingCode::LongHeld);
+        notifyStatus();
+        notifyLock(FindingCode::LongHeld);
         page().focusContent();
         Mute mute{.lock = u"zk:/locks/a"_s,
                   .reason = u"a migration"_s,
@@ -336,8 +336,8 @@ private slots:
 
     void whatIsCriticalOffersItsLockOnly()
     {
-        tellStatus();
-        tellLock(FindingCode::LostWakeup);
+        notifyStatus();
+        notifyLock(FindingCode::LostWakeup);
         page().focusContent();
         page().mute();
         auto *dialog = page().findChild<ui::MuteDialog *>();

@@ -95,11 +95,11 @@ private:
     ui::Banner *state() { return part<ui::Banner>("stateBanner"); }
     QPushButton *release() { return part<QPushButton>("releaseButton"); }
 
-    void tellStatus(bool production, bool readOnly)
+    void notifyStatus(bool production, bool readOnly)
     {
         auto status = testing::connectedStatus("orders-zk", Scheme::ZooKeeper, production, formNow);
         status.readOnly = readOnly;
-        m_backend->tellConnection(status);
+        m_backend->notifyConnection(status);
     }
     void open(const LockSnapshot &lock, const QByteArray &chosen = {}, const QRect &screen = QRect(0, 0, 1366, 768))
     {
@@ -163,7 +163,7 @@ private slots:
         m_backend = std::make_unique<testing::FakeBackend>();
         m_book = std::make_unique<ui::ConnectionBook>();
         connect(m_backend.get(), &Backend::updated, m_book.get(), &ui::ConnectionBook::apply);
-        tellStatus(false, false);
+        notifyStatus(false, false);
         m_backend->on<PlanRelease>() = [this](const PlanRelease &query) {
             return operate::planForceRelease(m_onServer, query.contender);
         };
@@ -200,13 +200,13 @@ private slots:
             now.contenders[0].heldSince = lock.observed + std::chrono::milliseconds(seen);
         *now.contenders[0].expiresAt += std::chrono::milliseconds(later);
         m_onServer = now;
-        m_backend->tellLocks({change(ChangeKind::Changed, now)});
+        m_backend->notifyLocks({change(ChangeKind::Changed, now)});
         m_dialog->tick();
         QCoreApplication::processEvents();
         QCOMPARE(release()->isVisible(), said.isEmpty());
         if (!said.isEmpty())
             QVERIFY2(state()->sentence().contains(said), qPrintable(state()->sentence()));
-        m_backend->tellLocks({change(ChangeKind::Changed, now)});
+        m_backend->notifyLocks({change(ChangeKind::Changed, now)});
         if (!said.isEmpty())
             QVERIFY2(state()->sentence().contains(said), qPrintable(state()->sentence()));
     }
@@ -284,7 +284,7 @@ private slots:
         QFETCH(bool, production);
         QFETCH(bool, dark);
         ui::Theme::instance()->setChoice(dark ? ui::ThemeChoice::Dark : ui::ThemeChoice::Light);
-        tellStatus(production, production);
+        notifyStatus(production, production);
         auto lock = twoHolders(); // with a picker, and much to warn of
         lock.recipe = "zk-ephemeral";
         lock.contenders[0].expiresAt = lock.observed + 9s;
@@ -302,7 +302,7 @@ private slots:
         QVERIFY(release()->isVisible());
         verifyWhole(screen);
         shoot(u"3-form-%1"_s.arg(name));
-        tellStatus(production, false);
+        notifyStatus(production, false);
         if (production)
             part<QLineEdit>("typeName")->setText(u"/locks/nightly-report"_s);
         part<QLineEdit>("reason")->setText(u"INC-4411"_s);
@@ -325,7 +325,7 @@ private slots:
         m_backend->holdAnswers = false;
         lock = endingLock(9s);
         m_onServer = lock;
-        m_backend->tellLocks({change(ChangeKind::Changed, lock)});
+        m_backend->notifyLocks({change(ChangeKind::Changed, lock)});
         part<QPushButton>("lookAgain")->click();
         QTRY_VERIFY(release()->isVisible());
         button(u"Wait for it"_s)->click();
@@ -336,7 +336,7 @@ private slots:
         verifyWhole(screen);
         shoot(u"7-form-%1"_s.arg(name));
         m_onServer = nextHolds(lock);
-        m_backend->tellLocks({change(ChangeKind::Changed, m_onServer)});
+        m_backend->notifyLocks({change(ChangeKind::Changed, m_onServer)});
         verifyWhole(screen);
         shoot(u"8-changed-%1"_s.arg(name));
         button(u"Look again"_s)->click();
@@ -367,12 +367,12 @@ private slots:
         // Not heard from, it is not known to wait any longer.
         auto broken = testing::connectedStatus("orders-zk", Scheme::ZooKeeper, false, formNow);
         broken.state = ConnectionStatus::State::Broken;
-        m_backend->tellConnection(broken);
+        m_backend->notifyConnection(broken);
         m_now += 1s;
         m_dialog->tick();
         QVERIFY(m_dialog->facts().valueOf(u"Next owner"_s).contains(u"waiting 4 m 03 s"_s));
         m_now -= 1s;
-        tellStatus(false, false);
+        notifyStatus(false, false);
         m_now += 10s;
         m_dialog->tick();
         QVERIFY(alternatives->sentence().contains(u"its time is up: look again"_s));
@@ -382,7 +382,7 @@ private slots:
     {
         openForm(formLock());
         m_onServer = formLock(5);
-        m_backend->tellLocks({change(ChangeKind::Changed, m_onServer)});
+        m_backend->notifyLocks({change(ChangeKind::Changed, m_onServer)});
         m_dialog->tick();
         QTRY_VERIFY(m_dialog->facts().valueOf(u"Next owner"_s).contains(u"4 more behind it"_s));
         QVERIFY(release()->isVisible());
@@ -393,18 +393,18 @@ private slots:
         const auto lock = formLock();
         openForm(lock);
         m_onServer = nextHolds(lock);
-        m_backend->tellLocks({change(ChangeKind::Changed, m_onServer)});
+        m_backend->notifyLocks({change(ChangeKind::Changed, m_onServer)});
         QVERIFY(!release()->isVisible()); // nobody meant the next one
         auto *word = state()->findChildren<QLabel *>().first();
         QCOMPARE(word->text(), u"The holder is now 10.0.3.8:56315 · …0042."_s);
         QCOMPARE(state()->sentence(), u"10.0.3.7 no longer holds it. Nothing was sent."_s);
         // Nor is it said of the next one once that has let go, too; here the first one took it again.
-        m_backend->tellLocks({change(ChangeKind::Changed, lock)});
+        m_backend->notifyLocks({change(ChangeKind::Changed, lock)});
         QVERIFY(!release()->isVisible());
         QVERIFY2(word->text().startsWith(u"The holder is now 10.0.3.7"_s), qPrintable(word->text()));
         QCOMPARE(state()->sentence(),
                  u"10.0.3.7 let go of it meanwhile, and has taken it again. Nothing was sent."_s);
-        m_backend->tellLocks({change(ChangeKind::Changed, m_onServer)});
+        m_backend->notifyLocks({change(ChangeKind::Changed, m_onServer)});
         QCOMPARE(word->text(), u"The holder is now 10.0.3.8:56315 · …0042."_s);
         auto *again = button(u"Look again"_s);
         QVERIFY(again);
@@ -425,7 +425,7 @@ private slots:
         release()->click();
         QTRY_VERIFY(part<QPushButton>("lookAgain")->isVisible());
         m_onServer = nextHolds(lock);
-        m_backend->tellLocks({change(ChangeKind::Changed, m_onServer)});
+        m_backend->notifyLocks({change(ChangeKind::Changed, m_onServer)});
         part<QPushButton>("lookAgain")->click();
         QTRY_COMPARE(release()->text(), u"Release from 10.0.3.8"_s);
     }
@@ -456,14 +456,14 @@ private slots:
         const auto answer = facts.valueOf(u"Rehearsed"_s);
         m_onServer.observed += 1s;
         addFinding(m_onServer, inspect::FindingCode::LongWait, u"has waited for long"_s, {lock.contenders[1].id});
-        m_backend->tellLocks({change(ChangeKind::Changed, m_onServer)});
+        m_backend->notifyLocks({change(ChangeKind::Changed, m_onServer)});
         const auto plans = m_backend->calls.filter(u"planForceRelease "_s).size();
         m_dialog->tick();
         QTRY_VERIFY(m_backend->calls.filter(u"planForceRelease "_s).size() > plans);
         QTRY_COMPARE(facts.valueOf(u"Rehearsed"_s), answer);
         // What was played is not what is there now.
         m_onServer.contenders.pop_back();
-        m_backend->tellLocks({change(ChangeKind::Changed, m_onServer)});
+        m_backend->notifyLocks({change(ChangeKind::Changed, m_onServer)});
         m_dialog->tick();
         QTRY_COMPARE(facts.valueOf(u"Rehearsed"_s), u"The lock has changed since; rehearse again."_s);
         QVERIFY(rehearse->isEnabled());
@@ -493,7 +493,7 @@ private slots:
         auto *state = part<ui::Banner>("stateBanner");
         QVERIFY2(state->sentence().startsWith(u"Choose the one"_s), qPrintable(state->sentence()));
         lock.contenders.erase(lock.contenders.begin());
-        m_backend->tellLocks({change(ChangeKind::Changed, lock)});
+        m_backend->notifyLocks({change(ChangeKind::Changed, lock)});
         QVERIFY(!part<QComboBox>("pickHolder")->isVisible());
         QCOMPARE(state->sentence(), u"Several held it before. Nothing was sent."_s);
         QVERIFY(m_backend->calls.filter(u"planForceRelease"_s).isEmpty());
@@ -522,7 +522,7 @@ private slots:
 
     void writesAreAllowedFromTheForm()
     {
-        tellStatus(true, true);
+        notifyStatus(true, true);
         openForm(formLock());
         auto *arm = part<QPushButton>("armButton");
         QVERIFY(arm->isVisible());
@@ -531,7 +531,7 @@ private slots:
         arm->click();
         QCOMPARE(asked.count(), 1);
         QVERIFY(!release()->isEnabled());
-        tellStatus(true, false);
+        notifyStatus(true, false);
         QVERIFY(!arm->isVisible());
         QCOMPARE(m_dialog->focusWidget(), part<QLineEdit>("reason")); // not the button beside it
         QCOMPARE(part<QLabel>("obstacle")->text(), u"type the lock’s name to release"_s);
@@ -568,7 +568,7 @@ private slots:
     {
         auto status = testing::connectedStatus("orders-zk", Scheme::ZooKeeper, true, formNow);
         status.uri = parseConnection(u"orders-zk=zk://10.0.0.1:2181?admin=8081"_s)->displayUri();
-        m_backend->tellConnection(status);
+        m_backend->notifyConnection(status);
         openForm(formLock());
         QVERIFY2(m_dialog->asCommand().startsWith(
                      u"lockscopectl --connect 'orders-zk=zk://10.0.0.1:2181?admin=8081' --production 'orders-zk' "

@@ -90,7 +90,7 @@ class TestGraph : public testing::WindowFixture {
         std::vector<inspect::SnapshotChange> changes;
         for (const auto &lock : locks)
             changes.push_back(change(ChangeKind::Added, lock));
-        m_backend->tellLocks(std::move(changes));
+        m_backend->notifyLocks(std::move(changes));
     }
     bool isThere(const QString &title) { return !nodeOf(page().sight().picture, title).key.isEmpty(); }
 
@@ -99,7 +99,7 @@ private slots:
     {
         openWindow();
         m_window->showPage(u"graph"_s);
-        tellConnected();
+        notifyConnected();
     }
 
     void aDeadlockIsMarkedAndNobodyBesideIt()
@@ -316,13 +316,13 @@ private slots:
         QVERIFY(isSeen());
         for (int i = 60; i < 100; ++i)
             sessions << "w" + QByteArray::number(i);
-        m_backend->tellLocks({change(ChangeKind::Changed, kazooLock("/orders", sessions))});
+        m_backend->notifyLocks({change(ChangeKind::Changed, kazooLock("/orders", sessions))});
         QTRY_COMPARE(drawn(), std::size_t(102));
         QVERIFY(isSeen());
         view.verticalScrollBar()->triggerAction(QAbstractSlider::SliderToMinimum);
         QVERIFY(!isSeen());
         sessions << "one-more";
-        m_backend->tellLocks({change(ChangeKind::Changed, kazooLock("/orders", sessions))});
+        m_backend->notifyLocks({change(ChangeKind::Changed, kazooLock("/orders", sessions))});
         QTRY_COMPARE(drawn(), std::size_t(103));
         QVERIFY(!isSeen());
     }

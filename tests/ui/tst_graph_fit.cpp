@@ -61,7 +61,7 @@ class TestGraphFit : public testing::WindowFixture {
         std::vector<inspect::SnapshotChange> changes;
         for (const auto &lock : locks)
             changes.push_back(testing::change(ChangeKind::Added, lock));
-        m_backend->tellLocks(std::move(changes));
+        m_backend->notifyLocks(std::move(changes));
     }
     bool isDrawn(int lock)
     {
@@ -81,7 +81,7 @@ private slots:
         openWindow();
         m_window->resize(1366, 720); // below a panel
         m_window->showPage(u"graph"_s);
-        tellConnected();
+        notifyConnected();
     }
 
     void itsLettersCanBeRead_data()
@@ -127,9 +127,9 @@ private slots:
         QVERIFY(!isSubjectSeen());
         view.fit();
         QVERIFY(isSubjectSeen());
-        m_backend->tellLocks({testing::change(ChangeKind::Removed, kazooLock(nameOfLock(13), {}))});
+        m_backend->notifyLocks({testing::change(ChangeKind::Removed, kazooLock(nameOfLock(13), {}))});
         for (int i = 2; i < 13; ++i)
-            m_backend->tellLocks({testing::change(ChangeKind::Removed, kazooLock(nameOfLock(i), {}))});
+            m_backend->notifyLocks({testing::change(ChangeKind::Removed, kazooLock(nameOfLock(i), {}))});
         QTRY_VERIFY(!isDrawn(13) && view.isAllInSight());
         QTRY_VERIFY2(words->toolTip().contains(u"Arrows walk"_s), qPrintable(words->toolTip()));
     }

@@ -99,7 +99,7 @@ private:
         return sessions().detail()->findChild<QLabel *>(QLatin1String(label))->text();
     }
     // Of two: each holds what the other waits for.
-    void tellDeadlock()
+    void notifyDeadlock()
     {
         std::vector<inspect::LockSnapshot> locks;
         for (const QByteArray path : {"/locks/invoices", "/locks/stock"}) {
@@ -115,7 +115,7 @@ private:
             inspect::addDeadlocks(lock, graph, graph.cycles);
             changes.push_back(testing::change(ChangeKind::Changed, lock));
         }
-        m_backend->tellLocks(changes);
+        m_backend->notifyLocks(changes);
     }
     bool wasReleased()
     {
@@ -131,9 +131,9 @@ private slots:
         planReleases(1);
         m_window->activateWindow();
         QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
-        tellConnected();
-        m_backend->tellLocks({lockOf("/locks/invoices", 1), lockOf("/locks/nightly-report", 1),
-                              lockOf("/locks/orders", 1), lockOf("/locks/stock", 1)});
+        notifyConnected();
+        m_backend->notifyLocks({lockOf("/locks/invoices", 1), lockOf("/locks/nightly-report", 1),
+                                lockOf("/locks/orders", 1), lockOf("/locks/stock", 1)});
     }
     void cleanup()
     {
@@ -162,7 +162,7 @@ private slots:
     // Armed, named, given a reason: more keys, none of them the mouse's.
     void releaseOnProduction()
     {
-        tellConnected(true, true);
+        notifyConnected(true, true);
         openForceRelease();
         type(u"INC-4411"_s);
         press(Qt::Key_Tab); // past the name
@@ -174,7 +174,7 @@ private slots:
         QVERIFY(tabToButton(u"Allow writes on zk"_s));
         press(Qt::Key_Space);
         QVERIFY(m_backend->wasCalled(u"setReadOnly zk false"_s));
-        tellConnected(true, false);
+        notifyConnected(true, false);
         m_window->findChild<ui::ForceReleaseDialog *>()->activateWindow(); // as every window manager does
         QTRY_VERIFY(QApplication::focusWidget()
                     && m_window->findChild<ui::ForceReleaseDialog *>()->isAncestorOf(QApplication::focusWidget()));
@@ -227,7 +227,7 @@ private slots:
     void whoInheritsFromTheHolder()
     {
         const auto lock = testing::queueLock("zk", "/locks/orders", 2, testing::serverTime(present));
-        m_backend->tellLocks({testing::change(ChangeKind::Changed, lock)});
+        m_backend->notifyLocks({testing::change(ChangeKind::Changed, lock)});
         inspect::SessionSnapshot session{.connection = ConnectionName("zk")};
         session.session = *lock.contenders[0].session;
         session.endpoint = u"10.0.3.7:56332"_s;
@@ -247,7 +247,7 @@ private slots:
     {
         auto lock = testing::queueLock("zk", "/locks/orders", 1, testing::serverTime(present));
         lock.contenders[0].identity = "app-9";
-        m_backend->tellLocks({testing::change(ChangeKind::Changed, lock)});
+        m_backend->notifyLocks({testing::change(ChangeKind::Changed, lock)});
         inspect::SessionSnapshot session{.connection = ConnectionName("zk")};
         session.session = *lock.contenders[0].session;
         session.client = u"kazoo"_s;
@@ -265,7 +265,7 @@ private slots:
         row.backend = BackendKind::MariaDb;
         row.recipe = "sql-for-update";
         row.contenders[0].session = u"41"_s;
-        m_backend->tellLocks({testing::change(ChangeKind::Added, row)});
+        m_backend->notifyLocks({testing::change(ChangeKind::Added, row)});
         m_backend->on<ReadSession>() = [](const ReadSession &query) {
             SessionDoing doing;
             doing.statement = "UPDATE stock SET n = n - 1 WHERE id = 1 /* " + query.session.toUtf8() + " */";
@@ -286,7 +286,7 @@ private slots:
     // The page says it in a sentence; from a lock in it the graph shows that lock, and arrows go on from there.
     void theDeadlockInTheGraph()
     {
-        tellDeadlock();
+        notifyDeadlock();
         press(Qt::Key_2, Qt::ControlModifier);
         auto &graph = *m_window->findChild<ui::GraphPage *>();
         QVERIFY(graph.isVisible());
@@ -331,11 +331,11 @@ private slots:
         press(Qt::Key_A, Qt::ControlModifier | Qt::ShiftModifier);
         QCOMPARE(part<QLabel>("notice")->text(), u"Not done. There is no connection on which it could be"_s);
         // A connection comes: the button goes, and the keyboard stays with the page until there are rows.
-        tellConnected();
+        notifyConnected();
         QVERIFY(m_window->actions().find(u"acquire"_s)->isEnabled());
         press(Qt::Key_Return);
         QCOMPARE(connecting.count(), 2);
-        m_backend->tellLocks({lockOf("/locks/orders", 1)});
+        m_backend->notifyLocks({lockOf("/locks/orders", 1)});
         QTRY_COMPARE(QApplication::focusWidget(), &page().table());
         // Of a filter that hides all of them Enter shows all.
         m_window->locksPage().setFilter(u"nothing is called so"_s);

@@ -131,13 +131,13 @@ private slots:
             names[i] = "a" + QByteArray::number(i); // fifty others, all above
         names << "b1"
               << "b2";
-        backend.tellZnodesChanged(ConnectionName("orders-zk"_ba), path("/"));
+        backend.notifyZnodesChanged(ConnectionName("orders-zk"_ba), path("/"));
         QTRY_VERIFY(rowOf(tree, u"b2"_s).isValid());
         QTRY_COMPARE(tree->visualRect(chosen).top(), before);
         QCOMPARE(tree->currentIndex(), QModelIndex(chosen));
         // The chosen one goes: the detail says so instead of showing its neighbour.
         names.removeOne("n1203");
-        backend.tellZnodesChanged(ConnectionName("orders-zk"_ba), path("/"));
+        backend.notifyZnodesChanged(ConnectionName("orders-zk"_ba), path("/"));
         QTRY_VERIFY(!chosen.isValid());
         QCOMPARE(page.detail()->path().bytes(), "/n1203"_ba);
         QVERIFY2(page.detail()->bannerText().contains(u"gone"_s)
@@ -177,13 +177,13 @@ private slots:
         QTRY_VERIFY(rowOf(tree, u"locks"_s).isValid());
         page.goTo(path("/secrets"));
         QTRY_COMPARE(page.detail()->bannerText(), u"/secrets: the ACL gives READ only to digest:vault"_s);
-        backend.tellConnection(statusOf("orders-zk", Scheme::ZooKeeper, ConnectionStatus::State::Broken));
+        backend.notifyConnection(statusOf("orders-zk", Scheme::ZooKeeper, ConnectionStatus::State::Broken));
         auto *banner = page.findChild<StaleBanner *>();
         QVERIFY(banner->isVisible());
         shoot(page, u"znodes-stale"_s);
         QVERIFY(rowOf(tree, u"locks"_s).isValid()); // what was seen stays
         backend.calls.clear();
-        backend.tellConnection(statusOf("orders-zk", Scheme::ZooKeeper));
+        backend.notifyConnection(statusOf("orders-zk", Scheme::ZooKeeper));
         QVERIFY(!banner->isVisible());
         QTRY_VERIFY(backend.wasCalled(u"listZnodes orders-zk /"_s)); // and is looked at again
     }

@@ -32,8 +32,8 @@ private slots:
     void init()
     {
         openWindow();
-        tellConnected();
-        m_backend->tellLocks(
+        notifyConnected();
+        m_backend->notifyLocks(
             {lockOf("/locks/orders", 1), lockOf("/locks/reorders", 1), lockOf("/locks/nightly-report", 1)});
     }
 
@@ -127,7 +127,7 @@ private slots:
         for (int i = 0; i < 3000; ++i)
             many.push_back(lockOf("/jobs/job-" + QByteArray::number(10000 + i), 1));
         many.push_back(lockOf("/jobs/\x1b[31m", 1));
-        m_backend->tellLocks(many);
+        m_backend->notifyLocks(many);
         openPalette();
         type(u"job"_s);
         QCOMPARE(palette().list().count(), static_cast<int>(ui::PaletteHits::most));

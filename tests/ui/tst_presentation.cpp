@@ -59,11 +59,11 @@ private slots:
         window.show();
         QVERIFY(QTest::qWaitForWindowExposed(&window));
         for (const auto *name : {"zk", "redis"})
-            backend.tellConnection(testing::connectedStatus(name, Scheme::ZooKeeper, false, SystemTime{}));
+            backend.notifyConnection(testing::connectedStatus(name, Scheme::ZooKeeper, false, SystemTime{}));
         auto lock = testing::queueLock("zk", "/locks/nightly-report", 2, {});
         inspect::addFinding(lock, inspect::FindingCode::HolderDisconnected, u"its session ends in 4 s"_s,
                             {lock.contenders[0].id});
-        backend.tellLocks({testing::change(inspect::ChangeKind::Added, lock)});
+        backend.notifyLocks({testing::change(inspect::ChangeKind::Added, lock)});
         const auto &table = window.locksPage().table();
         const auto isWhole = [&table](int column) {
             const int state = table.itemDelegate()->sizeHint({}, table.model()->index(0, LockRow::State)).width();

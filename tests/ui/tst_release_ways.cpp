@@ -53,11 +53,11 @@ class TestReleaseWays : public QObject {
     {
         return partOf<T>(*m_dialog, name);
     }
-    void tellStatus(bool production)
+    void notifyStatus(bool production)
     {
         auto status = testing::connectedStatus("orders-zk", Scheme::ZooKeeper, production, waysNow);
         status.readOnly = false; // armed
-        m_backend->tellConnection(status);
+        m_backend->notifyConnection(status);
     }
     static inspect::LockSnapshot revocable()
     {
@@ -120,7 +120,7 @@ private slots:
         m_backend = std::make_unique<testing::FakeBackend>();
         m_book = std::make_unique<ui::ConnectionBook>();
         connect(m_backend.get(), &Backend::updated, m_book.get(), &ui::ConnectionBook::apply);
-        tellStatus(false);
+        notifyStatus(false);
         m_backend->on<PlanRelease>() = [this](const PlanRelease &query) {
             return operate::planWay(m_onServer, query.contender, query.way);
         };
@@ -231,7 +231,7 @@ private slots:
 
     void productionWantsTheNameAndAReason()
     {
-        tellStatus(true);
+        notifyStatus(true);
         openForm(revocable());
         auto *release = part<QPushButton>("releaseButton");
         part<QLineEdit>("typeName")->setText(u"/locks/nightly-report"_s);
@@ -273,9 +273,9 @@ private slots:
         openForm(revocable());
         QTest::keyClick(m_dialog.get(), Qt::Key_Return, Qt::ControlModifier);
         QTRY_VERIFY(m_backend->last<ForceRelease>());
-        tellStatus(true);
+        notifyStatus(true);
         QCOMPARE(ui::frictionOf(*m_book, ConnectionName("orders-zk")), (ui::ConfirmationPolicy{true, true, false}));
-        tellStatus(false);
+        notifyStatus(false);
         m_book->markDevelopment(ConnectionName("orders-zk"), uri, false);
         QCOMPARE(ui::frictionOf(*m_book, ConnectionName("orders-zk")), ui::ConfirmationPolicy());
     }
@@ -369,7 +369,7 @@ private slots:
 
     void severalOnProductionWantAReason()
     {
-        tellStatus(true);
+        notifyStatus(true);
         ui::BulkDialog dialog(*m_backend, *m_book, u"All of it."_s, targets(2), waysNow);
         partOf<QLineEdit>(dialog, "typeCount")->setText(u"2"_s);
         QVERIFY(!partOf<QPushButton>(dialog, "releaseButton")->isEnabled());

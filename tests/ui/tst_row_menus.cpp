@@ -75,7 +75,7 @@ class TestRowMenus : public testing::WindowFixture {
         return QGuiApplication::clipboard()->text();
     }
     void openMenuOf(QWidget *view) { QTest::keyClick(view, Qt::Key_F10, Qt::ShiftModifier); }
-    void tellSession()
+    void notifySession()
     {
         inspect::SessionSnapshot session;
         session.connection = ConnectionName("zk");
@@ -89,8 +89,8 @@ private slots:
     void init()
     {
         openWindow();
-        tellConnected();
-        m_backend->tellLocks({lockOf("/locks/orders", 2), lockOf("/locks/=cmd", 0)});
+        notifyConnected();
+        m_backend->notifyLocks({lockOf("/locks/orders", 2), lockOf("/locks/=cmd", 0)});
         m_window->selectLock(menuOrders);
     }
     void cleanup()
@@ -136,7 +136,7 @@ private slots:
         auto lock = lockOf("/locks/=cmd", 1);
         inspect::addFinding(lock.lock, inspect::FindingCode::LongWait, u"has waited for \"long\", 4 m"_s,
                             {lock.lock.contenders[1].id});
-        m_backend->tellLocks({lock});
+        m_backend->notifyLocks({lock});
         m_window->showPage(u"findings"_s);
         auto *findings = m_window->findChild<ui::FindingsPage *>();
         findings->focusContent();
@@ -174,7 +174,7 @@ private slots:
 
     void aLockLeadsToItsZnodeAndItsHoldersSession()
     {
-        tellSession();
+        notifySession();
         openMenuOf(&table());
         choose(u"Show the holder's session"_s);
         QVERIFY(m_window->findChild<ui::SessionsPage *>()->isVisible());
@@ -243,7 +243,7 @@ private slots:
 
     void aSessionLeadsToItsLocks()
     {
-        tellSession();
+        notifySession();
         m_window->showPage(u"sessions"_s);
         auto *sessions = m_window->findChild<ui::SessionsPage *>();
         sessions->focusContent();

@@ -145,9 +145,9 @@ private slots:
         QCOMPARE(options().scenario.recipe, QByteArray("zk-herd-mutex"));
         QCOMPARE(options().connection, ConnectionName("zk"));
         QVERIFY(!m_page->isSettled());
-        m_backend->tellRun(runId(), {RealRunProgress::Stage::Connecting, {}, 0, 20, 20});
+        m_backend->notifyRun(runId(), {RealRunProgress::Stage::Connecting, {}, 0, 20, 20});
         QCOMPARE(progressText(), u"Opening 20 sessions on zk for zk-herd-mutex"_s);
-        m_backend->tellRun(runId(), {RealRunProgress::Stage::Playing, 600ms, 12, 20, 20});
+        m_backend->notifyRun(runId(), {RealRunProgress::Stage::Playing, 600ms, 12, 20, 20});
         QCOMPARE(progressText(), u"Playing zk-herd-mutex on zk: 12 of 20 grants, 600.0 ms"_s);
         m_backend->answerRun(runId(), recordingOf(options()));
         QCOMPARE(m_backend->runs.size(), 1u);

@@ -28,7 +28,7 @@ class TestSmallWindow : public testing::WindowFixture {
 
     void tell(const QByteArray &name)
     {
-        m_backend->tellConnection(testing::connectedStatus(name, Scheme::ZooKeeper, false, m_now));
+        m_backend->notifyConnection(testing::connectedStatus(name, Scheme::ZooKeeper, false, m_now));
     }
 
 private slots:
@@ -48,7 +48,7 @@ private slots:
             one.identity = "payout-" + QByteArray::number(*one.position + 1);
             one.endpoint = u"127.0.0.1:%1"_s.arg(port++);
         }
-        m_backend->tellLocks({change(ChangeKind::Added, lock)});
+        m_backend->notifyLocks({change(ChangeKind::Added, lock)});
         m_window->selectLock(lock.lock);
         const auto *queue = page().detail().findChild<ui::QueueTable *>(u"queueTable"_s);
         QTRY_COMPARE(queue->model()->rowCount(), 3);
@@ -73,7 +73,7 @@ private slots:
                             {lock.contenders[0].id});
         auto other = queueLock("zk", "/locks/orders", 1, testing::serverTime(present));
         other.recipe = "curator-semaphore-mutex";
-        m_backend->tellLocks({change(ChangeKind::Added, lock), change(ChangeKind::Added, other)});
+        m_backend->notifyLocks({change(ChangeKind::Added, lock), change(ChangeKind::Added, other)});
         auto &table = page().table();
         QTRY_COMPARE(table.model()->rowCount(), 2);
         QTRY_COMPARE(table.horizontalScrollBar()->maximum(), 0);
@@ -97,7 +97,7 @@ private slots:
     void aLongNameHasTheRoomThatIsThere()
     {
         tell("zk");
-        m_backend->tellLocks({change(
+        m_backend->notifyLocks({change(
             ChangeKind::Added, queueLock("zk", "/locks/" + QByteArray(52, 'x'), 1, testing::serverTime(present)))});
         auto &table = page().table();
         QTRY_COMPARE(table.model()->rowCount(), 1);
@@ -118,7 +118,7 @@ private slots:
                                                                   testing::serverTime(present))));
         changes.push_back(
             change(ChangeKind::Added, queueLock("zk", "/z/" + QByteArray(50, 'z'), 1, testing::serverTime(present))));
-        m_backend->tellLocks(std::move(changes));
+        m_backend->notifyLocks(std::move(changes));
         auto &table = page().table();
         QTRY_COMPARE(table.model()->rowCount(), 61);
         const auto widths = [&table] {
@@ -189,7 +189,7 @@ private slots:
         for (int i = 0; i < 40; ++i) // a list that takes its half
             changes.push_back(change(ChangeKind::Added, queueLock("live", "/more/" + QByteArray::number(i), 1,
                                                                   testing::serverTime(present))));
-        m_backend->tellLocks(changes);
+        m_backend->notifyLocks(changes);
         m_window->selectLock({ConnectionName("live"), "/a"});
         const auto banners = [this] {
             auto all = page().detail().findChildren<ui::Banner *>();
@@ -231,7 +231,7 @@ private slots:
                                 u"has waited for long and longer; "_s.repeated(9), {lock.contenders[0].id});
             all.push_back(change(ChangeKind::Added, lock));
         }
-        m_backend->tellLocks(all);
+        m_backend->notifyLocks(all);
         m_window->selectLock(all.back().lock.lock);
         m_window->showPage(QString::fromLatin1(QTest::currentDataTag()));
         QTRY_COMPARE(testing::cutParts(*m_window), QStringList());
@@ -259,7 +259,7 @@ private slots:
         std::vector<inspect::SnapshotChange> changes;
         for (const auto *name : {"/locks/a", "/locks/b", "/locks/c"})
             changes.push_back(change(ChangeKind::Added, queueLock("zk", name, 3, testing::serverTime(present))));
-        m_backend->tellLocks(changes);
+        m_backend->notifyLocks(changes);
         auto &table = page().table();
         QTRY_COMPARE(table.model()->rowCount(), 3);
         auto *splitter = qobject_cast<QSplitter *>(page().detail().parentWidget());
@@ -271,7 +271,7 @@ private slots:
         for (int i = 0; i < 40; ++i)
             changes.push_back(change(ChangeKind::Added, queueLock("zk", "/more/" + QByteArray::number(i), 1,
                                                                   testing::serverTime(present))));
-        m_backend->tellLocks(changes);
+        m_backend->notifyLocks(changes);
         QTRY_COMPARE(table.model()->rowCount(), 43);
         const auto whole = splitter->sizes().front() + splitter->sizes().back();
         QTRY_COMPARE(share(), whole / 2);
@@ -297,10 +297,10 @@ private slots:
     {
         auto status = testing::connectedStatus("zk", Scheme::ZooKeeper, false, m_now);
         status.cost.requestsPerSecond = 1;
-        m_backend->tellConnection(status);
+        m_backend->notifyConnection(status);
         QTRY_COMPARE(testing::cutParts(*m_window), QStringList());
         status.cost.requestsPerSecond = 123456;
-        m_backend->tellConnection(status);
+        m_backend->notifyConnection(status);
         const QTemporaryDir folder;
         QString whyNot;
         QVERIFY2(ui::saveScreenshot(*m_window, folder.filePath(u"now.png"_s), &whyNot), qPrintable(whyNot));
@@ -312,36 +312,36 @@ private slots:
     {
         auto zk = testing::connectedStatus("zk", Scheme::ZooKeeper, false, m_now);
         zk.cost.requestsPerSecond = 4.5;
-        m_backend->tellConnection(zk);
+        m_backend->notifyConnection(zk);
         const auto *asked = part<QLabel>("requests");
         QTRY_COMPARE(asked->text(), u"4.5 requests/s"_s);
         QVERIFY(
             asked->toolTip().contains(u"zk: 4.5 requests/s; how much the servers are asked by all is not told"_s));
         zk.cost.servedPerSecond = 1500;
-        m_backend->tellConnection(zk);
+        m_backend->notifyConnection(zk);
         QTRY_COMPARE(asked->text(), u"4.5 requests/s · 0.3 % of all"_s);
         QVERIFY(
             asked->toolTip().contains(u"zk: 4.5 of the 1500 requests/s that the servers count themselves, 0.3 %"_s));
         auto redis = testing::connectedStatus("redis", Scheme::Redis, false, m_now);
         redis.cost.requestsPerSecond = 4;
         redis.cost.servedPerSecond = 3; // one was on its way
-        m_backend->tellConnection(redis);
-        m_backend->tellConnection(testing::connectedStatus("etcd", Scheme::Etcd, false, m_now));
+        m_backend->notifyConnection(redis);
+        m_backend->notifyConnection(testing::connectedStatus("etcd", Scheme::Etcd, false, m_now));
         QTRY_COMPARE(asked->text(), u"12 requests/s · redis: 100 % of all"_s);
         QVERIFY(asked->toolTip().contains(u"etcd: 3.5 requests/s; how much"_s));
         redis.cost.servedPerSecond = 40'000;
-        m_backend->tellConnection(redis);
+        m_backend->notifyConnection(redis);
         QTRY_COMPARE(asked->text(), u"12 requests/s · zk: 0.3 % of all"_s);
         QTRY_COMPARE(testing::cutParts(*m_window), QStringList());
         zk.cost.servedPerSecond = 4'000'000;
-        m_backend->tellConnection(zk);
+        m_backend->notifyConnection(zk);
         QTRY_COMPARE(asked->text(), u"12 requests/s · redis: < 0.1 % of all"_s);
     }
 
     void theMarkOfAnEnvironmentHasItsPadding()
     {
         tell("zk");
-        m_backend->tellLocks({lockOf("/a", 1)});
+        m_backend->notifyLocks({lockOf("/a", 1)});
         m_window->selectLock({ConnectionName("zk"), "/a"});
         const auto *mark = part<QLabel>("environment");
         QTRY_VERIFY(mark->isVisible());

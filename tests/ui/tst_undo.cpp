@@ -67,8 +67,8 @@ private slots:
         openWindow();
         m_window->activateWindow();
         QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
-        tellConnected();
-        m_backend->tellLocks({lockOf("/locks/orders", 1)});
+        notifyConnected();
+        m_backend->notifyLocks({lockOf("/locks/orders", 1)});
         m_backend->on<PlanEdit>() = [](const PlanEdit &query) {
             operate::EditPlan plan{.request = query.request};
             plan.before.exists = true;

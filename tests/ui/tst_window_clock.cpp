@@ -32,9 +32,9 @@ class TestWindowClock : public testing::WindowFixture {
     }
     void show(inspect::LockSnapshot lock)
     {
-        tellConnected();
+        notifyConnected();
         const auto name = lock.lock;
-        m_backend->tellLocks({change(ChangeKind::Added, std::move(lock))});
+        m_backend->notifyLocks({change(ChangeKind::Added, std::move(lock))});
         m_window->selectLock(name);
     }
     QString cell(int column) { return page().table().model()->index(0, column).data().toString(); }
@@ -103,7 +103,7 @@ private slots:
         const QString held = cell(ui::LockRow::Held);
         const QString waits = queueAge(1);
         QCOMPARE(queueAge(0), held);
-        m_backend->tellLocks({change(ChangeKind::Removed, lock)});
+        m_backend->notifyLocks({change(ChangeKind::Removed, lock)});
         m_now += 1min;
         tick();
         QCOMPARE(queueAge(0), held);
@@ -113,7 +113,7 @@ private slots:
                                "/locks/a is held by 10.0.3.7 for "_s
                                + held),
                  qPrintable(made));
-        m_backend->tellLocks({change(ChangeKind::Added, lock)});
+        m_backend->notifyLocks({change(ChangeKind::Added, lock)});
         QVERIFY(queueAge(0) != held);
         QVERIFY2(!note().contains(u"is not there"_s), "it is again");
     }

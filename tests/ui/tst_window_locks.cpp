@@ -73,7 +73,7 @@ class TestWindowLocks : public testing::WindowFixture {
         auto status = testing::connectedStatus("zk", Scheme::ZooKeeper, true, present);
         status.state = ConnectionStatus::State::Broken;
         status.message = u"connection refused"_s;
-        m_backend->tellConnection(status);
+        m_backend->notifyConnection(status);
     }
     ui::ForceReleaseDialog *openForceRelease()
     {
@@ -84,8 +84,8 @@ class TestWindowLocks : public testing::WindowFixture {
 private slots:
     void locksAppearAndOneIsChosen()
     {
-        tellConnected(true, true);
-        m_backend->tellLocks({lockOf("/a", 0), change(ChangeKind::Added, ordersLock())});
+        notifyConnected(true, true);
+        m_backend->notifyLocks({lockOf("/a", 0), change(ChangeKind::Added, ordersLock())});
         QCOMPARE(page().table().model()->rowCount(), 2);
         page().focusContent(); // the first row: what waits longest
         QCOMPARE(page().currentLock(), std::optional(orders));
@@ -109,7 +109,7 @@ private slots:
     void anAgeThatNobodyHasGivesWayToWho()
     {
         m_window->resize(1024, 640);
-        tellConnected();
+        notifyConnected();
         auto lock = ordersLock();
         for (auto &one : lock.contenders) {
             one.heldSince.reset();
@@ -118,34 +118,34 @@ private slots:
             one.expiresAt = lock.observed + 30s;
             one.identity = "a name that is as long as it takes to need all of the room there is, and more of it";
         }
-        m_backend->tellLocks({change(ChangeKind::Added, lock)});
+        m_backend->notifyLocks({change(ChangeKind::Added, lock)});
         page().focusContent();
         auto *queue = part<ui::QueueTable>("queueTable");
         QTRY_VERIFY(queue->isVisible() && queue->isColumnHidden(ui::QueueModel::Age));
         QVERIFY(!queue->isColumnHidden(ui::QueueModel::Ttl));
         lock.contenders[0].heldSince = lock.observed - 5s;
-        m_backend->tellLocks({change(ChangeKind::Changed, lock)});
+        m_backend->notifyLocks({change(ChangeKind::Changed, lock)});
         QTRY_VERIFY(!queue->isColumnHidden(ui::QueueModel::Age));
     }
 
     void lockAskedForBeforeItIsKnownIsShownWhenItComes()
     {
-        tellConnected(true, true);
+        notifyConnected(true, true);
         m_window->selectLock(orders);
         QVERIFY(!detail().snapshot());
-        m_backend->tellLocks({change(ChangeKind::Added, ordersLock())});
+        m_backend->notifyLocks({change(ChangeKind::Added, ordersLock())});
         QVERIFY(detail().snapshot());
         QVERIFY(page().table().currentIndex().isValid());
     }
 
     void selectionAndScrollSurviveAThousandUpdates()
     {
-        tellConnected(true, true);
+        notifyConnected(true, true);
         std::vector<inspect::SnapshotChange> many;
         for (int i = 0; i < 300; ++i)
             many.push_back(change(ChangeKind::Added, queueLock("zk", "/l/" + QByteArray::number(1000 + i), 0,
                                                                testing::serverTime(present))));
-        m_backend->tellLocks(many);
+        m_backend->notifyLocks(many);
         const LockName chosen{ConnectionName("zk"), "/l/1150"};
         m_window->selectLock(chosen);
         auto &table = page().table();
@@ -155,7 +155,7 @@ private slots:
             // Others come, go, and climb to the top of the list.
             const auto path = "/l/" + QByteArray::number(1000 + i * 37 % 150);
             const auto kind = i % 3 == 0 ? ChangeKind::Removed : ChangeKind::Changed;
-            m_backend->tellLocks({change(kind, queueLock("zk", path, i % 5, testing::serverTime(present)))});
+            m_backend->notifyLocks({change(kind, queueLock("zk", path, i % 5, testing::serverTime(present)))});
         }
         QCOMPARE(page().currentLock(), std::optional(chosen));
         const int row = page().model().rowOf(chosen);
@@ -167,22 +167,22 @@ private slots:
 
     void goneLockSaysSoAndChoosesNoNeighbour()
     {
-        tellConnected(true, true);
-        m_backend->tellLocks({change(ChangeKind::Added, ordersLock()), lockOf("/a", 0)});
+        notifyConnected(true, true);
+        m_backend->notifyLocks({change(ChangeKind::Added, ordersLock()), lockOf("/a", 0)});
         m_window->selectLock(orders);
-        m_backend->tellLocks({change(ChangeKind::Removed, ordersLock())});
+        m_backend->notifyLocks({change(ChangeKind::Removed, ordersLock())});
         QCOMPARE(answer(), u"/locks/orders is gone: no node of it is left"_s);
         QVERIFY(!page().table().selectionModel()->hasSelection());
         QVERIFY(!part<QPushButton>("forceReleaseButton")->isEnabled());
-        m_backend->tellLocks({change(ChangeKind::Added, ordersLock())});
+        m_backend->notifyLocks({change(ChangeKind::Added, ordersLock())});
         QVERIFY(answer().startsWith(u"/locks/orders is held by"_s));
         QVERIFY(page().table().selectionModel()->hasSelection());
     }
 
     void brokenConnectionGreysTheViewAndComesBack()
     {
-        tellConnected(true, true);
-        m_backend->tellLocks({change(ChangeKind::Added, ordersLock())});
+        notifyConnected(true, true);
+        m_backend->notifyLocks({change(ChangeKind::Added, ordersLock())});
         m_window->selectLock(orders);
         auto *veil = detail().findChild<ui::StaleOverlay *>();
         QVERIFY(!veil->isVisible());
@@ -194,7 +194,7 @@ private slots:
         QVERIFY(banner->sentence().contains(u"connection refused"_s));
         QVERIFY(page().model().isFrozen(ConnectionName("zk")));
         QCOMPARE(page().table().model()->rowCount(), 1); // what was seen stays
-        tellConnected(true, true);
+        notifyConnected(true, true);
         QVERIFY(!veil->isVisible());
         QVERIFY(!banner->isVisible());
         QVERIFY(!page().model().isFrozen(ConnectionName("zk")));
@@ -202,9 +202,9 @@ private slots:
 
     void forceReleaseOnProductionNeedsTheName()
     {
-        tellConnected(true);
+        notifyConnected(true);
         const auto lock = ordersLock();
-        m_backend->tellLocks({change(ChangeKind::Added, lock)});
+        m_backend->notifyLocks({change(ChangeKind::Added, lock)});
         m_window->selectLock(orders);
         m_backend->on<PlanRelease>() = [&](const PlanRelease &) { return planOf(lock); };
         m_backend->on<ForceRelease>() = [&](const ForceRelease &) {
@@ -241,9 +241,9 @@ private slots:
 
     void forceReleaseSaysWhenTheSecondReadingDiffers()
     {
-        tellConnected();
+        notifyConnected();
         const auto lock = ordersLock();
-        m_backend->tellLocks({change(ChangeKind::Added, lock)});
+        m_backend->notifyLocks({change(ChangeKind::Added, lock)});
         m_window->selectLock(orders);
         m_backend->on<PlanRelease>() = [&](const PlanRelease &) { return planOf(lock); };
         m_backend->on<ForceRelease>() = [](const ForceRelease &) -> Result<operate::ForceReleaseOutcome> {
@@ -262,9 +262,9 @@ private slots:
 
     void aHolderThatNothingTellsFromTheNextIsReleasedOnlyAtARisk()
     {
-        tellConnected();
+        notifyConnected();
         const auto lock = ordersLock();
-        m_backend->tellLocks({change(ChangeKind::Added, lock)});
+        m_backend->notifyLocks({change(ChangeKind::Added, lock)});
         m_window->selectLock(orders);
         m_backend->on<PlanRelease>() = [&](const PlanRelease &) {
             auto plan = planOf(lock);
@@ -289,9 +289,9 @@ private slots:
 
     void readOnlyShowsTheFormAndSaysWhyNot()
     {
-        tellConnected(true, true);
+        notifyConnected(true, true);
         const auto lock = ordersLock();
-        m_backend->tellLocks({change(ChangeKind::Added, lock)});
+        m_backend->notifyLocks({change(ChangeKind::Added, lock)});
         m_window->selectLock(orders);
         m_backend->on<PlanRelease>() = [&](const PlanRelease &) { return planOf(lock); };
         auto *dialog = openForceRelease();
@@ -301,7 +301,7 @@ private slots:
         QTest::keyClicks(dialog->findChild<QLineEdit *>(u"reason"_s), u"INC-4411"_s);
         QVERIFY(!release->isEnabled());
         QVERIFY(dialog->findChild<QLabel *>(u"obstacle"_s)->text().contains(u"read-only"_s));
-        tellConnected(true); // armed meanwhile
+        notifyConnected(true); // armed meanwhile
         QVERIFY(release->isEnabled());
         breakConnection();
         QVERIFY(!release->isEnabled());
@@ -309,10 +309,10 @@ private slots:
 
     void waitingForAnAlternativeSendsNothing()
     {
-        tellConnected(true);
+        notifyConnected(true);
         auto lock = ordersLock();
         lock.contenders[0].expiresAt = lock.observed + 30s; // it ends by itself
-        m_backend->tellLocks({change(ChangeKind::Added, lock)});
+        m_backend->notifyLocks({change(ChangeKind::Added, lock)});
         m_window->selectLock(orders);
         m_backend->on<PlanRelease>() = [&](const PlanRelease &) { return planOf(lock); };
         auto *dialog = openForceRelease();
@@ -323,14 +323,14 @@ private slots:
         }
         auto *state = dialog->findChild<ui::Banner *>(u"stateBanner"_s);
         QVERIFY(state->sentence().startsWith(u"Nothing was sent."_s));
-        m_backend->tellLocks({change(ChangeKind::Changed, movedUp(lock))});
+        m_backend->notifyLocks({change(ChangeKind::Changed, movedUp(lock))});
         QVERIFY(state->sentence().startsWith(u"/locks/orders is held by 10.0.3.8"_s));
         QVERIFY(!m_backend->last<ForceRelease>());
     }
 
     void armingProductionIsAskedFor()
     {
-        tellConnected(true, true);
+        notifyConnected(true, true);
         m_window->selectLock(orders);
         auto *writes = part<QPushButton>("writesButton");
         QVERIFY(writes->text().startsWith(u"READ-ONLY · 0 writes sent"_s));
@@ -344,14 +344,14 @@ private slots:
                 QTest::mouseClick(button, Qt::LeftButton);
         }
         QVERIFY(m_backend->wasCalled(u"setReadOnly zk false"_s));
-        tellConnected(true);
+        notifyConnected(true);
         QVERIFY(writes->text().startsWith(u"WRITES ALLOWED"_s));
     }
 
     void acquireHoldLose()
     {
-        tellConnected();
-        m_backend->tellLocks({change(ChangeKind::Added, ordersLock())});
+        notifyConnected();
+        m_backend->notifyLocks({change(ChangeKind::Added, ordersLock())});
         m_window->selectLock(orders);
         QTest::mouseClick(part<QPushButton>("acquireButton"), Qt::LeftButton);
         auto *dialog = part<ui::AcquireDialog>("acquireDialog");
@@ -373,12 +373,12 @@ private slots:
 
         auto *holds = part<ui::HoldsPanel>("holdsPanel");
         Hold hold{.id = 1, .request = m_backend->last<AcquireLock>()->request, .since = present};
-        m_backend->tellHold(hold);
+        m_backend->notifyHold(hold);
         QVERIFY(holds->isVisible());
         QCOMPARE(page().model().counts().mine, 1);
         hold.state = Hold::State::Held;
         hold.fencingToken = 1250;
-        m_backend->tellHold(hold);
+        m_backend->notifyHold(hold);
         const auto labels = holds->findChildren<QLabel *>();
         QVERIFY(std::any_of(labels.begin(), labels.end(), // as the lock's detail writes it
                             [](const QLabel *one) { return one->text().endsWith(u"fencing token 0x4e2"_s); }));
@@ -392,7 +392,7 @@ private slots:
         QVERIFY(m_backend->wasCalled(u"release 1"_s));
         hold.state = Hold::State::Lost;
         hold.message = u"somebody deleted its node"_s;
-        m_backend->tellHold(hold);
+        m_backend->notifyHold(hold);
         QVERIFY(holds->isVisible()); // until it was read
         QCOMPARE(page().model().counts().mine, 0);
         press(u"Dismiss"_s);
@@ -411,11 +411,11 @@ private slots:
         QVERIFY(says(u"No connection yet"_s));
         auto status = testing::connectedStatus("zk", Scheme::ZooKeeper, false, present);
         status.progress.firstSnapshotComplete = false;
-        m_backend->tellConnection(status);
+        m_backend->notifyConnection(status);
         QVERIFY(says(u"Looking for locks"_s));
-        tellConnected();
+        notifyConnected();
         QVERIFY(says(u"No locks here now"_s));
-        m_backend->tellLocks({change(ChangeKind::Added, ordersLock())});
+        m_backend->notifyLocks({change(ChangeKind::Added, ordersLock())});
         QVERIFY(!says(u"No locks here now"_s));
         page().setFilter(u"nothing like this"_s);
         QVERIFY(says(u"No lock matches “nothing like this”"_s));
@@ -425,8 +425,8 @@ private slots:
 
     void keysMoveThroughTheWindow()
     {
-        tellConnected(true, true);
-        m_backend->tellLocks({change(ChangeKind::Added, ordersLock()), lockOf("/a", 0)});
+        notifyConnected(true, true);
+        m_backend->notifyLocks({change(ChangeKind::Added, ordersLock()), lockOf("/a", 0)});
         QTest::keyClick(m_window.get(), Qt::Key_F, Qt::ControlModifier);
         auto *find = part<QLineEdit>("find");
         QCOMPARE(QApplication::focusWidget(), find);
@@ -445,8 +445,8 @@ private slots:
 
     void noteIsTheIncidentNote()
     {
-        tellConnected(true, true);
-        m_backend->tellLocks({change(ChangeKind::Added, ordersLock(1))});
+        notifyConnected(true, true);
+        m_backend->notifyLocks({change(ChangeKind::Added, ordersLock(1))});
         m_window->selectLock(orders);
         QString note;
         detail().withNote([&note](const QString &made) { note = made; });

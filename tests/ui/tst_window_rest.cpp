@@ -43,8 +43,8 @@ private slots:
         inspect::addFinding(lock, inspect::FindingCode::LongHeld,
                             u"held for 3 h 12 min, 40 times as long as this lock usually is, and nobody knows why"_s,
                             {lock.contenders[0].id});
-        tellConnected();
-        m_backend->tellLocks({change(ChangeKind::Added, lock)});
+        notifyConnected();
+        m_backend->notifyLocks({change(ChangeKind::Added, lock)});
         page().selectLock(lock.lock);
         m_window->resize(size);
         QVERIFY(m_window->showPage(pageId));

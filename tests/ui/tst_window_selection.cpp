@@ -69,8 +69,8 @@ private slots:
     {
         openWindow();
         page().table().setClock([this] { return m_steady; });
-        tellConnected();
-        m_backend->tellLocks(
+        notifyConnected();
+        m_backend->notifyLocks(
             {lockOf("/locks/nightly-report", 3), lockOf("/locks/orders-1", 1), lockOf("/locks/orders-2", 0)});
     }
 
@@ -113,9 +113,9 @@ private slots:
                 button->click();
         }
         m_window->selectLock(zkName("/locks/orders-1"));
-        m_backend->tellLocks({lockOf("/locks/orders-1", 0)});
+        m_backend->notifyLocks({lockOf("/locks/orders-1", 0)});
         verifyChosen(std::nullopt); // a neighbour is not what was chosen
-        m_backend->tellLocks({lockOf("/locks/orders-1", 2)});
+        m_backend->notifyLocks({lockOf("/locks/orders-1", 2)});
         verifyChosen(zkName("/locks/orders-1"));
     }
 
@@ -137,7 +137,7 @@ private slots:
         saysWhy(u"A lock is released on the page of locks"_s);
         m_window->showPage(u"locks"_s);
         QVERIFY(action->isEnabled());
-        m_backend->tellLocks({lockOf("/locks/orders-1", 1, inspect::ChangeKind::Removed)});
+        m_backend->notifyLocks({lockOf("/locks/orders-1", 1, inspect::ChangeKind::Removed)});
         saysWhy(u"The chosen lock is gone"_s);
     }
 
@@ -215,20 +215,20 @@ private slots:
         movePointer(true);
         const auto place = [this] { return page().table().mapTo(m_window.get(), QPoint()); };
         const QPoint before = place();
-        m_backend->tellLocks({lockOf("/locks/orders-2", 9)});
+        m_backend->notifyLocks({lockOf("/locks/orders-2", 9)});
         QCOMPARE(page().model().rowOf(zkName("/locks/orders-2")), 2);
         QVERIFY(hint->isVisible());
         QCoreApplication::processEvents();
         QCOMPARE(place(), before); // what says so moves nothing either
         QCOMPARE(hint->text(), u"↕ 1 row wants to move"_s);
-        m_backend->tellLocks({lockOf("/locks/quite-new", 0, ChangeKind::Added)});
+        m_backend->notifyLocks({lockOf("/locks/quite-new", 0, ChangeKind::Added)});
         QCOMPARE(hint->text(), u"↕ 2 rows want to move, 1 new"_s);
         hint->click();
         QCOMPARE(page().model().rowOf(zkName("/locks/orders-2")), 0);
         QVERIFY(!hint->isVisible());
-        m_backend->tellLocks({lockOf("/locks/rather-new", 0, ChangeKind::Added)});
+        m_backend->notifyLocks({lockOf("/locks/rather-new", 0, ChangeKind::Added)});
         QCOMPARE(hint->text(), u"↕ 1 new row waits"_s);
-        m_backend->tellLocks({lockOf("/locks/orders-2", 0)});
+        m_backend->notifyLocks({lockOf("/locks/orders-2", 0)});
         QCOMPARE(page().model().rowOf(zkName("/locks/orders-2")), 0);
         movePointer(false);
         QCOMPARE(page().model().rowOf(zkName("/locks/orders-2")), 2);
@@ -241,12 +241,12 @@ private slots:
         page().table().sortByColumn(ui::LockRow::Lock,
                                     Qt::AscendingOrder); // an order in which it does not come on top
         movePointer(true);
-        m_backend->tellLocks({lockOf("/locks/a", 9, ChangeKind::Added)});
+        m_backend->notifyLocks({lockOf("/locks/a", 9, ChangeKind::Added)});
         QVERIFY(hint->isVisible());
         QCOMPARE(hint->palette().color(QPalette::ButtonText), ui::Theme::tokens().accent);
         auto critical = queueLock("zk", "/locks/b", 1, testing::serverTime(present));
         addFinding(critical, inspect::FindingCode::Deadlock, u"waits for itself"_s);
-        m_backend->tellLocks({change(ChangeKind::Added, critical)});
+        m_backend->notifyLocks({change(ChangeKind::Added, critical)});
         QVERIFY2(hint->text().endsWith(u"1 critical"_s), qPrintable(hint->text()));
         QCOMPARE(hint->palette().color(QPalette::ButtonText), ui::Theme::tokens().critical);
     }
@@ -256,16 +256,16 @@ private slots:
     {
         movePointer(true);
         m_window->selectLock(zkName("/locks/late"));
-        m_backend->tellLocks({lockOf("/locks/other", 9)});
+        m_backend->notifyLocks({lockOf("/locks/other", 9)});
         QCOMPARE(page().model().rowOf(zkName("/locks/other")), -1);
-        m_backend->tellLocks({lockOf("/locks/late", 2)});
+        m_backend->notifyLocks({lockOf("/locks/late", 2)});
         verifyChosen(zkName("/locks/late"));
     }
 
     void aKeyHoldsTheOrderForTwoSeconds()
     {
         QTest::keyClick(&page().table(), Qt::Key_Down);
-        m_backend->tellLocks({lockOf("/locks/orders-2", 9)});
+        m_backend->notifyLocks({lockOf("/locks/orders-2", 9)});
         QCOMPARE(page().model().rowOf(zkName("/locks/orders-2")), 2);
         QVERIFY(page().table().isInUse());
         m_steady += 2s;
@@ -278,9 +278,9 @@ private slots:
     void whatWasAskedForStaysOnScreen()
     {
         m_window->selectLock(zkName("/locks/zebra"));
-        m_backend->tellLocks({lockOf("/locks/zebra", 0)});
+        m_backend->notifyLocks({lockOf("/locks/zebra", 0)});
         for (int i = 0; i < 60; ++i)
-            m_backend->tellLocks({lockOf("/locks/" + QByteArray::number(1000 + i), 2)});
+            m_backend->notifyLocks({lockOf("/locks/" + QByteArray::number(1000 + i), 2)});
         m_window->resize(1024, 600);
         auto &table = page().table();
         verifyChosen(zkName("/locks/zebra"));
@@ -322,7 +322,7 @@ private slots:
         auto status = testing::connectedStatus("zk", Scheme::ZooKeeper, false, present);
         status.readOnly = true;
         status.asOf += 1h;
-        m_backend->tellConnection(status);
+        m_backend->notifyConnection(status);
         QVERIFY(m_window->connections().find(ConnectionName("zk"))->readOnly);
         QCOMPARE(m_window->connections().find(ConnectionName("zk"))->asOf, present);
         pause->click();
@@ -344,7 +344,7 @@ private slots:
         const auto shown = m_window->connections().find(ConnectionName("zk"))->uri;
         auto elsewhere = testing::connectedStatus("zk", Scheme::ZooKeeper, false, present);
         elsewhere.uri = u"zk://other:2181"_s;
-        m_backend->tellConnection(elsewhere);
+        m_backend->notifyConnection(elsewhere);
         dialog->findChild<QLineEdit *>(u"typeCount"_s)->setText(u"3"_s);
         QCOMPARE(dialog->findChild<QLabel *>(u"obstacle"_s)->text(), QString());
         dialog->findChild<QPushButton *>(u"releaseButton"_s)->click();

@@ -33,7 +33,7 @@ private slots:
     void init()
     {
         openWindow();
-        tellConnected();
+        notifyConnected();
     }
 
     // The account it logged in with is nothing that it wrote about itself.
@@ -45,7 +45,7 @@ private slots:
         row.contenders[0].session = u"41"_s;
         row.contenders[0].identity = "app";
         row.contenders[0].program = "billing";
-        m_backend->tellLocks({testing::change(ChangeKind::Added, row)});
+        m_backend->notifyLocks({testing::change(ChangeKind::Added, row)});
         SessionSnapshot session{
             .connection = ConnectionName("zk"), .session = u"41"_s, .client = u"app"_s, .holds = {"shop.stock#id=1"}};
         tell({session});
@@ -71,7 +71,7 @@ private slots:
     void itSaysWhatFallsAndToWhom()
     {
         const auto lock = testing::queueLock("zk", "/locks/orders", 2, testing::serverTime(present));
-        m_backend->tellLocks({testing::change(ChangeKind::Added, lock)});
+        m_backend->notifyLocks({testing::change(ChangeKind::Added, lock)});
         SessionSnapshot session{.connection = ConnectionName("zk")};
         session.session = *lock.contenders[0].session;
         session.endpoint = u"10.0.3.7:56332"_s;
@@ -101,7 +101,7 @@ private slots:
         session.session = *lock.contenders[0].session;
         session.client = u"kazoo"_s;
         session.holds = {"/locks/orders"};
-        m_backend->tellLocks({testing::change(ChangeKind::Added, lock)});
+        m_backend->notifyLocks({testing::change(ChangeKind::Added, lock)});
         tell({session});
         const auto client = page().table()->model()->index(0, ui::SessionsModel::Client);
         QCOMPARE(client.data().toString(), u"kazoo (app-9)"_s);
@@ -113,7 +113,7 @@ private slots:
         lock.backend = BackendKind::MariaDb;
         lock.recipe = "mariadb-row";
         lock.contenders[0].session = u"41"_s;
-        m_backend->tellLocks({testing::change(ChangeKind::Added, lock)});
+        m_backend->notifyLocks({testing::change(ChangeKind::Added, lock)});
         m_backend->on<ReadSession>() = [](const ReadSession &) {
             SessionDoing doing{.statement = "UPDATE stock SET n = n - 1 WHERE id = 1",
                                .inState = 90s,
@@ -166,7 +166,7 @@ private slots:
             session.holds.push_back(lock.lock.name);
             changes.push_back(testing::change(ChangeKind::Added, std::move(lock)));
         }
-        m_backend->tellLocks(std::move(changes));
+        m_backend->notifyLocks(std::move(changes));
         tell({session});
         QVERIFY(choose(session.session));
         QCOMPARE(page().detail()->locks()->model()->rowCount(), 302);

@@ -139,11 +139,11 @@ class TestWindowTime : public QObject {
         m_window->pages().all();
         QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
     }
-    void tellNow()
+    void notifyNow()
     {
-        m_backend->tellConnection(testing::connectedStatus("zk", Scheme::ZooKeeper, false, m_now));
-        m_backend->tellLocks({change(ChangeKind::Added, orders(5, m_now)),
-                              change(ChangeKind::Added, queueLock("zk", "/locks/now", 1, m_now))});
+        m_backend->notifyConnection(testing::connectedStatus("zk", Scheme::ZooKeeper, false, m_now));
+        m_backend->notifyLocks({change(ChangeKind::Added, orders(5, m_now)),
+                                change(ChangeKind::Added, queueLock("zk", "/locks/now", 1, m_now))});
         m_window->selectLock(timeLock("/locks/orders"));
         QCOMPARE(contenders("/locks/orders"), 6);
     }
@@ -169,7 +169,7 @@ private slots:
         m_backend = std::make_unique<testing::FakeBackend>();
         m_backend->recorded = m_past.get();
         openWindow();
-        tellNow();
+        notifyNow();
     }
     void cleanup()
     {
@@ -238,9 +238,9 @@ private slots:
     void backToNowEverythingIsAsItWasAndNewsIsTold()
     {
         QVERIFY(goTo(m_now - 6min));
-        m_backend->tellLocks({change(ChangeKind::Changed, orders(1, m_now + 1s)),
-                              change(ChangeKind::Removed, queueLock("zk", "/locks/now", 1, m_now)),
-                              change(ChangeKind::Added, queueLock("zk", "/locks/new", 1, m_now))});
+        m_backend->notifyLocks({change(ChangeKind::Changed, orders(1, m_now + 1s)),
+                                change(ChangeKind::Removed, queueLock("zk", "/locks/now", 1, m_now)),
+                                change(ChangeKind::Added, queueLock("zk", "/locks/new", 1, m_now))});
         QCOMPARE(contenders("/locks/orders"), 3); // not now
         QVERIFY(!lock("/locks/new"));
         press(Qt::Key_Escape);
@@ -482,7 +482,7 @@ private slots:
     // What is told by the desktop is of now: it is judged by how connections are now, whatever moment is shown.
     void whatIsNewIsToldInThePast()
     {
-        m_backend->tellConnection(testing::connectedStatus("zk", Scheme::ZooKeeper, true, m_now));
+        m_backend->notifyConnection(testing::connectedStatus("zk", Scheme::ZooKeeper, true, m_now));
         auto &alerts = m_window->workbench().alerts();
         auto rule = alerts.rule();
         rule.isOn = rule.onlyProduction = true;
@@ -491,7 +491,7 @@ private slots:
         QVERIFY(goTo(m_now - 6min));
         QVERIFY(!m_window->connections().find(timeZk)->production); // it was not marked then
         QSignalSpy alerted(&alerts, &ui::AlertWatch::alerted);
-        m_backend->tellLocks(
+        m_backend->notifyLocks(
             {change(ChangeKind::Added, testing::redisLock("zk", "stuck-lock", std::nullopt, m_now))});
         QCOMPARE(alerted.count(), 1);
     }

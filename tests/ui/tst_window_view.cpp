@@ -53,12 +53,12 @@ private slots:
         new ui::ScreenshotTaker(*m_window, file, 60s, [&](const QString &what) { failure = what; });
         auto status = testing::connectedStatus("zk", Scheme::ZooKeeper, false, present);
         status.progress.firstSnapshotComplete = false;
-        m_backend->tellConnection(status);
+        m_backend->notifyConnection(status);
         QVERIFY(!m_window->isFirstSnapshotComplete());
         status.progress.firstSnapshotComplete = true;
-        m_backend->tellConnection(status);
+        m_backend->notifyConnection(status);
         const auto now = testing::serverTime(present);
-        m_backend->tellLocks({testing::change(inspect::ChangeKind::Added, testing::queueLock("zk", "/a", 3, now))});
+        m_backend->notifyLocks({testing::change(inspect::ChangeKind::Added, testing::queueLock("zk", "/a", 3, now))});
         QTRY_VERIFY(failure.has_value());
         QCOMPARE(*failure, QString());
         QCOMPARE(QImage(file).size(), m_window->size() * m_window->devicePixelRatio());

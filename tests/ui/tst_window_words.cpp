@@ -46,7 +46,7 @@ class TestWindowWords : public testing::WindowFixture {
             status.asOf = {};
             status.message = u"10.0.0.5:2181 refused the connection"_s;
         }
-        m_backend->tellConnection(status);
+        m_backend->notifyConnection(status);
     }
 
     bool clickOnPage(const QString &text)
@@ -81,8 +81,8 @@ private slots:
         QVERIFY(table.isColumnHidden(ui::LockRow::Connection));
         tell("test", false);
         QVERIFY(!table.isColumnHidden(ui::LockRow::Connection));
-        m_backend->tellLocks({change(ChangeKind::Added, queueLock("live", "/a", 1, testing::serverTime(present))),
-                              change(ChangeKind::Added, queueLock("test", "/a", 0, testing::serverTime(present)))});
+        m_backend->notifyLocks({change(ChangeKind::Added, queueLock("live", "/a", 1, testing::serverTime(present))),
+                                change(ChangeKind::Added, queueLock("test", "/a", 0, testing::serverTime(present)))});
         QCOMPARE(table.model()->index(0, ui::LockRow::Connection).data().toString(), u"live"_s);
         QCOMPARE(table.horizontalHeader()->visualIndex(ui::LockRow::Connection), 2);
         const int finding = table.horizontalHeader()->visualIndex(ui::LockRow::FindingColumn);
@@ -171,7 +171,7 @@ private slots:
     {
         tell("test", false);
         const auto lock = queueLock("test", "/a", 1, testing::serverTime(present));
-        m_backend->tellLocks({change(ChangeKind::Added, lock)});
+        m_backend->notifyLocks({change(ChangeKind::Added, lock)});
         m_window->selectLock(lock.lock);
         auto *act = m_window->findChild<QPushButton *>(u"forceReleaseButton"_s);
         QCOMPARE(act->text(), u"Force-release…"_s);
@@ -181,7 +181,7 @@ private slots:
         hold.request.recipe = "curator-mutex";
         hold.state = Hold::State::Held;
         hold.contender = lock.contenders.front().id;
-        m_backend->tellHold(hold);
+        m_backend->notifyHold(hold);
         QCOMPARE(act->text(), u"Release"_s);
         const auto *queue = m_window->findChild<ui::QueueTable *>(u"queueTable"_s);
         QVERIFY(queue);
@@ -194,7 +194,7 @@ private slots:
         QVERIFY(m_backend->wasCalled(u"release 7"_s));
 
         hold.state = Hold::State::Released;
-        m_backend->tellHold(hold);
+        m_backend->notifyHold(hold);
         QCOMPARE(act->text(), u"Force-release…"_s);
     }
 
@@ -205,7 +205,7 @@ private slots:
         hold.request.lock = {ConnectionName("test"), "/a"};
         hold.request.recipe = "curator-mutex";
         hold.state = Hold::State::Held;
-        m_backend->tellHold(hold);
+        m_backend->notifyHold(hold);
         m_window->close();
         QVERIFY(m_window->isVisible());
         auto *question = m_window->findChild<QMessageBox *>(u"closeQuestion"_s);
@@ -244,7 +244,7 @@ private slots:
     void aConnectionThatNeverCameSaysWhyInThePage()
     {
         tell("test", false);
-        m_backend->tellLocks({change(ChangeKind::Added, queueLock("test", "/a", 0, testing::serverTime(present)))});
+        m_backend->notifyLocks({change(ChangeKind::Added, queueLock("test", "/a", 0, testing::serverTime(present)))});
         tell("other", false, ConnectionStatus::State::Broken);
         auto *banner = m_window->findChild<ui::Banner *>(u"brokenBanner"_s);
         QVERIFY(banner);
@@ -361,7 +361,7 @@ private slots:
     {
         m_window->resize(760, 480);
         tell("live", false);
-        m_backend->tellLocks({change(ChangeKind::Added, queueLock("live", "/a", 3, testing::serverTime(present)))});
+        m_backend->notifyLocks({change(ChangeKind::Added, queueLock("live", "/a", 3, testing::serverTime(present)))});
         m_window->selectLock({ConnectionName("live"), "/a"});
         const auto *answer = page().detail().findChild<ui::AnswerLabel *>();
         const auto *button = page().detail().findChild<QPushButton *>(u"forceReleaseButton"_s);
@@ -377,7 +377,7 @@ private slots:
         tell("other", false);
         auto lock = queueLock("live", "/locks/nightly-report", 3, testing::serverTime(present));
         lock.contenders[0].identity = "billing-2";
-        m_backend->tellLocks({change(ChangeKind::Added, lock)});
+        m_backend->notifyLocks({change(ChangeKind::Added, lock)});
         const auto &table = page().table();
         QTRY_VERIFY2(table.columnWidth(ui::LockRow::Holder) >= 110,
                      qPrintable(QString::number(table.columnWidth(ui::LockRow::Holder))));
@@ -394,7 +394,7 @@ private slots:
         auto lock = queueLock("live", "/a", 1, testing::serverTime(present));
         inspect::addFinding(lock, inspect::FindingCode::Deadlock, u"holds zk:/a and waits for zk:/b; "_s.repeated(20),
                             {lock.contenders[0].id});
-        m_backend->tellLocks({change(ChangeKind::Added, lock)});
+        m_backend->notifyLocks({change(ChangeKind::Added, lock)});
         m_window->selectLock({ConnectionName("live"), "/a"});
         const auto *next = page().detail().findChild<QLabel *>(u"nextOwner"_s);
         QTRY_VERIFY(next->isVisible());
@@ -452,7 +452,7 @@ private slots:
         tell("live", false);
         const auto &table = page().table();
         const QByteArray name = "/services/payments/locks/nightly-settlement/europe";
-        m_backend->tellLocks({change(ChangeKind::Added, queueLock("live", name, 0, testing::serverTime(present)))});
+        m_backend->notifyLocks({change(ChangeKind::Added, queueLock("live", name, 0, testing::serverTime(present)))});
         const auto index = table.model()->index(0, ui::LockRow::Lock);
         QTRY_VERIFY(table.columnWidth(ui::LockRow::Lock) >= table.sizeHintForIndex(index).width());
     }
@@ -465,8 +465,8 @@ private slots:
         const auto notices = page().findChildren<ui::EmptyNotice *>();
         QVERIFY(std::ranges::count(notices, u"The sandbox is starting…"_s, &ui::EmptyNotice::title) == 1);
         tell("live", false);
-        m_backend->tellLocks({change(ChangeKind::Added, queueLock("live", "/a", 0, testing::serverTime(present))),
-                              change(ChangeKind::Added, queueLock("live", "/b", 2, testing::serverTime(present)))});
+        m_backend->notifyLocks({change(ChangeKind::Added, queueLock("live", "/a", 0, testing::serverTime(present))),
+                                change(ChangeKind::Added, queueLock("live", "/b", 2, testing::serverTime(present)))});
         page().showFilled();
         QCOMPARE(page().currentLock(), (inspect::LockName{ConnectionName("live"), "/b"})); // the worst of them
     }
@@ -485,7 +485,7 @@ private slots:
     void theBarNamesTheConnectionOfThePage()
     {
         tell("prod-zk", true);
-        m_backend->tellConnection(testing::connectedStatus("mariadb", Scheme::MariaDb, false, present));
+        m_backend->notifyConnection(testing::connectedStatus("mariadb", Scheme::MariaDb, false, present));
         const auto *bar = part<QLabel>("environment");
         choose(u"mariadb"_s);
         QCOMPARE(bar->text(), u"unmarked · mariadb"_s);

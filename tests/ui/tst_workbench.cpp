@@ -62,8 +62,8 @@ private slots:
     {
         m_now = present;
         openWindow();
-        tellConnected();
-        m_backend->tellLocks({lockOf("/locks/orders", 2), lockOf("/locks/nightly-report", 0)});
+        notifyConnected();
+        m_backend->notifyLocks({lockOf("/locks/orders", 2), lockOf("/locks/nightly-report", 0)});
         m_window->selectLock(benchName("/locks/orders"));
     }
 
@@ -75,9 +75,9 @@ private slots:
         QCOMPARE(window->windowTitle(), u"zk:/locks/orders – Lockscope"_s);
         QCOMPARE(window->detail().snapshot()->waiterCount(), 2);
         m_window->selectLock(benchName("/locks/nightly-report")); // whatever is chosen elsewhere
-        m_backend->tellLocks({lockOf("/locks/orders", 5)});
+        m_backend->notifyLocks({lockOf("/locks/orders", 5)});
         QCOMPARE(window->detail().snapshot()->waiterCount(), 5);
-        m_backend->tellLocks({lockOf("/locks/orders", 5, ChangeKind::Removed)});
+        m_backend->notifyLocks({lockOf("/locks/orders", 5, ChangeKind::Removed)});
         QVERIFY(window->findChild<ui::AnswerLabel *>()->sentence().startsWith(u"/locks/orders is gone"_s));
         QVERIFY(!release(*window)->isEnabled());
     }
@@ -140,12 +140,12 @@ private slots:
         QVERIFY(release(*window)->isEnabled());
         auto status = testing::connectedStatus("zk", Scheme::ZooKeeper, false, present);
         status.state = ConnectionStatus::State::Broken;
-        m_backend->tellConnection(status);
+        m_backend->notifyConnection(status);
         QVERIFY(!release(*window)->isEnabled());
         QVERIFY(!release(page().detail())->isEnabled());
         emit window->detail().forceReleaseRequested(); // as if it had been clicked a moment before
         QVERIFY(!m_window->findChild<ui::ForceReleaseDialog *>());
-        tellConnected();
+        notifyConnected();
         QVERIFY(release(*window)->isEnabled());
     }
 
@@ -210,7 +210,7 @@ private slots:
 
     void theTableOnScreenIsExported()
     {
-        m_backend->tellLocks({testing::change(
+        m_backend->notifyLocks({testing::change(
             inspect::ChangeKind::Added, testing::redisLock("zk", "lock:mail", 30s, testing::serverTime(present)))});
         page().table().setFocus();
         press(&page().table(), u"Ctrl+E"_s);
@@ -312,11 +312,11 @@ private slots:
         auto &bench = m_window->workbench();
         bench.openLinkAmong(link, isLate);
         QVERIFY(!said());
-        m_backend->tellConnection(testing::connectedStatus("other", Scheme::Redis, false, m_now));
+        m_backend->notifyConnection(testing::connectedStatus("other", Scheme::Redis, false, m_now));
         QVERIFY(!said());
-        m_backend->tellConnection(testing::connectedStatus("late", Scheme::ZooKeeper, false, m_now));
+        m_backend->notifyConnection(testing::connectedStatus("late", Scheme::ZooKeeper, false, m_now));
         QVERIFY(!said());
-        m_backend->tellLocks({lock});
+        m_backend->notifyLocks({lock});
         QVERIFY(isShown());
         // One that none of them will be called, or that never came, is said.
         bench.openLinkAmong(u"lockscope://open?connection=never&lock=%2Fa"_s, isLate);
@@ -342,11 +342,11 @@ private slots:
     void aNewFindingIsToldAndAClickGoesToIt()
     {
         auto &tray = m_window->workbench().tray();
-        const auto tellImmortal = [this](const QByteArray &key) {
-            m_backend->tellLocks({testing::change(
+        const auto notifyImmortal = [this](const QByteArray &key) {
+            m_backend->notifyLocks({testing::change(
                 ChangeKind::Added, testing::redisLock("zk", key, std::nullopt, testing::serverTime(present)))});
         };
-        tellImmortal("first-lock");
+        notifyImmortal("first-lock");
         QCOMPARE(tray.unseen(), 0);
         m_window->actions().find(u"alerts"_s)->trigger();
         auto *dialog = m_window->findChild<ui::AlertsDialog *>();
@@ -356,8 +356,8 @@ private slots:
         dialog->accept();
         QVERIFY(m_window->workbench().alerts().rule().isOn);
         QSignalSpy alerted(&m_window->workbench().alerts(), &ui::AlertWatch::alerted);
-        tellImmortal("first-lock"); // was there
-        tellImmortal("second-lock");
+        notifyImmortal("first-lock"); // was there
+        notifyImmortal("second-lock");
         QCOMPARE(alerted.count(), 1);
         const auto alerts = alerted[0][0].value<std::vector<ui::Alert>>();
         QCOMPARE(alerts[0].lock, benchName("second-lock"));

@@ -43,11 +43,11 @@ protected:
         m_window.reset();
         m_backend.reset();
     }
-    void tellConnected(bool production = false, bool readOnly = false)
+    void notifyConnected(bool production = false, bool readOnly = false)
     {
         auto status = connectedStatus("zk", Scheme::ZooKeeper, production, m_now);
         status.readOnly = readOnly;
-        m_backend->tellConnection(status);
+        m_backend->notifyConnection(status);
     }
     static inspect::SnapshotChange lockOf(const QByteArray &path, int waiters,
                                           inspect::ChangeKind kind = inspect::ChangeKind::Changed)

@@ -71,7 +71,7 @@ public:
     }
     // The connection that changes are told on broke, and is back.
     void breakSubscriber() { m_listener(redis::ConnectionState::Connected); }
-    void tellOf(const QByteArray &key) { m_subscriber({"__redis__:invalidate", {}, key}); }
+    void notifyOf(const QByteArray &key) { m_subscriber({"__redis__:invalidate", {}, key}); }
 
     [[nodiscard]] Loop &loop() const override { return m_loop; }
     [[nodiscard]] redis::ConnectionState state() const override { return m_state; }

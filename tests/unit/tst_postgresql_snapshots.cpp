@@ -161,7 +161,7 @@ private slots:
         };
         const auto beginning = [](LockSnapshot lock, const LockSnapshot *then,
                                   std::optional<ServerTime> lookedBefore) {
-            tellBeginnings(lock, then, lookedBefore);
+            notifyBeginnings(lock, then, lookedBefore);
             const auto &one = lock.contenders[0];
             return one.heldAtMost == one.heldSince.has_value() ? one.heldSince : ServerTime();
         };
@@ -173,7 +173,7 @@ private slots:
         QVERIFY(!beginning(holder, &holder, before));       // had it at the first look
         QVERIFY(!beginning(waiter, nullptr, before));
         auto known = holder;
-        tellBeginnings(known, nullptr, before);
+        notifyBeginnings(known, nullptr, before);
         QCOMPARE(beginning(holder, &known, ServerTime(std::chrono::seconds(200))), std::optional(before));
         // Of a row no look says that nobody has it.
         QVERIFY(!beginning(seen(Role::Holder, "pg-table"), nullptr, before));

@@ -65,7 +65,7 @@ class TestRedisCluster : public QObject {
         const auto got = ask(command);
         return got ? got->text : got.error().message.toUtf8();
     }
-    void tellOf(char name, bool isDown)
+    void notifyOf(char name, bool isDown)
     {
         server(name).isDown = isDown;
         server(name).states.tell(*m_loop, isDown ? ConnectionState::Connecting : ConnectionState::Connected);
@@ -246,7 +246,7 @@ private slots:
     {
         connect();
         m_told = 0;
-        tellOf('a', true);
+        notifyOf('a', true);
         QCOMPARE(m_cluster->state(), ConnectionState::Connecting);
         QVERIFY(m_cluster->lastError().contains(u"refused"_s));
         QCOMPARE(textOfAnswer({"GET", keyOnC}), "c"); // the others answer
@@ -264,7 +264,7 @@ private slots:
     void aNodeThatStaysAwayIsToldByTheDeadline()
     {
         connect();
-        tellOf('a', true);
+        notifyOf('a', true);
         const auto got = ask({"SET", keyOnA, "1"});
         QVERIFY(!got);
         QCOMPARE(got.error().code, ErrorCode::NotConnected); // nothing was sent
@@ -276,7 +276,7 @@ private slots:
     void nodesThatAreLeftServeTheirSlots()
     {
         connect();
-        tellOf('a', true);
+        notifyOf('a', true);
         m_loop->advance(4s);
         QCOMPARE(m_cluster->state(), ConnectionState::Connecting); // a replica may take over
         QVERIFY(m_cluster->isServed(keyOnA) && m_cluster->missing().isEmpty());
@@ -290,7 +290,7 @@ private slots:
         (void)ask({"SCAN", "0"});
         QVERIFY(server('b').asked.contains("SCAN 0"));
         const auto toldBefore = m_told;
-        tellOf('a', false);
+        notifyOf('a', false);
         m_loop->advance(1s);
         QVERIFY(m_cluster->missing().isEmpty() && m_cluster->isServed(keyOnA));
         QVERIFY(m_told > toldBefore); // that it was missed
@@ -302,7 +302,7 @@ private slots:
         connect();
         QCOMPARE(m_cluster->state(), ConnectionState::Connected);
         QVERIFY2(m_cluster->missing().contains(u"10923-16383"_s), qPrintable(m_cluster->missing()));
-        tellOf('c', true); // another attempt failed
+        notifyOf('c', true); // another attempt failed
         QCOMPARE(m_cluster->state(), ConnectionState::Connected);
         QVERIFY(m_cluster->isServed(keyOnA) && !m_cluster->isServed(keyOnC));
     }
@@ -315,7 +315,7 @@ private slots:
             };
         }
         connect();
-        tellOf('a', true);
+        notifyOf('a', true);
         m_loop->advance(20s);
         QCOMPARE(m_cluster->state(), ConnectionState::Connecting);
         QVERIFY2(m_cluster->lastError().contains(u"cluster-require-full-coverage"_s),
@@ -329,7 +329,7 @@ private slots:
         QCOMPARE(m_cluster->state(), ConnectionState::Connecting);
         QVERIFY(m_cluster->lastError().contains(u"refused"_s));
         QCOMPARE(ask({"GET", keyOnA}).error().code, ErrorCode::NotConnected);
-        tellOf('b', false);
+        notifyOf('b', false);
         m_loop->advance(1s);
         QVERIFY(ask({"GET", keyOnC}));
     }
@@ -346,7 +346,7 @@ private slots:
     void theEndAnswersWhatIsOut()
     {
         connect();
-        tellOf('a', true);
+        notifyOf('a', true);
         const auto waits = m_cluster->command({"SET", keyOnA, "1"}, soon());
         m_loop->advance(100ms);
         m_cluster.reset();
@@ -432,7 +432,7 @@ private slots:
         // Ids are each node's own; ours are left out.
         QCOMPARE(ask({"CLIENT", "LIST"})->text, "id=8@10.0.0.1:7000 addr=a:2\nid=8@10.0.0.2:7000 addr=b:2\n"
                                                 "id=8@10.0.0.3:7000 addr=c:2\n");
-        tellOf('b', true);
+        notifyOf('b', true);
         QVERIFY(!ask({"DBSIZE"})); // of a part it would be a wrong number
     }
 
@@ -449,7 +449,7 @@ private slots:
         QCOMPARE(server('c').topics.size(), 2);
         // The node of the plain channel goes: another one has it, and that something may be missing is told.
         m_told = 0;
-        tellOf('a', true);
+        notifyOf('a', true);
         m_loop->runReady();
         QVERIFY(server('b').topics.contains("redisson_lock__channel:{x}"));
         QVERIFY(m_told > 0);

@@ -65,7 +65,7 @@ private slots:
         redis.server.isMute = true;
         redis.server.token = nextToken;
         if (!refusesTracking)
-            redis.server.tellOf("lock:1");
+            redis.server.notifyOf("lock:1");
         redis.loop.advance(std::chrono::seconds(seconds));
         redis.server.breakConnection();
         redis.loop.advance(100ms);
@@ -94,7 +94,7 @@ private slots:
         redis.server.token = nextToken;
         if (!refusesTracking) {
             for (const auto &key : redis.server.keys)
-                redis.server.tellOf(key);
+                redis.server.notifyOf(key);
         }
         redis.loop.advance(1s);
         QVERIFY(redis.showsToken(nextToken));

@@ -118,7 +118,7 @@ private slots:
         Watched watched(3);
         const QByteArray name = "checkout:1";
         const auto isSeen = [&] {
-            watched.server.tellOf(name);
+            watched.server.notifyOf(name);
             watched.loop.advance(1s);
             return std::ranges::any_of(watched.observer.snapshots(),
                                        [&](const LockSnapshot &lock) { return lock.lock.name == name; });

@@ -60,7 +60,7 @@ class TestRedisSentinel : public QObject {
         m_loop->advance(10ms);
         return reply.isComplete() ? reply.value() : Error{ErrorCode::TimedOut, u"no answer"_s};
     }
-    void tellOf(const QString &host, bool isDown)
+    void notifyOf(const QString &host, bool isDown)
     {
         server(host).isDown = isDown;
         server(host).states.tell(*m_loop, isDown ? ConnectionState::Connecting : ConnectionState::Connected);
@@ -165,7 +165,7 @@ private slots:
     void aPrimaryThatIsGoneIsAskedForAgain()
     {
         connect();
-        tellOf(u"p1"_s, true);
+        notifyOf(u"p1"_s, true);
         QCOMPARE(m_connection->state(), ConnectionState::Connecting);
         QCOMPARE(ask({"GET", "x"}).error().code, ErrorCode::NotConnected);
         m_named = "p2";
@@ -201,7 +201,7 @@ private slots:
         QCOMPARE(m_connection->state(), ConnectionState::Connecting);
         QCOMPARE(ask({"GET", "x"}).error().code, ErrorCode::NotConnected); // not before it is known
         const auto early = m_connection->subscribe("channel", [](const redis::Message &) {});
-        tellOf(u"node"_s, false);
+        notifyOf(u"node"_s, false);
         QVERIFY(told.isInCluster);
         QCOMPARE(m_connection->state(), ConnectionState::Connected);
         QCOMPARE(ask({"GET", "x"})->text, "cluster");

@@ -97,7 +97,7 @@ class TestSqlReader : public QObject {
         return *result;
     }
     // Connection 3 has shop.stock, and 4 waits with an ALTER; 5 with what names more than one table.
-    static void tellProcesses(AnsweringSql &session)
+    static void notifyProcesses(AnsweringSql &session)
     {
         mariadb::Rows rows{.columns = {"id", "user", "host", "db", "command", "state", "info", "in_state", "now"}};
         const auto add = [&rows](const char *id, const char *command, const char *state, const char *info) {
@@ -116,7 +116,7 @@ private slots:
     void thePluginTellsHoldersOnly()
     {
         AnsweringSql session(m_loop, world::SqlServer::features());
-        tellProcesses(session);
+        notifyProcesses(session);
         session.refuse("setup_instruments", ErrorCode::Unsupported);
         session.say("METADATA_LOCK_INFO",
                     "kind table_schema name connection status mode|"
@@ -144,7 +144,7 @@ private slots:
     void withNeitherNobodyIsSaidToHoldIt()
     {
         AnsweringSql session(m_loop, world::SqlServer::features());
-        tellProcesses(session);
+        notifyProcesses(session);
         session.refuse("setup_instruments", ErrorCode::NoPermission);
         session.refuse("METADATA_LOCK_INFO", ErrorCode::Unsupported);
         QString gaps;
@@ -225,7 +225,7 @@ private slots:
         auto features = mariadb::Features();
         features.innoDbLocks = true;
         AnsweringSql session(m_loop, features);
-        tellProcesses(session);
+        notifyProcesses(session);
         (void)look(session);
         QVERIFY(session.hasAsked("information_schema.INNODB_LOCK_WAITS"));
         QVERIFY(!session.hasAsked("data_lock_waits") && session.hasAsked("TIME * 1000 AS in_state"));
@@ -235,7 +235,7 @@ private slots:
     void mySqlTellsBoth()
     {
         AnsweringSql session(m_loop, mariadb::Features());
-        tellProcesses(session);
+        notifyProcesses(session);
         session.say("setup_instruments", "enabled|1");
         session.say("m.LOCK_STATUS IN",
                     "kind table_schema name connection status mode|TABLE shop stock 3 GRANTED SHARED_READ|"

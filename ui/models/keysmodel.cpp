@@ -303,7 +303,7 @@ qint64 KeysModel::mergeInto(KeyNode *folder, std::span<KeyRow> rows, int depth, 
     }
     folder->keys += added;
     if (isLive && firstChanged >= 0)
-        tellChanged(folder, firstChanged, lastChanged);
+        notifyChanged(folder, firstChanged, lastChanged);
     return added;
 }
 
@@ -349,7 +349,7 @@ qint64 KeysModel::sweepUnseen(KeyNode *folder)
         }
     }
     if (firstChanged >= 0)
-        tellChanged(folder, firstChanged, lastChanged);
+        notifyChanged(folder, firstChanged, lastChanged);
     for (int last = folder->count() - 1; last >= 0; --last) {
         if (!isGone(folder->child(last)))
             continue;
@@ -373,7 +373,7 @@ void KeysModel::update(const KeyRow &row)
     const auto round = leaf->round;
     fill(leaf, row);
     leaf->round = round;
-    tellChanged(leaf->parent, rowOf(leaf), rowOf(leaf));
+    notifyChanged(leaf->parent, rowOf(leaf), rowOf(leaf));
 }
 
 void KeysModel::add(const KeyRow &row)
@@ -402,7 +402,7 @@ void KeysModel::remove(const RedisKey &key)
         if (above && folder->keys == 0)
             removeRun(above, rowOf(folder), 1);
         else if (above)
-            tellChanged(above, rowOf(folder), rowOf(folder));
+            notifyChanged(above, rowOf(folder), rowOf(folder));
         folder = above;
     }
     emit progressed();

@@ -94,9 +94,9 @@ void PausableBackend::showPast(PastPicture then, Past *of)
     m_of = of;
     if (isFirst) {
         m_present = std::move(before);
-        tellDifference(*m_present, m_shown);
+        notifyDifference(*m_present, m_shown);
     } else {
-        tellDifference(before, m_shown);
+        notifyDifference(before, m_shown);
     }
 }
 
@@ -106,7 +106,7 @@ void PausableBackend::leavePast()
         return;
     const auto before = std::exchange(m_shown, *std::exchange(m_present, std::nullopt));
     m_of = nullptr;
-    tellDifference(before, m_shown);
+    notifyDifference(before, m_shown);
     m_shown.locks.clear();
     for (const auto &[name, paths] : std::exchange(m_watchThen, {}))
         m_backend.execute(WatchZnodes{name, paths});
@@ -121,7 +121,7 @@ void PausableBackend::leavePast()
     keep(now);
 }
 
-void PausableBackend::tellDifference(const Shown &from, const Shown &to)
+void PausableBackend::notifyDifference(const Shown &from, const Shown &to)
 {
     auto batch = difference(from, to);
     batch.isJump = true;

@@ -62,7 +62,7 @@ private:
     void forget(const ConnectionName &name);
     template <class T>
     [[nodiscard]] bool refuses(const T &command);
-    void tellDifference(const Shown &from, const Shown &to);
+    void notifyDifference(const Shown &from, const Shown &to);
 
     Backend &m_backend;
     bool m_isPaused = false;

@@ -104,7 +104,7 @@ void TreeModel::removeRun(TreeNode *parent, int first, int count)
     endRemoveRows();
 }
 
-void TreeModel::tellChanged(const TreeNode *parent, int firstRow, int lastRow)
+void TreeModel::notifyChanged(const TreeNode *parent, int firstRow, int lastRow)
 {
     const QModelIndex above = indexOf(parent);
     emit dataChanged(index(firstRow, 0, above), index(lastRow, columnCount(above) - 1, above));

@@ -48,7 +48,7 @@ protected:
     // Each is one signal for the whole run, whatever its length.
     void insertRun(TreeNode *parent, int at, Run run);
     void removeRun(TreeNode *parent, int first, int count);
-    void tellChanged(const TreeNode *parent, int firstRow, int lastRow);
+    void notifyChanged(const TreeNode *parent, int firstRow, int lastRow);
     // Without signals, for nodes that are not in the model yet.
     static void adopt(TreeNode *parent, int at, Run run);
     // While the model is being reset, when the connection changes.

@@ -246,7 +246,7 @@ void ZnodesModel::mergeInto(ZnodeNode *parent, int from, int until, std::vector<
         row += static_cast<int>(next - first);
     }
     if (firstChanged >= 0)
-        tellChanged(parent, firstChanged, lastChanged);
+        notifyChanged(parent, firstChanged, lastChanged);
     at = row;
 }
 

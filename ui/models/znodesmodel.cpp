@@ -126,7 +126,7 @@ void ZnodesModel::fetchMore(const QModelIndex &parent)
 
 void ZnodesModel::tell(const ZnodeNode *node)
 {
-    tellChanged(node->parent, rowOf(node), rowOf(node));
+    notifyChanged(node->parent, rowOf(node), rowOf(node));
 }
 
 QVariant ZnodesModel::data(const QModelIndex &index, int role) const

@@ -95,7 +95,7 @@ private:
     void showAnswer();
     [[nodiscard]] QString holderInFull() const;
     [[nodiscard]] NoteFacts noteFacts() const;
-    void tellHistory(NoteFacts facts, const std::function<void(const QString &)> &use);
+    void withHistory(NoteFacts facts, const std::function<void(const QString &)> &use);
     void showNextOwner();
     void choose(const QByteArray &contender);
     void updateFold();

@@ -47,17 +47,17 @@ void LockDetail::withNote(const std::function<void(const QString &)> &use)
     auto facts = noteFacts();
     auto *past = m_backend ? m_backend->past() : nullptr;
     if (!m_backend || (past && !past->isGoingOn()))
-        return tellHistory(std::move(facts), use); // The audit file of this machine says nothing of a recording.
+        return withHistory(std::move(facts), use); // The audit file of this machine says nothing of a recording.
     const auto upTo = m_isPast ? std::max(facts.asOf, facts.goneBy.value_or(facts.asOf)) : history::Moment::max();
     m_backend->ask(ReadAudit{}, this, [this, facts, use, upTo](const Result<operate::AuditReport> &audit) mutable {
         if (audit)
             addActs(facts, audit->records, upTo);
         facts.actsProblem = audit ? audit->problems.join(u"; "_s) : audit.error().message;
-        tellHistory(std::move(facts), use);
+        withHistory(std::move(facts), use);
     });
 }
 
-void LockDetail::tellHistory(NoteFacts facts, const std::function<void(const QString &)> &use)
+void LockDetail::withHistory(NoteFacts facts, const std::function<void(const QString &)> &use)
 {
     facts.source = u"Lockscope's window"_s;
     auto *past = m_backend ? m_backend->past() : nullptr;

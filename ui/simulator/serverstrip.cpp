@@ -305,7 +305,7 @@ void ServerStrip::paintEvent(QPaintEvent *)
     const int left = draw(flowOf(servers, metrics, there.width()), there,
                           [&](int item) { return areBad[static_cast<std::size_t>(item)] ? t.critical : t.text; });
     // At the end of the last line that has room.
-    const auto tellOfMore = [&](int count, double top) {
+    const auto notifyOfMore = [&](int count, double top) {
         if (count <= 0)
             return;
         const QString more = u"  "_s + tr("and %1 more").arg(count);
@@ -315,7 +315,7 @@ void ServerStrip::paintEvent(QPaintEvent *)
         painter.setPen(t.muted);
         painter.drawText(last, Qt::AlignRight | Qt::AlignVCenter, more);
     };
-    tellOfMore(left, height() - believed - line - 4);
+    notifyOfMore(left, height() - believed - line - 4);
     const auto beliefs = grouped();
     const QRectF here = section(tr("They believe"), height() - believed - 3, height());
     Flow flow(metrics, here.width());
@@ -325,7 +325,7 @@ void ServerStrip::paintEvent(QPaintEvent *)
         const auto state = beliefs[static_cast<std::size_t>(item)].state;
         return state == LaneState::Holds || state == LaneState::Works ? t.hold : t.muted;
     });
-    tellOfMore(unsaid, here.top() + (std::floor((here.height() + 1) / line) - 1) * line);
+    notifyOfMore(unsaid, here.top() + (std::floor((here.height() + 1) / line) - 1) * line);
 }
 
 } // namespace lockscope::ui

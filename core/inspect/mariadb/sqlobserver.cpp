@@ -44,15 +44,15 @@ Task<void> SqlObserver::poll()
         const auto limit = Deadline::after(m_loop, lookTakesAtMost);
         auto silence = m_loop.callAt(begun + answersWithin, [this] {
             m_notAnswering = u"the server has not answered for some seconds: what is shown is of before"_s;
-            tellCoverage();
+            notifyCoverage();
         });
         const bool isDone = co_await lookAndTell(limit);
         silence = Timer();
         if (isDone && !m_firstSnapshot.isComplete()) {
             m_firstSnapshot.complete(true);
-            tellCoverage();
+            notifyCoverage();
         }
-        tellProgress();
+        notifyProgress();
         if (isDone && !m_options.follow)
             co_return;
         // A stall, the server's or ours, makes one look slow, and is no work that the server was put to.
@@ -60,7 +60,7 @@ Task<void> SqlObserver::poll()
         const auto work =
             isDone ? std::min(took, std::exchange(m_tookBefore, took)) * restPerWork : Duration(restAfterFailedLook);
         const auto rest = restAfterLook(std::max<Duration>({work, m_options.pollEvery, leastPause}));
-        tellCost(rest);
+        notifyCost(rest);
         auto pause = sleepFor(m_loop, rest);
         co_await pause;
     }
@@ -76,14 +76,14 @@ Task<bool> SqlObserver::lookAndTell(Deadline deadline)
     }
     m_notAnswering =
         seen ? QString() : u"the last look failed, what is shown is of before: "_s + seen.error().message;
-    tellCoverage();
+    notifyCoverage();
     co_return seen.operator bool();
 }
 
 std::vector<LockSnapshot> SqlObserver::judged(std::vector<LockSnapshot> snapshots) const
 {
     for (auto &snapshot : snapshots) {
-        tellBeginnings(snapshot, m_known.find(snapshot.lock.name), m_showedAllNamed);
+        notifyBeginnings(snapshot, m_known.find(snapshot.lock.name), m_showedAllNamed);
         addAgeFindings(snapshot, *m_options.thresholds, m_usual);
     }
     return snapshots;
@@ -125,7 +125,7 @@ std::vector<Coverage> SqlObserver::coverage() const
     return all;
 }
 
-void SqlObserver::tellProgress()
+void SqlObserver::notifyProgress()
 {
     const auto every = std::max(m_options.pollEvery, leastPause);
     const auto how = m_options.follow ? u"polling every %1 ms"_s.arg(every.count()) : u"one look"_s;
@@ -133,7 +133,7 @@ void SqlObserver::tellProgress()
         Progress{.connection = m_name, .how = how, .firstSnapshotComplete = m_firstSnapshot.isComplete()});
 }
 
-void SqlObserver::tellCost(Duration rest)
+void SqlObserver::notifyCost(Duration rest)
 {
     const auto requests = looks().requests;
     Cost cost;

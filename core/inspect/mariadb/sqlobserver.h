@@ -57,9 +57,9 @@ private:
     Task<void> poll();
     Task<bool> lookAndTell(Deadline deadline);
     void settle(Seen seen);
-    void tellCoverage() { m_reporter.tell(coverage()); }
-    void tellProgress();
-    void tellCost(Duration rest);
+    void notifyCoverage() { m_reporter.tell(coverage()); }
+    void notifyProgress();
+    void notifyCost(Duration rest);
 
     mariadb::Session &m_session;
     Loop &m_loop;

@@ -62,7 +62,7 @@ RedisObserver::RedisObserver(redis::Connection &connection, ConnectionName name,
                              ObserverSink &sink, int database)
     : m_connection(connection), m_loop(connection.loop()), m_name(std::move(name)), m_options(options), m_sink(sink),
       m_firstSnapshot(m_loop), m_databases(m_refusals, database, !options.follow), m_reader(connection, m_refusals),
-      m_pulse(m_loop, m_reader, m_databases, [this] { tellCoverage(); }),
+      m_pulse(m_loop, m_reader, m_databases, [this] { notifyCoverage(); }),
       m_follower(connection, m_reader, m_refusals,
                  {[this](const RedisKey &key) { enqueue(key); }, [this] { reconsider(); },
                   [this](const RedisKey &lock) {
@@ -99,7 +99,7 @@ void RedisObserver::stateChanged(redis::ConnectionState state)
         return;
     }
     if (isConnected == m_wasConnected) {
-        tellCoverage();
+        notifyCoverage();
         return;
     }
     m_wasConnected = isConnected;
@@ -110,8 +110,8 @@ void RedisObserver::stateChanged(redis::ConnectionState state)
     m_sweep = KeySweep{.number = m_sweep.number};
     if (isConnected)
         connected();
-    tellCoverage();
-    tellProgress(true);
+    notifyCoverage();
+    notifyProgress(true);
 }
 
 void RedisObserver::connected()
@@ -156,8 +156,8 @@ Task<void> RedisObserver::follow()
         m_rest.cutShort(); // else it is tried again after the next sweep
     enqueueKnown();
     m_followed.complete(true);
-    tellCoverage();
-    tellProgress(true);
+    notifyCoverage();
+    notifyProgress(true);
     co_await m_queue.untilAllRead();
     m_isReadAgain = true;
 }
@@ -247,7 +247,7 @@ Task<Result<void>> RedisObserver::readBatch(std::vector<RedisKey> keys)
         co_await turn;
     }
     m_sink.takeAll(std::move(changes));
-    tellCoverage();
+    notifyCoverage();
     co_return Result<void>();
 }
 
@@ -367,12 +367,12 @@ std::vector<Coverage> RedisObserver::coverage() const
     return all;
 }
 
-void RedisObserver::tellCoverage()
+void RedisObserver::notifyCoverage()
 {
     m_reporter.tell(coverage());
 }
 
-void RedisObserver::tellProgress(bool atOnce)
+void RedisObserver::notifyProgress(bool atOnce)
 {
     if (!atOnce && m_loop.now() - m_progressToldAt < progressEvery)
         return;

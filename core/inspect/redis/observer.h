@@ -87,8 +87,8 @@ private:
     void settle(const KeyReader::Gathered &gathered, KeyReader::Clock clock, std::vector<SnapshotChange> &changes);
     void planNextLook(const KeyReader::Gathered &gathered, Known &known, LockSnapshot snapshot);
 
-    void tellProgress(bool atOnce);
-    void tellCoverage();
+    void notifyProgress(bool atOnce);
+    void notifyCoverage();
 
     redis::Connection &m_connection;
     Loop &m_loop;

@@ -60,8 +60,8 @@ Task<void> RedisObserver::findForEver()
             continue;
         }
         m_firstSnapshot.complete(true);
-        tellProgress(true);
-        tellCoverage();
+        notifyProgress(true);
+        notifyCoverage();
         if (!m_options.follow)
             co_return;
         // Where nobody tells of new keys, only the next sweep does: as soon as its share of the server's time allows.
@@ -80,19 +80,19 @@ Task<Result<void>> RedisObserver::sweep()
         const bool catchesUp = std::exchange(m_mayHaveMissed, false);
         m_rest.sweepBegins();
         m_sweep = KeySweep{.running = true, .number = m_sweep.number + 1, .catchesUp = catchesUp};
-        tellCoverage();
+        notifyCoverage();
         m_refusals.forgetKeys();
         m_plainHashes.clear();
         m_refusals.forget(u"SCAN"_s);
         co_await m_sweeper.begin(m_firstSnapshot.isComplete());
-        tellProgress(true);
+        notifyProgress(true);
     }
     for (;;) {
         const auto span = m_rest.begin();
         const bool isSlow = m_firstSnapshot.isComplete() || m_sweep.isOverrun;
         const KeySweeper::Pace pace{isSlow, isOnlyMakingSure()};
         CO_TRY(auto &more, co_await m_sweeper.page(pace));
-        tellProgress(!more);
+        notifyProgress(!more);
         if (!more)
             break;
         const auto least = m_sweep.isOverrun ? restInOverrun : Duration::zero();
@@ -104,7 +104,7 @@ Task<Result<void>> RedisObserver::sweep()
     co_await m_queue.untilAllRead();
     m_sweep.running = false;
     m_sweeper.end();
-    tellCoverage();
+    notifyCoverage();
     if (!m_firstSnapshot.isComplete())
         co_await readSessions(); // now that it is known who waits
     attributeClients();
@@ -178,7 +178,7 @@ Task<void> RedisObserver::takePulse()
         m_known.empty() ? m_firstSnapshot.isComplete() : m_follower.tellsOfKnownKeys() && m_isReadAgain;
     if (heard.isAnswered && !heard.isSwapped && isTold)
         m_sink.confirm(m_name);
-    tellCoverage();
+    notifyCoverage();
 }
 
 void RedisObserver::lookAnew()
@@ -229,8 +229,8 @@ Task<void> RedisObserver::narrow()
     if (!narrowed || m_follower.prefixes() == before)
         co_return;
     reconsider();
-    tellCoverage();
-    tellProgress(true);
+    notifyCoverage();
+    notifyProgress(true);
 }
 
 Task<void> RedisObserver::readSessions()
@@ -241,7 +241,7 @@ Task<void> RedisObserver::readSessions()
     auto listed = co_await listing;
     if (!listed)
         co_return;
-    tellCoverage();
+    notifyCoverage();
     const bool isNews = *listed != m_clients;
     m_clients = *std::move(listed);
     std::vector<SnapshotChange> changes;

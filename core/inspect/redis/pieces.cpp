@@ -76,7 +76,7 @@ Contender holderOf(const Case &about, const QByteArray &value)
     return holder;
 }
 
-void tellApartByExpiry(Contender &holder, const KeyView &main)
+void distinguishByExpiry(Contender &holder, const KeyView &main)
 {
     auto &guard = holder.guard.edit<RedisIdentity>();
     guard.comesAgain = !main.expiresAt;

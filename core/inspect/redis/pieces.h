@@ -28,7 +28,7 @@ struct Case {
 // A holder whose id is `value`; expires with the key, held since we saw it come.
 [[nodiscard]] Contender holderOf(const Case &about, const QByteArray &value);
 // For a value that the next holder may write as well: it names this hold only with the moment at which it ends.
-void tellApartByExpiry(Contender &holder, const KeyView &main);
+void distinguishByExpiry(Contender &holder, const KeyView &main);
 // "subscriber 1" …: known to wait, not known by name.
 void addSubscribers(LockSnapshot &lock, const Case &about, const QByteArray &channel, Mode mode);
 void addNoTtl(LockSnapshot &lock, const Case &about, Severity severity = Severity::Critical);

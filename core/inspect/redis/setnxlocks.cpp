@@ -176,7 +176,7 @@ std::optional<LockSnapshot> naiveLock(const Case &about)
     // "1" says nothing about anybody, and neither does a time.
     if (!value.isEmpty() && !isConstantMark(value) && !isCount(value) && !momentIn(value, about.context.observed))
         holder.identity = value;
-    tellApartByExpiry(holder, about.main);
+    distinguishByExpiry(holder, about.main);
     lock.contenders.push_back(std::move(holder));
     // A name is too little for an alarm.
     if (confidence != Confidence::Low)

@@ -49,18 +49,18 @@ public:
     {
         std::visit(Overloaded{[this](const SnapshotChange &news) { m_set.dirty(news.lock.lock.name); },
                               [this](const SessionsSeen &) { m_set.m_reporter.tell(m_set.sessions()); },
-                              [this](const CoverageSeen &) { m_set.tellCoverage(); },
+                              [this](const CoverageSeen &) { m_set.notifyCoverage(); },
                               [this](const Progress &progress) {
                                   m_progress = progress;
-                                  m_set.tellProgress();
+                                  m_set.notifyProgress();
                               },
                               [this](const Cost &cost) {
                                   m_cost = cost;
-                                  m_set.tellCost();
+                                  m_set.notifyCost();
                               },
                               [this](const Confirmation &) {
                                   m_lookedAt = m_set.m_loop.now();
-                                  m_set.tellLooked();
+                                  m_set.notifyLooked();
                               },
                               [](const auto &) {}}, // which no observer tells
                    change);
@@ -113,7 +113,7 @@ void RedisSetObserver::start()
     for (const auto &part : m_parts)
         part->start();
     judgeFirstSnapshot();
-    tellCoverage();
+    notifyCoverage();
 }
 
 // --- reading one lock --------------------------------------------------------------------------
@@ -159,7 +159,7 @@ Task<Result<LockSnapshot>> RedisSetObserver::readNow(QByteArray name, Deadline d
         reading->done.complete(true);
     auto done = reading->done;
     co_await done;
-    tellCoverage();
+    notifyCoverage();
     const auto silent = static_cast<std::size_t>(reading->reasons.size());
     if (silent == m_parts.size())
         co_return Error{ErrorCode::NotConnected,
@@ -181,7 +181,7 @@ void RedisSetObserver::connectionChanged(Part &part)
         dirtyAll();
         judgeFirstSnapshot();
     }
-    tellCoverage();
+    notifyCoverage();
 }
 
 void RedisSetObserver::dirty(const QByteArray &name)
@@ -240,8 +240,8 @@ void RedisSetObserver::completeFirstSnapshot()
     m_patience.cancel();
     mergeDirty();
     m_firstSnapshot.complete(true);
-    tellProgress();
-    tellCoverage();
+    notifyProgress();
+    notifyCoverage();
 }
 
 // --- and what we tell --------------------------------------------------------------------------
@@ -282,12 +282,12 @@ std::vector<Coverage> RedisSetObserver::coverage() const
     return out;
 }
 
-void RedisSetObserver::tellCoverage()
+void RedisSetObserver::notifyCoverage()
 {
     m_reporter.tell(coverage());
 }
 
-void RedisSetObserver::tellProgress()
+void RedisSetObserver::notifyProgress()
 {
     Progress all;
     for (const auto &part : m_parts) {
@@ -303,7 +303,7 @@ void RedisSetObserver::tellProgress()
 }
 
 // What is merged is as true as the oldest part of it. Nodes that are not connected are said to be missing.
-void RedisSetObserver::tellLooked()
+void RedisSetObserver::notifyLooked()
 {
     const auto isOld = [this](const auto &part) {
         return part->isConnected() && m_loop.now() - part->lookedAt() > heardEvery;
@@ -313,7 +313,7 @@ void RedisSetObserver::tellLooked()
         m_sink.confirm(m_name);
 }
 
-void RedisSetObserver::tellCost()
+void RedisSetObserver::notifyCost()
 {
     Cost all;
     all.servedPerSecond = 0;

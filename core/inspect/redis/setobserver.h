@@ -42,10 +42,10 @@ private:
     void mergeDirty();
     void judgeFirstSnapshot();
     void completeFirstSnapshot();
-    void tellCoverage();
-    void tellProgress();
-    void tellLooked();
-    void tellCost();
+    void notifyCoverage();
+    void notifyProgress();
+    void notifyLooked();
+    void notifyCost();
 
     Loop &m_loop;
     ConnectionName m_name;

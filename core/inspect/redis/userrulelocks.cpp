@@ -151,7 +151,7 @@ Read stringLock(const Case &about, const RuleFit &fit)
     Contender holder = holderOf(about, *about.main.value);
     fillContender(holder, rule, parts);
     if (!hasToken)
-        tellApartByExpiry(holder, about.main);
+        distinguishByExpiry(holder, about.main);
     else
         holder.id = token->second;
     if (!rule.releasable)

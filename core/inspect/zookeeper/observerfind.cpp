@@ -23,10 +23,10 @@ void Reporter::tell(const SearchFacts &search, qint64 requests)
     auto coverage = coverageOf(m_ensemble.connection, m_answers.latest(), search);
     addHidden(coverage, m_snapshots.hidden());
     m_told.tell(std::move(coverage));
-    tellCost(requests);
+    notifyCost(requests);
 }
 
-void Reporter::tellCost(qint64 requests)
+void Reporter::notifyCost(qint64 requests)
 {
     const auto &session = m_ensemble.session;
     m_asked.note(m_ensemble.loop.now(), requests);
@@ -43,7 +43,7 @@ void Reporter::noteServed(qint64 requests, const zk::Evidence *totals)
                        isWhole ? totals->answers.at("mntr").members : 0);
 }
 
-void Reporter::tellProgress(bool isRunning, bool isFirstComplete, Duration lookTook)
+void Reporter::notifyProgress(bool isRunning, bool isFirstComplete, Duration lookTook)
 {
     auto now = m_told.progress();
     now.running = isRunning;
@@ -56,7 +56,7 @@ void Reporter::tellProgress(bool isRunning, bool isFirstComplete, Duration lookT
     m_told.tell(std::move(now));
 }
 
-void Reporter::tellCrawled(qint64 done, qint64 total)
+void Reporter::notifyCrawled(qint64 done, qint64 total)
 {
     auto now = m_told.progress();
     now.done = done;
@@ -99,7 +99,7 @@ void LockFinder::stateChanged(zk::SessionState state)
     if (state == zk::SessionState::Connecting) {
         m_wasBroken = true;
         if (m_follower.noteGap())
-            tellAll();
+            notifyAll();
     }
     if (state != zk::SessionState::Connected)
         return;
@@ -108,15 +108,15 @@ void LockFinder::stateChanged(zk::SessionState state)
     if (!std::exchange(m_wasBroken, false))
         return;
     m_follower.readAllAgain();
-    m_scope.launch(tellOnceRead());
+    m_scope.launch(notifyOnceRead());
     wantEdges();
 }
 
-Task<void> LockFinder::tellOnceRead()
+Task<void> LockFinder::notifyOnceRead()
 {
-    tellAll();
+    notifyAll();
     co_await haveRead();
-    tellAll();
+    notifyAll();
 }
 
 Task<void> LockFinder::find()
@@ -131,21 +131,21 @@ Task<void> LockFinder::find()
     const auto heard = co_await asking;
     if (!heard && (heard.error().code == ErrorCode::AuthFailed || heard.error().code == ErrorCode::Server))
         m_refusal = heard.error().message;
-    tellAll();
+    notifyAll();
     m_first.complete(true);
-    tellProgress(false);
+    notifyProgress(false);
     if (!m_ensemble.options.follow)
         co_return;
     m_scope.launch(keepSweeping());
     askForTotals(firstPatience);
     co_await hearTotals();
-    tellAll();
+    notifyAll();
     co_await keepLooking();
 }
 
 Task<void> LockFinder::firstLook()
 {
-    tellProgress(true);
+    notifyProgress(true);
     co_await look(firstPatience);
     // Who looks once is to know how many watch children. Who follows hears it after the locks.
     if (!m_ensemble.options.follow)
@@ -193,8 +193,8 @@ Task<void> LockFinder::keepLooking()
         m_follower.readOldOnes();
         m_follower.judgeAll();
         co_await hearTotals();
-        tellAll();
-        tellProgress(false);
+        notifyAll();
+        notifyProgress(false);
     }
 }
 
@@ -210,7 +210,7 @@ Task<void> LockFinder::keepSweeping()
         if (report.sessionOver)
             co_return;
         crawlDone(report);
-        tellAll();
+        notifyAll();
         // Where no server lists the ephemerals, new locks are found by this alone.
         const auto rest = m_answers.canDump() ? report.took * restPerSweep : Duration{};
         auto later = sleepFor(m_ensemble.loop, std::max<Duration>(sweepTreeEvery, rest));
@@ -307,7 +307,7 @@ CrawlOptions LockFinder::crawlOptions(int restTimes)
         m_requests += asked - std::exchange(last, asked);
         m_crawled.seen = seen;
         if (!m_first.isComplete())
-            m_reporter.tellCrawled(seen, known);
+            m_reporter.notifyCrawled(seen, known);
     };
     return how;
 }
@@ -352,7 +352,7 @@ qint64 LockFinder::requests() const
     return m_requests + m_follower.requests() + m_ensemble.source.questions();
 }
 
-void LockFinder::tellAll()
+void LockFinder::notifyAll()
 {
     SearchFacts facts;
     facts.refusal = m_refusal;

@@ -123,14 +123,14 @@ public:
     void tell(const SearchFacts &search, qint64 requests);
     // What the servers say they were asked in all, in an answer to mntr; null: nobody answered.
     void noteServed(qint64 requests, const zk::Evidence *totals);
-    void tellProgress(bool isRunning, bool isFirstComplete, Duration lookTook);
-    void tellCrawled(qint64 done, qint64 total);
+    void notifyProgress(bool isRunning, bool isFirstComplete, Duration lookTook);
+    void notifyCrawled(qint64 done, qint64 total);
 
     [[nodiscard]] const std::vector<SessionSnapshot> &sessions() const { return m_told.sessions(); }
     [[nodiscard]] const std::vector<Coverage> &coverage() const { return m_told.coverage(); }
 
 private:
-    void tellCost(qint64 requests);
+    void notifyCost(qint64 requests);
 
     const ObservedEnsemble &m_ensemble;
     const ServerAnswers &m_answers;
@@ -156,7 +156,7 @@ private:
     // Until nothing is left to be read of what was found.
     Task<void> haveRead();
     // And says what is known then.
-    Task<void> tellOnceRead();
+    Task<void> notifyOnceRead();
     Task<void> keepLooking();
     Task<void> keepSweeping();
     // Says that what was told is true, where all is quiet, too.
@@ -174,8 +174,8 @@ private:
     [[nodiscard]] CrawlOptions crawlOptions(int restTimes);
     void crawlDone(const CrawlReport &report);
     [[nodiscard]] qint64 requests() const; // all that were sent so far
-    void tellAll();
-    void tellProgress(bool isRunning) { m_reporter.tellProgress(isRunning, m_first.isComplete(), m_lookTook); }
+    void notifyAll();
+    void notifyProgress(bool isRunning) { m_reporter.notifyProgress(isRunning, m_first.isComplete(), m_lookTook); }
 
     const ObservedEnsemble &m_ensemble;
     ServerAnswers m_answers;

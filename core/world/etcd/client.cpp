@@ -246,7 +246,7 @@ void SimulatedEtcd::become(ClientState state, const QString &why)
     if (state == m_state && state == ClientState::Connected)
         return;
     m_state = state;
-    tellState(state);
+    notifyState(state);
 }
 
 } // namespace

@@ -389,7 +389,7 @@ void SimulatedSession::answered(quint64 number, Result<Rows> answer)
 void SimulatedSession::become(SessionState state)
 {
     m_state = state;
-    tellState(state);
+    notifyState(state);
 }
 
 } // namespace

@@ -177,7 +177,7 @@ void SimulatedSession::changeState(zk::SessionState state)
     if (state == m_state)
         return;
     m_state = state;
-    tellState(state);
+    notifyState(state);
 }
 
 void SimulatedSession::endSession(zk::SessionState state)
