@@ -165,14 +165,14 @@ void LessonView::open(const lessons::Lesson &lesson, int number, Language langua
     m_banner->hide();
     m_question->hide();
     m_proof->hide();
-    sayWords();
+    retranslate();
     std::vector<contention::Scenario> scenarios;
     for (const auto &run : lesson.runs)
         scenarios.push_back(run.scenario);
     m_runner.play(scenarios);
 }
 
-void LessonView::sayWords()
+void LessonView::retranslate()
 {
     const auto &words = lessonWords(m_language);
     m_list->setText(u"‹ "_s + words.list);
@@ -188,7 +188,7 @@ void LessonView::sayWords()
 void LessonView::setLanguage(Language language)
 {
     m_language = language;
-    sayWords();
+    retranslate();
     if (!m_isPlayed)
         return;
     m_picture->setTitles(m_lesson, language);

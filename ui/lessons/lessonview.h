@@ -99,7 +99,7 @@ private:
     void showButtons();
     void place();
     void placeButtons(bool isNarrow);
-    void sayWords();
+    void retranslate();
     [[nodiscard]] Moment momentOfStep(std::size_t step) const;
     void showMissingEvents(std::size_t step);
     [[nodiscard]] lessons::PlayedRuns recordings() const;

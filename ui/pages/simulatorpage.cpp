@@ -79,7 +79,7 @@ SimulatorPage::SimulatorPage(QWidget *parent, Simulate simulate)
     connect(&m_runner, &Runner::scaled, m_chart, &ScalingChart::add);
     connect(&m_playback, &Playback::moved, this, &SimulatorPage::showMoment);
     m_heading->setRuns(m_shown, {});
-    sayWords();
+    retranslate();
 }
 
 SimulatorPage::~SimulatorPage()

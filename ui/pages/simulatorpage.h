@@ -88,7 +88,7 @@ protected:
 private:
     QWidget *makePictures();
     void addKeys();
-    void sayWords();
+    void retranslate();
     void showRunsAgain();
 
     void begin(const Comparison &comparison, std::optional<Moment> cursor);

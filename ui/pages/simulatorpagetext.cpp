@@ -16,7 +16,7 @@ namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
 
-void SimulatorPage::sayWords()
+void SimulatorPage::retranslate()
 {
     m_toLesson->setText(tr("‹ Back to the lesson"));
     m_empty->say(
@@ -33,7 +33,7 @@ void SimulatorPage::showRunsAgain()
     m_heading->setRuns(m_shown, runs);
     if (runs.empty())
         return;
-    m_grid->sayWords();
+    m_grid->retranslate();
     m_mustHold->setRuns(runs);
     place();
     showMoment();
@@ -54,7 +54,7 @@ void SimulatorPage::changeEvent(QEvent *event)
     Page::changeEvent(event);
     if (event->type() != QEvent::LanguageChange)
         return;
-    sayWords();
+    retranslate();
     QMetaObject::invokeMethod(this, &SimulatorPage::showRunsAgain, Qt::QueuedConnection);
 }
 

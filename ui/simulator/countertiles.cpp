@@ -68,12 +68,12 @@ void CounterTiles::choose(const QList<QByteArray> &names)
     }
     for (std::size_t i = 0; i < m_tiles.size(); ++i)
         m_tiles[i]->setVisible(i < m_kinds.size());
-    sayInEachLanguage(this, [this] { sayWords(); });
+    sayInEachLanguage(this, [this] { retranslate(); });
     m_columns = 0;
     place(static_cast<int>(m_kinds.size()));
 }
 
-void CounterTiles::sayWords()
+void CounterTiles::retranslate()
 {
     for (std::size_t i = 0; i < m_kinds.size(); ++i) {
         m_tiles[i]->setToolTip(m_kinds[i]->tip());

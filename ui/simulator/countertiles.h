@@ -55,7 +55,7 @@ protected:
     void resizeEvent(QResizeEvent *event) override;
 
 private:
-    void sayWords();
+    void retranslate();
     void tell(const PlayedRun &run, std::size_t happened);
     [[nodiscard]] QString scope(const PlayedRun &run, std::size_t happened) const;
     [[nodiscard]] QString ofWholeRun(const contention::Recording &recording) const;

@@ -81,10 +81,10 @@ MustHoldPanel::MustHoldPanel(QWidget *parent) : QFrame(parent), m_grid(nullptr)
     m_guarantees = named(makeButton({}, this, &MustHoldPanel::guaranteesRequested, u"flat"_s), u"promisesButton"_s);
     auto *head = makeRow({}, {{m_title, 1}, m_guarantees});
     makeColumn(this, {.margins = {14, 10, 14, 10}, .spacing = 4}, {head, Stretch{}});
-    sayInEachLanguage(this, [this] { sayWords(); });
+    sayInEachLanguage(this, [this] { retranslate(); });
 }
 
-void MustHoldPanel::sayWords()
+void MustHoldPanel::retranslate()
 {
     m_title->setText(tr("Must hold"));
     m_guarantees->setText(tr("What should hold?"));

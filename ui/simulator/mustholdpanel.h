@@ -34,7 +34,7 @@ signals:
     void violationChosen(std::size_t run, const lockscope::contention::Violation &violation);
 
 private:
-    void sayWords();
+    void retranslate();
     void addCell(const PlayedRunPtr &run, std::size_t number, const QByteArray &invariant, int row, int column);
 
     // Where a run's invariant is said: that it held, or a button for when it broke; of one that broke both, for until

@@ -23,7 +23,7 @@ Player::Player(Runner &runner, QWidget *parent)
     m_text->setMinimumWidth(240);
     m_bar->setTextVisible(false);
     makeRow(this, {.margins = {10, 5, 10, 5}}, {m_text, {m_bar, 1}, m_cancel});
-    sayInEachLanguage(this, [this] { sayWords(); });
+    sayInEachLanguage(this, [this] { retranslate(); });
     hide();
 
     connect(&m_runner, &Runner::finished, this, &Player::take);
@@ -47,7 +47,7 @@ Player::Player(Runner &runner, QWidget *parent)
             });
 }
 
-void Player::sayWords()
+void Player::retranslate()
 {
     m_bar->setAccessibleName(tr("Progress"));
     m_cancel->setText(tr("Cancel"));

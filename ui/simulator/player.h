@@ -46,7 +46,7 @@ signals:
     void sandboxRequested();
 
 private:
-    void sayWords();
+    void retranslate();
     void begin(const Comparison &comparison, const QString &text);
     void beginOnServers();
     void take(const std::vector<PlayedRunPtr> &runs);

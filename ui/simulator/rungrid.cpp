@@ -33,10 +33,10 @@ void RunGrid::setRuns(const std::vector<PlayedRunPtr> &runs)
     }
 }
 
-void RunGrid::sayWords()
+void RunGrid::retranslate()
 {
     for (auto *panel : m_panels)
-        panel->sayWords();
+        panel->retranslate();
 }
 
 void RunGrid::setHidesFuture(bool isHidden)

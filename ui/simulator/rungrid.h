@@ -18,7 +18,7 @@ public:
     explicit RunGrid(Playback &playback);
 
     void setRuns(const std::vector<PlayedRunPtr> &runs);
-    void sayWords();
+    void retranslate();
     void setHidesFuture(bool isHidden); // again, in another language
     [[nodiscard]] const std::vector<RunPanel *> &panels() const { return m_panels; }
     // Beside each other in `width`, or below when it is narrow.

@@ -63,10 +63,10 @@ void RunPanel::setRun(const PlayedRunPtr &run, Moment end)
     m_run = run;
     m_lanes->setRun(run, end);
     m_servers->setRun(run);
-    sayWords();
+    retranslate();
 }
 
-void RunPanel::sayWords()
+void RunPanel::retranslate()
 {
     if (!m_run)
         return;
@@ -97,7 +97,7 @@ void RunPanel::setHidesFuture(bool isHidden)
     m_hidesFuture = isHidden;
     m_lanes->setHidesFuture(isHidden);
     m_tiles->setHidesFuture(isHidden);
-    sayWords();
+    retranslate();
 }
 
 int RunPanel::headWidth() const

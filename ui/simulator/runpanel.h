@@ -23,7 +23,7 @@ public:
     explicit RunPanel(QWidget *parent = nullptr);
 
     void setRun(const PlayedRunPtr &run, Moment end);
-    void sayWords(); // of the run
+    void retranslate(); // of the run
     void setCursor_(Moment at, std::size_t happened);
     // What the cursor has not come to yet, from where it is now.
     void setHidesFuture(bool isHidden);

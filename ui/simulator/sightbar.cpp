@@ -34,10 +34,10 @@ SightBar::SightBar(Playback &playback, RunGrid &grid, QWidget *parent)
             hide(false);
     });
     connect(&m_playback, &Playback::moved, this, &SightBar::look);
-    sayInEachLanguage(this, [this] { sayWords(); });
+    sayInEachLanguage(this, [this] { retranslate(); });
 }
 
-void SightBar::sayWords()
+void SightBar::retranslate()
 {
     m_overview->setText(tr("Overview"));
     m_overview->setToolTip(tr("All of the time, and as many contenders as fit, in thin lanes"));

@@ -33,7 +33,7 @@ signals:
     void hidingChanged(bool isHiding);
 
 private:
-    void sayWords();
+    void retranslate();
     void hide(bool isHidden);
     void look();
     void showLegend();

@@ -211,11 +211,11 @@ QLayout *SimulatorHeading::makeButtons(QMenu *exports)
     m_export = button("exportButton");
     m_export->setMenu(exports);
     buttons->addStretch();
-    sayInEachLanguage(this, [this] { sayWords(); });
+    sayInEachLanguage(this, [this] { retranslate(); });
     return buttons;
 }
 
-void SimulatorHeading::sayWords()
+void SimulatorHeading::retranslate()
 {
     const auto say = [](QPushButton *button, const QString &text, const QString &tip) {
         button->setText(text);

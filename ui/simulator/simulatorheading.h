@@ -66,7 +66,7 @@ signals:
     void scenarioRequested();
 
 private:
-    void sayWords(); // on the buttons; setRuns says the rest
+    void retranslate(); // on the buttons; setRuns says the rest
     [[nodiscard]] QLayout *makeButtons(QMenu *exports);
     [[nodiscard]] QWidget *makeChip(const HeadingChip &chip);
 

@@ -51,7 +51,7 @@ TransportBar::TransportBar(Playback &playback, QWidget *parent)
     connect(&m_playback, &Playback::playingChanged, this, &TransportBar::showPlaying);
     connect(&m_playback, &Playback::moved, this, &TransportBar::refresh);
     sayInEachLanguage(this, [this] {
-        sayWords();
+        retranslate();
         if (!m_playback.runs().empty())
             refresh();
     });
@@ -62,7 +62,7 @@ void TransportBar::showPlaying(bool isPlaying)
     m_play->setText(isPlaying ? tr("‖ pause") : tr("▶ play"));
 }
 
-void TransportBar::sayWords()
+void TransportBar::retranslate()
 {
     const auto say = [](QPushButton *button, const QString &text, const QString &tip) {
         button->setText(text);

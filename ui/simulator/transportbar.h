@@ -35,7 +35,7 @@ protected:
 private:
     [[nodiscard]] QString widestPlace() const;
     QPushButton *addButton(void (Playback::*slot)());
-    void sayWords();
+    void retranslate();
     void showPlaying(bool isPlaying);
 
     Playback &m_playback;
