@@ -427,7 +427,7 @@ bool MainWindow::isFirstSnapshotComplete() const
     });
 }
 
-bool MainWindow::isAllThereIs() const
+bool MainWindow::isInitialScanComplete() const
 {
     return showsConnections() || currentPage()->isSettled();
 }

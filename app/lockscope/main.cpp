@@ -80,7 +80,8 @@ void planPicture(ui::MainWindow &window, const app::WindowOptions &options)
         return;
     }
     takePicture(window, options, options.after);
-    const bool isAlone = options.connections.specs.empty() && options.replay.isEmpty() && window.isAllThereIs();
+    const bool isAlone =
+        options.connections.specs.empty() && options.replay.isEmpty() && window.isInitialScanComplete();
     if (isAlone)
         window.pages().whenComplete(&window, [&] { takePicture(window, options, afterNothing); });
 }

@@ -146,7 +146,7 @@ Task<std::optional<HeldBeside>> besideHolder(CommandContext &context, ForceRelea
 Task<QString> askTerminal(CommandContext &context, QString question)
 {
     context.waiting.cancel();
-    remark(question);
+    printNote(question);
     const EventQueue<QString> lines(context.loop());
     QSocketNotifier notifier(STDIN_FILENO, QSocketNotifier::Read);
     QObject::connect(&notifier, &QSocketNotifier::activated, &notifier, [lines, &notifier] {
@@ -154,11 +154,11 @@ Task<QString> askTerminal(CommandContext &context, QString question)
         const auto got = ::read(STDIN_FILENO, buffer, sizeof buffer);
         notifier.setEnabled(false);
         if (got <= 0)
-            remark(u"\n"_s);
+            printNote(u"\n"_s);
         lines.push(QString::fromUtf8(buffer, std::max<ssize_t>(0, got)).trimmed());
     });
     context.interrupts.setHandler([lines](Interrupt) {
-        remark(u"\n"_s);
+        printNote(u"\n"_s);
         lines.push(QString());
     });
     const auto next = lines.next();
@@ -201,7 +201,7 @@ void printChanges(CommandContext &context, const ForceReleasePlan &plan, const Q
         const auto words = now == Hold::Gone
                                ? u"meanwhile: %1 is not seen to hold it any more"_s.arg(holder)
                                : u"meanwhile: %1 let go and took it again: that is another hold"_s.arg(holder);
-        remark(u"\n%1\n%2"_s.arg(words, question));
+        printNote(u"\n%1\n%2"_s.arg(words, question));
     });
 }
 
@@ -338,7 +338,7 @@ Task<Exit> forceRelease(CommandContext &context)
     if (!context.json)
         print(preview(*plan, beside).chopped(1));
     else if (willAsk)
-        remark(preview(*plan, beside));
+        printNote(preview(*plan, beside));
     const auto yes = co_await confirmed(context, *plan);
     if (!yes)
         co_return refuse(context, json, yes.error());

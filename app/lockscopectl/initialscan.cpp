@@ -111,9 +111,9 @@ Task<Exit> connectAll(CommandContext &context)
 
 void complainOfRemark(const Link &link)
 {
-    const auto remark = link.remark();
-    if (!remark.isEmpty())
-        printError(u"%1: %2"_s.arg(escaped(link.spec().name.bytes()), remark));
+    const auto printNote = link.printNote();
+    if (!printNote.isEmpty())
+        printError(u"%1: %2"_s.arg(escaped(link.spec().name.bytes()), printNote));
 }
 
 Task<Exit> lookAround(CommandContext &context)

@@ -64,7 +64,7 @@ void printError(const QString &message)
     write(stderr, "lockscopectl: " + line.toUtf8() + '\n');
 }
 
-void remark(const QString &text)
+void printNote(const QString &text)
 {
     write(stderr, harmlessLines(text).toUtf8());
 }

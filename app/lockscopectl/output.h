@@ -22,7 +22,7 @@ bool printJson(QJsonObject object);
 // One line to stderr: what was tried, on what, what to do next. Without the credentials of any URI in it.
 void printError(const QString &message);
 // To stderr, for previews and questions under --json.
-void remark(const QString &text);
+void printNote(const QString &text);
 // To stderr, in place of what the terminal's last line shows.
 void showOnLine(const QString &text);
 

@@ -73,7 +73,7 @@ Task<Exit> record(CommandContext &context)
         co_return connected;
     }
     if (!context.json && !ended.isComplete())
-        remark(u"recording to %1; Ctrl-C ends it\n"_s.arg(context.word(0)));
+        printNote(u"recording to %1; Ctrl-C ends it\n"_s.arg(context.word(0)));
     if (span)
         ended.completeAt(Deadline::after(context.loop(), *span), Exit::Done);
     const auto status = co_await ended;

@@ -80,7 +80,7 @@ void printConnections(const std::vector<ConnectionSpec> &connections)
         set.hosts.push_back(connection.hosts.front());
     }
     if (set.hosts.size() >= 3)
-        remark(u"together they are a Redlock set: --connect %1\n"_s.arg(set.displayUri()));
+        printNote(u"together they are a Redlock set: --connect %1\n"_s.arg(set.displayUri()));
 }
 
 Task<Exit> runSandbox(CommandContext &context)
@@ -155,7 +155,7 @@ Completion<bool> PrivateServers::start()
     QObject::connect(&m_sandbox, &sandbox::Sandbox::ended, &m_sandbox,
                      [](const QString &why) { printError(u"sandbox: "_s + why); });
     QObject::connect(&m_sandbox, &sandbox::Sandbox::answeredAgain, &m_sandbox, [](const ConnectionSpec &connection) {
-        remark(u"sandbox: %1 answers again\n"_s.arg(QString::fromUtf8(connection.name.bytes())));
+        printNote(u"sandbox: %1 answers again\n"_s.arg(QString::fromUtf8(connection.name.bytes())));
     });
     QObject::connect(&m_sandbox, &sandbox::Sandbox::finished, &m_sandbox,
                      [this, done] { done.complete(!m_sandbox.connections().empty()); });

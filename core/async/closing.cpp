@@ -10,15 +10,15 @@ namespace {
 
 std::mutex closingMutex;
 
-std::set<WaitForClosing> &closings(Closes what)
+std::set<WaitForClosing> &closings(ClosePhase what)
 {
     static std::set<WaitForClosing> sessions, ways;
-    return what == Closes::Sessions ? sessions : ways;
+    return what == ClosePhase::Sessions ? sessions : ways;
 }
 
 } // namespace
 
-void addClosing(WaitForClosing wait, Closes what)
+void addClosing(WaitForClosing wait, ClosePhase what)
 {
     const std::lock_guard guard(closingMutex);
     closings(what).insert(wait);
@@ -26,7 +26,7 @@ void addClosing(WaitForClosing wait, Closes what)
 
 void waitForClosing(std::chrono::milliseconds atMost)
 {
-    for (const auto what : {Closes::Sessions, Closes::Ways}) {
+    for (const auto what : {ClosePhase::Sessions, ClosePhase::Ways}) {
         std::set<WaitForClosing> all;
         {
             const std::lock_guard guard(closingMutex);

@@ -10,10 +10,10 @@ namespace lockscope {
 using WaitForClosing = void (*)(std::chrono::milliseconds atMost);
 
 // Sessions are waited for first: what they go through carries their farewells.
-enum class Closes { Sessions, Ways };
+enum class ClosePhase { Sessions, Ways };
 
 // Any thread; the same one any number of times.
-void addClosing(WaitForClosing wait, Closes what = Closes::Sessions);
+void addClosing(WaitForClosing wait, ClosePhase what = ClosePhase::Sessions);
 // On a thread that is not the loop's: until all have closed, each port's at most that long.
 void waitForClosing(std::chrono::milliseconds atMost);
 

@@ -89,7 +89,7 @@ std::unique_ptr<SecretStore> keychainOfSystem()
 
 std::unique_ptr<SecretStore> systemSecrets()
 {
-    return std::make_unique<SecretsOrFile>(keychainOfSystem(), SecretFile(SecretFile::defaultPath()));
+    return std::make_unique<FallbackSecretStore>(keychainOfSystem(), SecretFile(SecretFile::defaultPath()));
 }
 
 namespace {
@@ -161,7 +161,7 @@ void SecretFile::remove(const QString &key)
 }
 
 // What the file has is there because there was no keychain, and then need not wait for one.
-void SecretsOrFile::read(const QString &key, QObject *context, Found found)
+void FallbackSecretStore::read(const QString &key, QObject *context, Found found)
 {
     auto kept = m_file.read(key);
     if (!kept && m_keychain) {
@@ -172,7 +172,7 @@ void SecretsOrFile::read(const QString &key, QObject *context, Found found)
         context, [kept = std::move(kept), found = std::move(found)] { found(kept); }, Qt::QueuedConnection);
 }
 
-void SecretsOrFile::write(const QString &key, const QString &secret, QObject *context, Done done)
+void FallbackSecretStore::write(const QString &key, const QString &secret, QObject *context, Done done)
 {
     if (!m_keychain) {
         const auto kept = keepInFile(key, secret, u"this build has no keychain"_s);
@@ -189,20 +189,20 @@ void SecretsOrFile::write(const QString &key, const QString &secret, QObject *co
     });
 }
 
-void SecretsOrFile::remove(const QString &key)
+void FallbackSecretStore::remove(const QString &key)
 {
     m_file.remove(key);
     if (m_keychain)
         m_keychain->remove(key);
 }
 
-SecretKept SecretsOrFile::keepInFile(const QString &key, const QString &secret, const QString &why)
+SecretKept FallbackSecretStore::keepInFile(const QString &key, const QString &secret, const QString &why)
 {
     SecretKept kept;
     if (const auto written = m_file.write(key, secret); !written)
         kept.problem = why + u"; "_s + written.error().message;
     else
-        kept.remark =
+        kept.printNote =
             u"%1: the password is in %2, unencrypted, and only you can read that file"_s.arg(why, m_file.path());
     return kept;
 }

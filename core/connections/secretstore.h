@@ -19,7 +19,7 @@ namespace lockscope {
 // What became of a secret that was to be kept.
 struct SecretKept {
     QString problem;                // why it was not; empty: it was
-    QString remark;                 // where it is, if that is not the keychain
+    QString printNote;              // where it is, if that is not the keychain
     bool isWithoutKeychain = false; // the problem: none runs here
 };
 
@@ -57,10 +57,10 @@ private:
     QString m_path;
 };
 
-class SecretsOrFile : public SecretStore {
+class FallbackSecretStore : public SecretStore {
 public:
     // `keychain` may be null: a build without one.
-    SecretsOrFile(std::unique_ptr<SecretStore> keychain, SecretFile file)
+    FallbackSecretStore(std::unique_ptr<SecretStore> keychain, SecretFile file)
         : m_keychain(std::move(keychain)), m_file(std::move(file))
     {
     }

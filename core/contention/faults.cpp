@@ -147,7 +147,7 @@ int Faults::pickVictim(Drawn &fault)
 void Faults::happen(const Shared &fault)
 {
     const auto victim = pickVictim(*fault);
-    if (victim != nobody && strike(fault, victim))
+    if (victim != nobody && applyFault(fault, victim))
         return;
     // Nobody holds just now, or nobody is there: a moment later, and not for ever.
     if (++fault->tries < 400) {
@@ -158,11 +158,11 @@ void Faults::happen(const Shared &fault)
     }
 }
 
-bool Faults::strike(const Shared &fault, int victim)
+bool Faults::applyFault(const Shared &fault, int victim)
 {
     if (waitsForMessage(fault->kind)) {
         fault->victim = victim;
-        lieInWait(fault);
+        applyOnNextChance(fault);
         return true;
     }
     auto *process = m_clients.processOf(victim);
@@ -297,7 +297,7 @@ void Faults::drift(Drawn &fault, int victim)
     });
 }
 
-void Faults::lieInWait(const Shared &fault)
+void Faults::applyOnNextChance(const Shared &fault)
 {
     m_ambushes.push_back(fault);
     // Its victim may have nothing to say any more.

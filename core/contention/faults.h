@@ -63,10 +63,10 @@ private:
     [[nodiscard]] Drawn draw(FaultKind kind, quint64 number);
     void schedule(const Shared &fault, Duration after);
     void happen(const Shared &fault);
-    [[nodiscard]] bool strike(const Shared &fault, int victim);
+    [[nodiscard]] bool applyFault(const Shared &fault, int victim);
     [[nodiscard]] bool strikeServer(Drawn &fault, int victim);
     [[nodiscard]] bool jumpClock(Drawn &fault, int &victim, QByteArray &how);
-    void lieInWait(const Shared &fault);
+    void applyOnNextChance(const Shared &fault);
     [[nodiscard]] world::Delivery judge(const world::Message &message);
     void pause(const Drawn &fault, int victim);
     void partition(Drawn &fault, int victim);

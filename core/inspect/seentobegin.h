@@ -20,7 +20,7 @@ inline void notifyBeginnings(LockSnapshot &snapshot, const LockSnapshot *before,
         if (one.role != Role::Holder || one.heldSince)
             continue;
         const auto *known = before ? before->find(one.id) : nullptr;
-        const bool isSame = known && known->role == Role::Holder && !areTwoHolds(known->hold, one.hold);
+        const bool isSame = known && known->role == Role::Holder && !isDifferentHold(known->hold, one.hold);
         one.heldSince = isSame ? known->heldSince : lookedBefore;
         one.heldAtMost = one.heldSince.has_value();
     }

@@ -75,7 +75,7 @@ const Contender *LockSnapshot::nextAfter(const QByteArray &id) const
     return goesOnReading && next->mode != Mode::Read ? nullptr : &*next;
 }
 
-std::vector<const Contender *> LockSnapshot::letInWithout(const QByteArray &waiter) const
+std::vector<const Contender *> LockSnapshot::waitersGrantedWithout(const QByteArray &waiter) const
 {
     std::vector<const Contender *> in;
     const auto *leaving = find(waiter);

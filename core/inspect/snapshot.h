@@ -98,7 +98,7 @@ struct Contender {
 };
 
 // Of two words for holds (Contender::hold): whether they are of two. What a server does not tell says nothing.
-[[nodiscard]] inline bool areTwoHolds(const QByteArray &one, const QByteArray &other)
+[[nodiscard]] inline bool isDifferentHold(const QByteArray &one, const QByteArray &other)
 {
     return !one.isEmpty() && !other.isEmpty() && one != other;
 }
@@ -183,7 +183,7 @@ struct LockSnapshot {
     [[nodiscard]] const Contender *nextAfter(const QByteArray &id) const;
     // Who gets in when this waiter gives up: the readers right behind it, where readers hold and it alone is in the
     // way. In their order.
-    [[nodiscard]] std::vector<const Contender *> letInWithout(const QByteArray &waiter) const;
+    [[nodiscard]] std::vector<const Contender *> waitersGrantedWithout(const QByteArray &waiter) const;
 };
 
 // "leader@4294967305" and "1@1763780400000" without what makes them unmistakable: "leader", "1". For where there is

@@ -67,12 +67,12 @@ public:
         return timeouts;
     }
     QString killOptions() const override { return u"MYSQL_OPT_CONNECT_TIMEOUT=5;MYSQL_OPT_READ_TIMEOUT=2"_s; }
-    std::optional<Met> meet(QSqlQuery &query) const override
+    std::optional<SessionInfo> meet(QSqlQuery &query) const override
     {
         // A wait ends by our deadlines; giving up after the server's 50 s would lose the place in the queue.
         if (!query.exec(u"SET SESSION autocommit=1, innodb_lock_wait_timeout=100000000"_s))
             return std::nullopt;
-        Met met;
+        SessionInfo met;
         met.features.blocks = query.exec(QString::fromLatin1(greetingInBlock()));
         if (!met.features.blocks && !query.exec(QString::fromLatin1(greeting())))
             return std::nullopt;

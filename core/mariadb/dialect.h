@@ -19,7 +19,7 @@ enum class Secured { No, ByTls, ByCertificate };
 class Dialect {
 public:
     // What a connection is told of itself when it stands.
-    struct Met {
+    struct SessionInfo {
         ConnectionId connection = 0;
         QByteArray version;
         QByteArray birth{};  // what tells it from a later one of its number, where numbers come again
@@ -35,7 +35,7 @@ public:
     [[nodiscard]] virtual QString options(std::chrono::seconds readsWithin) const = 0;
     [[nodiscard]] virtual QString killOptions() const = 0;
     // Sets a new connection up and asks who it is and where; empty when that failed (the query says why).
-    [[nodiscard]] virtual std::optional<Met> meet(QSqlQuery &query) const = 0;
+    [[nodiscard]] virtual std::optional<SessionInfo> meet(QSqlQuery &query) const = 0;
     // Which server this is and since when it runs; empty if it does not say.
     [[nodiscard]] virtual QByteArray server(const QSqlDatabase &database) const = 0;
     [[nodiscard]] virtual QByteArray nothing() const = 0; // a statement that does nothing

@@ -85,16 +85,16 @@ QByteArray wordOf(ReleaseAction way)
     return std::ranges::find(actionWords, way, &ActionWord::way)->word;
 }
 
-QString whoGetsInWithout(const LockSnapshot &snapshot, const Contender &waiter)
+QString grantedIfWaiterRemoved(const LockSnapshot &snapshot, const Contender &waiter)
 {
-    const auto in = snapshot.letInWithout(waiter.id);
+    const auto in = snapshot.waitersGrantedWithout(waiter.id);
     return in.empty() ? u"nobody: the lock stays where it is"_s
                       : u"beside those that share it now, the readers that it kept out: "_s + namesOf(in);
 }
 
 QString wokenWithout(const LockSnapshot &snapshot, const Contender &waiter)
 {
-    const auto in = snapshot.letInWithout(waiter.id);
+    const auto in = snapshot.waitersGrantedWithout(waiter.id);
     return in.empty() ? u"nobody"_s : u"the readers right behind it, by the server: "_s + namesOf(in);
 }
 

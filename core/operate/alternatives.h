@@ -18,7 +18,7 @@ namespace lockscope::operate {
 constexpr std::chrono::milliseconds shortenedTo{10'000};
 
 // Who gets the lock when this waiter gives up, and who is woken by it, in words: mostly nobody.
-[[nodiscard]] QString whoGetsInWithout(const inspect::LockSnapshot &snapshot, const inspect::Contender &waiter);
+[[nodiscard]] QString grantedIfWaiterRemoved(const inspect::LockSnapshot &snapshot, const inspect::Contender &waiter);
 [[nodiscard]] QString wokenWithout(const inspect::LockSnapshot &snapshot, const inspect::Contender &waiter);
 // Of --way.
 [[nodiscard]] std::optional<ReleaseAction> wayNamed(const QString &word);

@@ -47,7 +47,7 @@ Task<QString> releaseOne(BulkTarget target, BulkTools tools, QString reason)
     const auto *now = plan->before.find(plan->holder);
     if (target.isStale && !(now && isLeftBehind(plan->before, *now)))
         co_return u"nothing was sent: it is not left behind any more"_s;
-    if (now && (holdsAnew(plan->before, *now, target.shown) || inspect::areTwoHolds(target.hold, now->hold)))
+    if (now && (holdsAnew(plan->before, *now, target.shown) || inspect::isDifferentHold(target.hold, now->hold)))
         co_return u"nothing was sent: it let go since, and took it again"_s;
     auto acting = tools.act(*plan, reason, deadline);
     const auto outcome = co_await acting;

@@ -44,7 +44,7 @@ void planKillQuery(ForceReleasePlan &plan, const inspect::Contender &one)
         << u"KILL knows only the connection: should it begin another statement in the moment between the last "
            u"look and the KILL, that one is ended"_s;
     plan.wakes = isWaiter ? wokenWithout(plan.before, one) : u"its client, by the error 1317 of its statement"_s;
-    plan.who = isWaiter ? whoGetsInWithout(plan.before, one)
+    plan.who = isWaiter ? grantedIfWaiterRemoved(plan.before, one)
                         : u"nobody yet: the lock stays with it until its client ends the transaction or lets go"_s;
     plan.alsoLost =
         u"what this statement has done; of a statement outside a transaction (autocommit) that is all. The "

@@ -174,7 +174,7 @@ void planCancel(ForceReleasePlan &plan, const inspect::Contender &one)
            u"the comparison and the signal, that one is ended"_s;
     plan.wakes = isWaiter ? wokenWithout(plan.before, one) : u"its client, by the error 57014 of its statement"_s;
     plan.who = isWaiter
-                   ? whoGetsInWithout(plan.before, one)
+                   ? grantedIfWaiterRemoved(plan.before, one)
                    : u"the first in line where the lock is of the transaction that fails; an advisory lock of the "
                      u"session stays with it"_s;
     plan.alsoLost =

@@ -41,7 +41,7 @@ bool isAnotherHold(const inspect::LockSnapshot &before, const inspect::LockSnaps
     const auto *now = fresh.find(id);
     if (!then || !now || fresh.observed < before.observed)
         return false;
-    return holdsAnew(before, *now, before.observed) || inspect::areTwoHolds(then->hold, now->hold);
+    return holdsAnew(before, *now, before.observed) || inspect::isDifferentHold(then->hold, now->hold);
 }
 
 std::optional<qint64> leaseEndOf(const inspect::LockSnapshot &lock, const inspect::Contender &one)

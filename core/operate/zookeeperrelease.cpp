@@ -198,7 +198,7 @@ void planKillWaiter(ForceReleasePlan &plan, const Contender &waiter)
             << u"its name can come again: should the queue be made anew in the moment between the last look "
                u"and the delete, another waiter of that name loses its place"_s;
     plan.wakes = u"who watches its node, which is mostly the one behind it"_s;
-    plan.who = whoGetsInWithout(plan.before, waiter);
+    plan.who = grantedIfWaiterRemoved(plan.before, waiter);
     plan.alsoLost = u"its place; its session and its other nodes stay"_s;
     plan.warnings << u"its client is not told: some fail when they look for their node (Curator), some queue again, "
                      u"at the end (kazoo)"_s;

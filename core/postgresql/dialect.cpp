@@ -77,7 +77,7 @@ public:
         return u"connect_timeout=5;"_s + libpqOptions + silence;
     }
     QString killOptions() const override { return u"connect_timeout=5;tcp_user_timeout=2000;"_s + libpqOptions; }
-    std::optional<Met> meet(QSqlQuery &query) const override
+    std::optional<SessionInfo> meet(QSqlQuery &query) const override
     {
         // A wait ends by our deadlines. libpq prints notices on our stderr: nobody there knows what they are about.
         // Qt's driver sets a session to UTC from 6.8 on; times without a zone are of the server's, or the role's.
@@ -91,7 +91,8 @@ public:
         if (!query.exec(onlyTheServersOwn) || !query.exec(setUp) || !query.exec(QString::fromLatin1(whoAmI))
             || !query.next())
             return std::nullopt;
-        Met met{query.value(0).toULongLong(), query.value(1).toString().toUtf8(), query.value(2).toByteArray()};
+        SessionInfo met{query.value(0).toULongLong(), query.value(1).toString().toUtf8(),
+                        query.value(2).toByteArray()};
         met.server = askWhich(query);
         return met;
     }

@@ -142,7 +142,7 @@ void PubSub::received(const Value &push)
         if (isAsked)
             confirmed();
         else
-            wentAstray(topic); // its slot has moved
+            onSubscriptionError(topic); // its slot has moved
     } else if (what == "smessage" && push.items.size() == 3) {
         deliver({Kind::Sharded, push.items[1].text}, {push.items[1].text, {}, push.items[2].text});
     } else if (what == "message" && push.items.size() == 3) {
@@ -166,12 +166,12 @@ void PubSub::refused(const Value &push)
         qCInfo(logRedis).noquote() << "subscription refused:" << label(push.text);
         m_refused.insert(wish.topic);
     } else if (!wish.isOff && (push.text.startsWith("MOVED") || push.text.startsWith("CLUSTERDOWN"))) {
-        wentAstray(wish.topic);
+        onSubscriptionError(wish.topic);
     }
     confirmed();
 }
 
-void PubSub::wentAstray(const Topic &topic)
+void PubSub::onSubscriptionError(const Topic &topic)
 {
     if (!m_topics.contains(topic))
         return;

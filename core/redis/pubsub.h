@@ -122,7 +122,7 @@ private:
     void linkChanged();
     void ask(const Topic &topic);
     void refused(const Value &push);
-    void wentAstray(const Topic &topic);
+    void onSubscriptionError(const Topic &topic);
     void dropped(const Topic &topic);
     void received(const Value &push);
     void confirmed();

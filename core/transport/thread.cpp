@@ -101,7 +101,7 @@ void onTransportThread(std::function<void()> work)
 
 InUse::InUse(By by) : m_by(by)
 {
-    addClosing(&waitForTransports, Closes::Ways);
+    addClosing(&waitForTransports, ClosePhase::Ways);
     const std::lock_guard lock(hub().mutex);
     ++(m_by == By::Owner ? hub().owners : hub().carried);
 }

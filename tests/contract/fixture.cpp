@@ -65,7 +65,7 @@ TestEnvironment &Fixture::environmentOfRow()
     return *there.environment;
 }
 
-Fixture::Standing &Fixture::standing(const RecipeInfo &recipe)
+Fixture::NodeLeases &Fixture::standing(const RecipeInfo &recipe)
 {
     const auto key = environmentKey(recipe);
     const auto found = m_environments.find(key);

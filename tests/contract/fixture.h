@@ -69,17 +69,17 @@ private slots:
     void elsewhere();
 
 private:
-    struct Standing {
+    struct NodeLeases {
         std::unique_ptr<TestEnvironment> environment;
         QString whyNot;
         bool isFailure = false;
     };
-    Standing &standing(const RecipeInfo &recipe);
+    NodeLeases &standing(const RecipeInfo &recipe);
     [[nodiscard]] bool isOurs(const QByteArray &behaviour) const;
 
     char m_letter;
     int m_first, m_last;
-    std::map<QByteArray, Standing> m_environments;
+    std::map<QByteArray, NodeLeases> m_environments;
     QByteArrayList m_applicable;
     std::map<QByteArray, std::unique_ptr<TestCase>> m_scene;
     QByteArray m_sceneOf;

@@ -428,7 +428,7 @@ private slots:
         window.show();
         const auto *lessons = window.findChild<LessonsPage *>();
         QTRY_VERIFY(lessons->isSettled());
-        QVERIFY(window.isAllThereIs());
+        QVERIFY(window.isInitialScanComplete());
         QVERIFY(lessons->lessons().lessons.size() == std::size_t(37));
     }
 

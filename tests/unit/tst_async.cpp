@@ -103,7 +103,7 @@ private slots:
     void sessionsCloseBeforeTheWaysTheyGo()
     {
         closed().clear();
-        addClosing(&closeWay, Closes::Ways);
+        addClosing(&closeWay, ClosePhase::Ways);
         addClosing(&closeSession);
         addClosing(&closeSession);
         addClosing(&closeOtherSession);

@@ -47,7 +47,7 @@ class TestSavedPassword : public QObject {
         explicit KeptSecrets(bool builtWithKeychain)
         {
             auto keychain = builtWithKeychain ? std::make_unique<testing::FakeSecrets>(box) : nullptr;
-            store = std::make_unique<SecretsOrFile>(std::move(keychain), SecretFile(path()));
+            store = std::make_unique<FallbackSecretStore>(std::move(keychain), SecretFile(path()));
         }
         [[nodiscard]] QString path() const { return folder.filePath(u"secrets.json"_s); }
         SecretKept write(const QString &secret)
@@ -101,7 +101,8 @@ private slots:
         kept.box.isAbsent = true;
         const auto said = kept.write(u"s3cret"_s);
         QCOMPARE(said.problem, QString());
-        QVERIFY2(said.remark.contains(kept.path()) && said.remark.contains(u"unencrypted"), qPrintable(said.remark));
+        QVERIFY2(said.printNote.contains(kept.path()) && said.printNote.contains(u"unencrypted"),
+                 qPrintable(said.printNote));
         constexpr auto ownersOnly = QFileDevice::ReadOwner | QFileDevice::WriteOwner;
         constexpr auto anybodys = QFileDevice::ReadGroup | QFileDevice::WriteGroup | QFileDevice::ReadOther;
         QCOMPARE(QFile::permissions(kept.path()) & (ownersOnly | anybodys), ownersOnly);
@@ -158,7 +159,7 @@ private slots:
         kept.box.isAbsent = true;
         QCOMPARE(kept.write(u"old"_s).problem, QString());
         kept.box.isAbsent = false;
-        QCOMPARE(kept.write(u"new"_s).remark, QString());
+        QCOMPARE(kept.write(u"new"_s).printNote, QString());
         QVERIFY(!QFile::exists(kept.path()));
         QCOMPARE(kept.read(), u"new"_s);
     }

@@ -151,12 +151,12 @@ private slots:
             lock.contenders.push_back(next);
         }
         const auto first = lock.contenders[size_t(holders.size())].id;
-        const auto letIn = lock.letInWithout(first);
+        const auto letIn = lock.waitersGrantedWithout(first);
         QCOMPARE(int(letIn.size()), in);
         if (in > 0)
             QCOMPARE(letIn.front(), &lock.contenders[size_t(holders.size()) + 1]);
         if (waiters.endsWith('r'))
-            QVERIFY2(lock.letInWithout(lock.contenders.back().id).empty(), "a reader keeps nobody out");
+            QVERIFY2(lock.waitersGrantedWithout(lock.contenders.back().id).empty(), "a reader keeps nobody out");
     }
 
     void knowsWhoIsNext()

@@ -44,7 +44,7 @@ private slots:
         const auto graph = waitGraphOf({lock}, {}, pictureTime);
         QCOMPARE(graph.edges[0].behind, std::vector<int>{graph.edges[1].client});
         QCOMPARE(graph.edges[1].behind, std::vector<int>{graph.edges[0].client});
-        QCOMPARE(lock.letInWithout("B"), std::vector<const Contender *>{&lock.contenders[0]});
+        QCOMPARE(lock.waitersGrantedWithout("B"), std::vector<const Contender *>{&lock.contenders[0]});
         QVERIFY(answerSentence(lock, lock.observed).startsWith(u"no client holds /rw; 2 wait"_s));
     }
 };

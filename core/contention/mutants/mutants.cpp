@@ -57,7 +57,7 @@ public:
 // The queue lock with one step left out.
 
 // The steps of zk-mutex. Where a wait ends, each of those below has a mistake of its own, and nothing else.
-class MistakenQueue : public recipes::SessionLock {
+class BrokenQueue : public recipes::SessionLock {
 public:
     using SessionLock::SessionLock;
 
@@ -69,9 +69,9 @@ protected:
 };
 
 // As many a tutorial ends: "when the event comes, the lock is ours", without looking again who else is before it.
-class ForgetsToLook : public MistakenQueue {
+class SkipsRecheck : public BrokenQueue {
 public:
-    using MistakenQueue::MistakenQueue;
+    using BrokenQueue::BrokenQueue;
 
 protected:
     [[nodiscard]] bool takesItForTheLock(bool isTimeOver, bool) const override { return !isTimeOver; }
@@ -79,18 +79,18 @@ protected:
 
 // latch.await(timeout) returns, and nobody asks whether it was the watch or the time: who is before it is still
 // there.
-class TimeoutAsGrant : public MistakenQueue {
+class TimeoutAsGrant : public BrokenQueue {
 public:
-    using MistakenQueue::MistakenQueue;
+    using BrokenQueue::BrokenQueue;
 
 protected:
     [[nodiscard]] bool takesItForTheLock(bool isTimeOver, bool) const override { return isTimeOver; }
 };
 
 // zk-eager-mutex without the watch on its own node, which may be gone.
-class BlindShortcut : public MistakenQueue {
+class SkipsOwnWatch : public BrokenQueue {
 public:
-    using MistakenQueue::MistakenQueue;
+    using BrokenQueue::BrokenQueue;
 
 protected:
     [[nodiscard]] bool takesItForTheLock(bool isTimeOver, bool isBehindTheHead) const override
@@ -99,7 +99,7 @@ protected:
     }
 };
 
-Task<Result<QueueEntry>> MistakenQueue::enter(Deadline deadline)
+Task<Result<QueueEntry>> BrokenQueue::enter(Deadline deadline)
 {
     const NodeClaim claim = mutexClaim(path(), random());
     CO_TRY(auto &joined, co_await joinQueue(cleanup(), claim, Listing::Plain, deadline));
@@ -154,7 +154,7 @@ const std::vector<MutantRow> &mutantRows()
         {{"broken-forgets-to-look", "zk-mutex", QT_TRANSLATE_NOOP("Recipe", "Broken: does not look again"),
           u"woken by its predecessor's end it takes the lock without looking again: wrong when that one only gave up, "
           u"crashed or was removed while it waited"_s},
-         {.lock = mistakenLock<ForgetsToLook>}},
+         {.lock = mistakenLock<SkipsRecheck>}},
         {{"broken-timeout-as-grant", "zk-mutex",
           QT_TRANSLATE_NOOP("Recipe", "Broken: takes the timeout for the lock"),
           u"takes the end of its wait for the lock: wrong when nobody told it anything, and its time was over"_s,
@@ -163,7 +163,7 @@ const std::vector<MutantRow> &mutantRows()
         {{"broken-blind-shortcut", "zk-eager-mutex",
           QT_TRANSLATE_NOOP("Recipe", "Broken: does not watch its own node"),
           u"trusts its predecessor's end without watching its own node: wrong when an operator removed that"_s},
-         {.lock = mistakenLock<BlindShortcut>}},
+         {.lock = mistakenLock<SkipsOwnWatch>}},
         {{"broken-lookup-without-sync", "zk-mutex", QT_TRANSLATE_NOOP("Recipe", "Broken: looks without sync"),
           u"after a lost reply it looks for its node on a follower that may lag, and makes a second one"_s},
          {.session = mistakenPort<UnsyncedSession, TracedSession>}},

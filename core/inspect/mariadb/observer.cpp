@@ -110,7 +110,7 @@ SqlObserver::Looks MariaDbObserver::looks() const
     return {m_reader.hasLooked(), m_reader.requests(), gaps, m_reader.lockTablesNotRead()};
 }
 
-QString MariaDbObserver::whatIsSeen() const
+QString MariaDbObserver::coverageDescription() const
 {
     return u"every named lock, every table that somebody waits for or that is locked for writing (LOCK TABLES), "
            u"locks of the whole server (FLUSH TABLES WITH READ LOCK, backups), every row lock that somebody waits "

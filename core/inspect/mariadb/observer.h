@@ -24,7 +24,7 @@ private:
     Task<Result<Seen>> look(Deadline deadline) override;
     [[nodiscard]] Duration restAfterLook(Duration usual) override { return m_reader.restAfterLook(usual); }
     [[nodiscard]] Looks looks() const override;
-    [[nodiscard]] QString whatIsSeen() const override;
+    [[nodiscard]] QString coverageDescription() const override;
     [[nodiscard]] std::vector<LockSnapshot> steadied(std::vector<LockSnapshot> snapshots) const;
     [[nodiscard]] QString oldRowsText() const;
 

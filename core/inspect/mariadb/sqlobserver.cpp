@@ -120,7 +120,7 @@ std::vector<Coverage> SqlObserver::coverage() const
     for (const auto &gap : looked.gaps)
         all.push_back({m_name, false, gap});
     if (all.empty())
-        all.push_back({m_name, true, whatIsSeen()});
+        all.push_back({m_name, true, coverageDescription()});
     addUnexplained(all, looked.unexplained);
     return all;
 }

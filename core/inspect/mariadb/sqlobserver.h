@@ -44,7 +44,7 @@ protected:
     };
     [[nodiscard]] virtual Looks looks() const = 0;
     // Coverage without a gap.
-    [[nodiscard]] virtual QString whatIsSeen() const = 0;
+    [[nodiscard]] virtual QString coverageDescription() const = 0;
 
     // With since when a named lock is held at most, and findings of age.
     [[nodiscard]] std::vector<LockSnapshot> judged(std::vector<LockSnapshot> snapshots) const;

@@ -68,7 +68,7 @@ Task<Result<LockSnapshot>> PostgreSqlObserver::readNow(QByteArray lock, Deadline
     co_return Error{ErrorCode::NoNode, u"no lock is seen at %1: %2"_s.arg(label(lock, 80), hint)};
 }
 
-QString PostgreSqlObserver::whatIsSeen() const
+QString PostgreSqlObserver::coverageDescription() const
 {
     return u"every advisory lock, every row, table or other lock that somebody waits for, and rows of "
            u"ShedLock's and Liquibase's tables in this database that say so; another row or a table that "

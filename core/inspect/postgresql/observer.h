@@ -29,7 +29,7 @@ private:
         return {m_reader.hasLooked(), m_reader.requests(), m_reader.gaps() + m_unexplained,
                 m_reader.lockTablesNotRead()};
     }
-    [[nodiscard]] QString whatIsSeen() const override;
+    [[nodiscard]] QString coverageDescription() const override;
 
     PgReader m_reader;
     QStringList m_unexplained; // waits of the last look that no snapshot shows

@@ -40,7 +40,7 @@ KeySweeper::KeySweeper(KeySweep &sweep, KeyReader &reader, ReadQueue &queue, Ref
 Task<Result<bool>> KeySweeper::nextPage(Pace pace)
 {
     KeyPages::Questions questions;
-    questions.size = (pace.isOnlyMakingSure ? smallPageSize : pageSize).toByteArray();
+    questions.size = (pace.isVerificationSweep ? smallPageSize : pageSize).toByteArray();
     questions.hashes = m_scanTellsTypes && !m_hasNoHash; // the same keys, of which the server sorts out the hashes
     questions.ahead = pace.isSlow ? 0 : pagesAhead;
     CO_TRY(auto &got, co_await m_pages.at(m_sweep.cursor, std::move(questions)));
@@ -195,7 +195,7 @@ Task<Result<bool>> KeySweeper::needsAnotherRound(Pace pace)
     // Those that went meanwhile are not among those that the server counts, and one that goes just before it counts
     // would hide one that was passed over: what counts was there before and after. In a sweep that only makes sure it
     // is told of them.
-    const bool isAskedAgain = m_sieve.isCounting() && !pace.isOnlyMakingSure;
+    const bool isAskedAgain = m_sieve.isCounting() && !pace.isVerificationSweep;
     if (isAskedAgain) {
         CO_TRY(auto &before, co_await stillEnding(std::move(found)));
         found = std::move(before);
@@ -226,7 +226,7 @@ Task<std::optional<qint64>> KeySweeper::countEndingKeys()
 }
 
 // To look at each key for its type takes the server half as long again. A sweep that is slow makes sure.
-Task<bool> KeySweeper::isToldOfNoHash()
+Task<bool> KeySweeper::serverReportsNoHashes()
 {
     std::vector<Command> commands;
     commands.push_back(Command{"INFO", "keysizes"});
@@ -244,7 +244,7 @@ Task<void> KeySweeper::begin(bool isSlow)
     m_hasNoHash = false;
     if (isSlow)
         co_return;
-    const bool hasNone = co_await isToldOfNoHash();
+    const bool hasNone = co_await serverReportsNoHashes();
     m_hasNoHash = hasNone;
 }
 

@@ -20,8 +20,8 @@ public:
         std::function<void(const RedisKey &companion, const RedisKey &main)> foundCompanion;
     };
     struct Pace {
-        bool isSlow = false;           // each page is read by itself
-        bool isOnlyMakingSure = false; // nothing can have changed that was not told
+        bool isSlow = false;              // each page is read by itself
+        bool isVerificationSweep = false; // nothing can have changed that was not told
     };
 
     // All must outlive it and its tasks.
@@ -60,7 +60,7 @@ private:
     Task<Result<std::vector<RedisKey>>> stillEnding(std::vector<RedisKey> keys);
     Task<Result<bool>> needsAnotherRound(Pace pace);
     Task<std::optional<qint64>> countEndingKeys();
-    Task<bool> isToldOfNoHash();
+    Task<bool> serverReportsNoHashes();
 
     KeySweep &m_sweep;
     KeyReader &m_reader;

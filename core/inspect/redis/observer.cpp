@@ -70,7 +70,7 @@ RedisObserver::RedisObserver(redis::Connection &connection, ConnectionName name,
                           enqueue(lock);
                   }}),
       m_reporter(m_name, sink), m_queue(m_loop), m_followed(m_loop),
-      m_rest(m_reader, [this] { return isOnlyMakingSure(); }),
+      m_rest(m_reader, [this] { return isVerificationSweep(); }),
       m_sweeper(m_sweep, m_reader, m_queue, m_refusals, m_databases, options.includeLowConfidence,
                 {[this](const RedisKey &key) { return m_known.contains(key) || m_forced.contains(key); },
                  [this](const RedisKey &key, const RedisKey &main) { noteCompanion(key, main); }}),

@@ -67,7 +67,7 @@ private:
 
     // Finding (observersweep.cpp).
     Task<Result<void>> sweep();
-    [[nodiscard]] bool isOnlyMakingSure() const;
+    [[nodiscard]] bool isVerificationSweep() const;
     [[nodiscard]] bool isCatchingUp() const { return m_mayHaveMissed || (m_sweep.running && m_sweep.catchesUp); }
     void attributeClients();
     Task<void> narrow();

@@ -90,7 +90,7 @@ Task<Result<void>> RedisObserver::sweep()
     for (;;) {
         const auto span = m_rest.begin();
         const bool isSlow = m_firstSnapshot.isComplete() || m_sweep.isOverrun;
-        const KeySweeper::Pace pace{isSlow, isOnlyMakingSure()};
+        const KeySweeper::Pace pace{isSlow, isVerificationSweep()};
         CO_TRY(auto &more, co_await m_sweeper.page(pace));
         notifyProgress(!more);
         if (!more)
@@ -112,7 +112,7 @@ Task<Result<void>> RedisObserver::sweep()
 }
 
 // Nothing can have changed that was not told. Keyspace events anybody can switch off without a word.
-bool RedisObserver::isOnlyMakingSure() const
+bool RedisObserver::isVerificationSweep() const
 {
     return m_firstSnapshot.isComplete() && m_follower.mode() != Follower::Mode::KeyspaceEvents
            && m_follower.tellsOfNewKeys() && !isCatchingUp();

@@ -18,9 +18,9 @@ public:
         qint64 requests = 0;
     };
 
-    // `isOnlyMakingSure`: nothing can have changed that was not told. The reader outlives this and its tasks.
-    SweepRest(const KeyReader &reader, std::function<bool()> isOnlyMakingSure)
-        : m_reader(reader), m_isOnlyMakingSure(std::move(isOnlyMakingSure))
+    // `isVerificationSweep`: nothing can have changed that was not told. The reader outlives this and its tasks.
+    SweepRest(const KeyReader &reader, std::function<bool()> isVerificationSweep)
+        : m_reader(reader), m_isOnlyMakingSure(std::move(isVerificationSweep))
     {
     }
 

@@ -288,7 +288,7 @@ private:
         for (const auto &[name, members] : named) {
             if (isUnmistakable(members))
                 for (std::size_t i = 1; i < members.size(); ++i) {
-                    unite(members.front(), members[i], Join::SaysSo, u"calls itself "_s + nameLabel(name));
+                    unite(members.front(), members[i], Join::SelfReported, u"calls itself "_s + nameLabel(name));
                     m_said[root(members.front())] = name;
                 }
         }

@@ -33,9 +33,9 @@ void addLabel(Contender &one, const LockName &lock, BackendKind backend, const s
 
 // How sure it is that all of a client's contenders are one client.
 enum class Join {
-    SameSession, // one session, connection or client id
-    SaysSo,      // it wrote the same name to several servers, and nobody else does
-    Label,       // the user said so
+    SameSession,  // one session, connection or client id
+    SelfReported, // it wrote the same name to several servers, and nobody else does
+    Label,        // the user said so
 };
 
 struct Client {

@@ -331,7 +331,7 @@ QString word(Join join)
 {
     switch (join) {
     case Join::SameSession: return u"same session"_s;
-    case Join::SaysSo: return u"says so itself"_s;
+    case Join::SelfReported: return u"says so itself"_s;
     case Join::Label: return u"label"_s;
     }
     return {};

@@ -60,7 +60,7 @@ Task<Result<mariadb::Rows>> ForUpdateLock::lockRow(mariadb::ConnectionId connect
     }
 }
 
-mariadb::Statement ForUpdateLock::whetherMine() const
+mariadb::Statement ForUpdateLock::ownershipQuery() const
 {
     // It ends only with the transaction, and that only with the connection, or when the server rolls it back: of that
     // its victim is told, and what it can say later depends on the server.

@@ -63,7 +63,7 @@ Task<Result<bool>> GetLockLock::ask(mariadb::ConnectionId connection, Deadline d
     }
 }
 
-mariadb::Statement GetLockLock::whetherMine() const
+mariadb::Statement GetLockLock::ownershipQuery() const
 {
     return {"SELECT IS_USED_LOCK(?) = CONNECTION_ID() AS mine", {m_name}, {}, false};
 }

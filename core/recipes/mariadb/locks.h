@@ -20,7 +20,7 @@ public:
 private:
     Task<Result<Grant>> takeOn(mariadb::ConnectionId connection, Deadline deadline) override;
     Task<Result<mariadb::Rows>> lockRow(mariadb::ConnectionId connection, Deadline deadline);
-    [[nodiscard]] mariadb::Statement whetherMine() const override;
+    [[nodiscard]] mariadb::Statement ownershipQuery() const override;
 
     RowName m_row;
 };
@@ -34,7 +34,7 @@ public:
 
 private:
     Task<Result<bool>> ask(mariadb::ConnectionId connection, Deadline deadline) override;
-    [[nodiscard]] mariadb::Statement whetherMine() const override;
+    [[nodiscard]] mariadb::Statement ownershipQuery() const override;
     [[nodiscard]] Undo undoing(mariadb::ConnectionId connection) const override;
 
     QByteArray m_name;

@@ -104,7 +104,7 @@ Task<Result<bool>> SqlLock::isStillMine(Deadline deadline)
 {
     if (!isHeld())
         co_return false;
-    auto question = whetherMine();
+    auto question = ownershipQuery();
     question.connection = m_connection;
     auto asking = m_session->execute(question, deadline);
     const auto answer = co_await asking;

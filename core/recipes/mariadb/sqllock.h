@@ -55,7 +55,7 @@ protected:
     // On a connection that stands. What may be held when it fails is in the hands of an UndoGuard.
     virtual Task<Result<Grant>> takeOn(mariadb::ConnectionId connection, Deadline deadline) = 0;
     // Answers 1 in the column "mine" while the lock is ours.
-    [[nodiscard]] virtual mariadb::Statement whetherMine() const = 0;
+    [[nodiscard]] virtual mariadb::Statement ownershipQuery() const = 0;
     [[nodiscard]] virtual Undo undoing(mariadb::ConnectionId connection) const = 0;
 
     [[nodiscard]] bool isHeld() const final { return m_connection && m_session->connectionId() == *m_connection; }
@@ -95,7 +95,7 @@ public:
 protected:
     using SqlLock::SqlLock;
     // It ends only with the transaction, and that only with the connection.
-    [[nodiscard]] mariadb::Statement whetherMine() const override { return {"SELECT 1 AS mine", {}, {}, false}; }
+    [[nodiscard]] mariadb::Statement ownershipQuery() const override { return {"SELECT 1 AS mine", {}, {}, false}; }
     [[nodiscard]] Undo undoing(mariadb::ConnectionId connection) const final
     {
         return {&session(), connection, "ROLLBACK", {}};

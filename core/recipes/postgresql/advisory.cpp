@@ -44,7 +44,7 @@ Task<Result<bool>> AdvisoryLock::ask(mariadb::ConnectionId connection, Deadline 
     co_return true;
 }
 
-mariadb::Statement AdvisoryLock::whetherMine() const
+mariadb::Statement AdvisoryLock::ownershipQuery() const
 {
     const QByteArray one = "classid = (? >> 32) & 4294967295 AND objid = ? & 4294967295 AND objsubid = 1";
     const QByteArray two = "classid = ?::bigint & 4294967295 AND objid = ?::bigint & 4294967295 AND objsubid = 2";

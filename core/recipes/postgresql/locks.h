@@ -31,7 +31,7 @@ public:
 
 private:
     Task<Result<bool>> ask(mariadb::ConnectionId connection, Deadline deadline) override;
-    [[nodiscard]] mariadb::Statement whetherMine() const override;
+    [[nodiscard]] mariadb::Statement ownershipQuery() const override;
     [[nodiscard]] Undo undoing(mariadb::ConnectionId connection) const override;
 
     AdvisoryName m_name;

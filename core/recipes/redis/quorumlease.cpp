@@ -73,7 +73,7 @@ void QuorumCall::judge(const State &state)
         state.counted.complete(true);
 }
 
-std::optional<Instant> Standing::validUntil() const
+std::optional<Instant> NodeLeases::validUntil() const
 {
     std::vector<Instant> ends;
     for (const auto &end : until) {
@@ -83,7 +83,7 @@ std::optional<Instant> Standing::validUntil() const
     return quorumUntil(std::move(ends), static_cast<int>(until.size()));
 }
 
-void Standing::note(int node, Vote vote, Instant ends)
+void NodeLeases::note(int node, Vote vote, Instant ends)
 {
     auto &mine = until[static_cast<std::size_t>(node)];
     if (vote == Vote::Yes)
@@ -98,7 +98,7 @@ Deadline nodeDeadline(const Loop &loop, std::chrono::milliseconds ttl)
 }
 
 QuorumLease::QuorumLease(RedisNodes nodes, TokenKey ours, std::chrono::milliseconds ttl,
-                         std::shared_ptr<Standing> standing, Instant asked, std::function<void(Loss)> onEnd)
+                         std::shared_ptr<NodeLeases> standing, Instant asked, std::function<void(Loss)> onEnd)
     : m_nodes(std::move(nodes)), m_loop(&m_nodes.front()->loop()), m_ours(std::move(ours)), m_ttl(ttl),
       m_standing(std::move(standing)), m_onEnd(std::move(onEnd)), m_keeping(*m_loop)
 {

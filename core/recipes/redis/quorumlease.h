@@ -66,7 +66,7 @@ private:
 
 // Until when the key is ours on each node; empty where it is not, or nobody knows. Shared with the answers
 // that are still out: a late yes counts, too.
-struct Standing {
+struct NodeLeases {
     std::vector<std::optional<Instant>> until;
 
     [[nodiscard]] std::optional<Instant> validUntil() const;
@@ -82,11 +82,11 @@ class QuorumLease {
 public:
     // As Lease: `asked` is when the requests that began it were sent, `onEnd` is called at most once, from
     // the loop, and must not destroy the lease.
-    QuorumLease(RedisNodes nodes, TokenKey ours, std::chrono::milliseconds ttl, std::shared_ptr<Standing> standing,
+    QuorumLease(RedisNodes nodes, TokenKey ours, std::chrono::milliseconds ttl, std::shared_ptr<NodeLeases> standing,
                 Instant asked, std::function<void(Loss)> onEnd);
 
     [[nodiscard]] const TokenKey &key() const { return m_ours; }
-    [[nodiscard]] const std::shared_ptr<Standing> &standing() const { return m_standing; }
+    [[nodiscard]] const std::shared_ptr<NodeLeases> &standing() const { return m_standing; }
     [[nodiscard]] bool isOver() const;
     [[nodiscard]] Duration validity() const;
     // The full TTL again, on every node where the key is still ours. Yes when that was a quorum.
@@ -101,7 +101,7 @@ private:
     Loop *m_loop;
     TokenKey m_ours;
     std::chrono::milliseconds m_ttl;
-    std::shared_ptr<Standing> m_standing;
+    std::shared_ptr<NodeLeases> m_standing;
     std::function<void(Loss)> m_onEnd;
     bool m_isEnded = false;
     Scope m_keeping;

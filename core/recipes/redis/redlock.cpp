@@ -28,7 +28,7 @@ namespace {
 
 // Asks all nodes to delete the key where it holds our token; by `standing` only those where it does as far
 // as we know.
-QuorumCall askToDelete(const RedisNodes &nodes, const TokenKey &ours, const Standing &standing, Deadline deadline)
+QuorumCall askToDelete(const RedisNodes &nodes, const TokenKey &ours, const NodeLeases &standing, Deadline deadline)
 {
     const auto ask = [&](int node) -> std::optional<Reply<redis::Value>> {
         if (!standing.isOn(node))
@@ -121,7 +121,7 @@ Task<Result<bool>> RedlockLock::round()
 {
     const TokenKey ours{m_key, LockValue(uuidToken(m_random))};
     const auto asked = m_loop->now();
-    const auto standing = std::make_shared<Standing>(Standing{{m_nodes.size(), std::nullopt}});
+    const auto standing = std::make_shared<NodeLeases>(NodeLeases{{m_nodes.size(), std::nullopt}});
     NodesGuard guard(m_nodes, m_waitGroups, ours);
     const auto limit = nodeDeadline(*m_loop, m_ttl);
     const redis::Command setting{

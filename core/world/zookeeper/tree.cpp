@@ -190,7 +190,7 @@ void Tree::enroll(Znode *node)
     (after ? after->before : last) = node;
 }
 
-void Tree::strike(Znode *node)
+void Tree::applyFault(Znode *node)
 {
     if (node->kind != NodeKind::Ephemeral) {
         m_mortals.erase(node->serial);
@@ -232,7 +232,7 @@ void Tree::attach(Znode &parent, std::unique_ptr<Znode> node)
 std::unique_ptr<Znode> Tree::detach(Znode *node)
 {
     auto &family = *node->parent->family;
-    strike(node);
+    applyFault(node);
     (node->older ? node->older->younger : family.eldest) = node->younger;
     (node->younger ? node->younger->older : family.youngest) = node->older;
     const auto at = family.byName.find(viewOf(node->name));

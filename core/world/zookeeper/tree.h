@@ -124,7 +124,7 @@ private:
     void setAcls(const Change &change, Undo *undo);
     void addBuiltin(Znode &parent, const char *name);
     void enroll(Znode *node);
-    void strike(Znode *node);
+    void applyFault(Znode *node);
     void attach(Znode &parent, std::unique_ptr<Znode> node);
     [[nodiscard]] std::unique_ptr<Znode> detach(Znode *node);
 
