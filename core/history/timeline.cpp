@@ -39,7 +39,7 @@ public:
         for (const auto &moment : m_history.moments)
             take(moment);
         for (const auto &[at, act] : m_history.acts)
-            m_timeline.events.push_back({act.time, EventKind::Acted, {}, {}, actWords(act)});
+            m_timeline.events.push_back({act.time, EventKind::AdminAction, {}, {}, actWords(act)});
         notifyUnseen();
         for (auto &event : m_timeline.events)
             addSaidLater(event.contender);
@@ -138,7 +138,8 @@ private:
         if (span && !isUnseenBetween(*known.holdsSince, at))
             m_holds.push_back(*span);
         m_timeline.forced += isForced ? 1 : 0;
-        m_timeline.events.push_back({at, isForced ? EventKind::IsForced : EventKind::LetsGo, known.last, span, {}});
+        m_timeline.events.push_back(
+            {at, isForced ? EventKind::ForceReleased : EventKind::Released, known.last, span, {}});
     }
 
     void come(Moment at, const Contender &contender, milliseconds serverAhead, bool isFirst)
@@ -160,7 +161,8 @@ private:
                                         : std::nullopt;
             if (waited && !isUnseenBetween(*seen.waitsSince, at))
                 m_waits.push_back(*waited);
-            m_timeline.events.push_back({at, isFirst ? EventKind::IsHeld : EventKind::Holds, contender, waited, {}});
+            m_timeline.events.push_back(
+                {at, isFirst ? EventKind::HeldAtStart : EventKind::Holds, contender, waited, {}});
         }
         seen.last = contender;
         auto &said = m_said[contender.id];
@@ -254,17 +256,17 @@ Timeline timelineOf(const LockHistory &history, const std::vector<inspect::Clien
 QString nameOf(EventKind kind)
 {
     switch (kind) {
-    case EventKind::IsHeld: return u"is-held"_s;
+    case EventKind::HeldAtStart: return u"is-held"_s;
     case EventKind::IsWaiting: return u"is-waiting"_s;
     case EventKind::Queues: return u"queues"_s;
     case EventKind::Holds: return u"holds"_s;
-    case EventKind::LetsGo: return u"lets-go"_s;
+    case EventKind::Released: return u"lets-go"_s;
     case EventKind::GivesUp: return u"gives-up"_s;
-    case EventKind::IsForced: return u"is-forced"_s;
+    case EventKind::ForceReleased: return u"is-forced"_s;
     case EventKind::Disappears: return u"disappears"_s;
     case EventKind::Unseen: return u"unseen"_s;
     case EventKind::SeenAgain: return u"seen-again"_s;
-    case EventKind::Acted: return u"acted"_s;
+    case EventKind::AdminAction: return u"acted"_s;
     }
     return {};
 }
@@ -272,17 +274,17 @@ QString nameOf(EventKind kind)
 QString wordsOf(const TimelineEvent &event)
 {
     switch (event.kind) {
-    case EventKind::IsHeld: return u"holds it already"_s;
+    case EventKind::HeldAtStart: return u"holds it already"_s;
     case EventKind::IsWaiting: return u"waits already"_s;
     case EventKind::Queues: return u"comes, and waits"_s;
     case EventKind::Holds: return after(u"holds it"_s, u", having waited "_s, event.span);
-    case EventKind::LetsGo: return after(u"does not hold it any more"_s, u", after "_s, event.span);
+    case EventKind::Released: return after(u"does not hold it any more"_s, u", after "_s, event.span);
     case EventKind::GivesUp: return after(u"is gone without it"_s, u", after "_s, event.span);
-    case EventKind::IsForced: return after(u"is forced to let go"_s, u", after "_s, event.span);
+    case EventKind::ForceReleased: return after(u"is forced to let go"_s, u", after "_s, event.span);
     case EventKind::Disappears: return u"the lock is gone from its server"_s;
     case EventKind::Unseen: return u"the connection broke: from here on nothing is seen"_s;
     case EventKind::SeenAgain: return u"the connection is back"_s;
-    case EventKind::Acted: return event.words;
+    case EventKind::AdminAction: return event.words;
     }
     return {};
 }

@@ -13,17 +13,17 @@ namespace lockscope::history {
 
 struct TimelineEvent {
     enum class Kind {
-        IsHeld,     // held already when the recording begins
-        IsWaiting,  // likewise
-        Queues,     // came, and waits
-        Holds,      // holds from here on; `span`: how long it waited
-        LetsGo,     // does not hold any more; `span`: how long it held
-        GivesUp,    // is gone without having held; `span`: how long it waited
-        IsForced,   // was forced to let go; `span` as LetsGo
-        Disappears, // the lock is gone from its server
-        Unseen,     // its connection broke: what happens from here on is not seen
+        HeldAtStart,   // held already when the recording begins
+        IsWaiting,     // likewise
+        Queues,        // came, and waits
+        Holds,         // holds from here on; `span`: how long it waited
+        Released,      // does not hold any more; `span`: how long it held
+        GivesUp,       // is gone without having held; `span`: how long it waited
+        ForceReleased, // was forced to let go; `span` as Released
+        Disappears,    // the lock is gone from its server
+        Unseen,        // its connection broke: what happens from here on is not seen
         SeenAgain,
-        Acted, // a record of the audit file
+        AdminAction, // a record of the audit file
     };
     Moment at{};
     Kind kind = Kind::Holds;

@@ -168,7 +168,7 @@ QString timeline(const NoteFacts &facts)
     text += tableHead({u"When it was seen"_s, u"Who"_s, u"Says of itself"_s, u"From"_s, u"What"_s});
     for (auto i = first; i < line.events.size(); ++i) {
         const auto &event = line.events[i];
-        const bool isActed = event.kind == history::TimelineEvent::Kind::Acted;
+        const bool isActed = event.kind == history::TimelineEvent::Kind::AdminAction;
         const auto words = history::wordsOf(event);
         text += row({clock(facts, event.at), labelled(event.contender, cell(escaped(event.contender.id))),
                      ofItself(event.contender, facts.lock.backend), textCell(event.contender.endpoint),

@@ -142,10 +142,10 @@ private slots:
     void aTimelineBecomesLanes()
     {
         history::Timeline timeline;
-        timeline.events = {eventOf(0s, EventKind::IsHeld, "a"), eventOf(5s, EventKind::Queues, "b"),
-                           eventOf(6s, EventKind::Queues, "c"), eventOf(9s, EventKind::IsForced, "a"),
-                           eventOf(12s, EventKind::Holds, "b"), eventOf(15s, EventKind::GivesUp, "c"),
-                           eventOf(20s, EventKind::Unseen, {}), eventOf(30s, EventKind::SeenAgain, {})};
+        timeline.events = {eventOf(0s, EventKind::HeldAtStart, "a"), eventOf(5s, EventKind::Queues, "b"),
+                           eventOf(6s, EventKind::Queues, "c"),      eventOf(9s, EventKind::ForceReleased, "a"),
+                           eventOf(12s, EventKind::Holds, "b"),      eventOf(15s, EventKind::GivesUp, "c"),
+                           eventOf(20s, EventKind::Unseen, {}),      eventOf(30s, EventKind::SeenAgain, {})};
         const auto lanes = ui::lanesOf(timeline, shownAt + 40s, 10);
         QCOMPARE(lanes.lanes.size(), 3U);
         const auto bar = [](std::chrono::seconds from, std::chrono::seconds to, bool holds) {

@@ -21,16 +21,16 @@ public:
         switch (event.kind) {
         case EventKind::IsWaiting:
         case EventKind::Queues: open(event, false, event.kind == EventKind::IsWaiting); break;
-        case EventKind::IsHeld:
+        case EventKind::HeldAtStart:
         case EventKind::Holds:
             close(event.contender.id, event.at, false);
-            open(event, true, event.kind == EventKind::IsHeld);
+            open(event, true, event.kind == EventKind::HeldAtStart);
             endGap(event.at);
             break;
-        case EventKind::LetsGo:
-        case EventKind::IsForced:
+        case EventKind::Released:
+        case EventKind::ForceReleased:
         case EventKind::GivesUp:
-            close(event.contender.id, event.at, event.kind == EventKind::IsForced);
+            close(event.contender.id, event.at, event.kind == EventKind::ForceReleased);
             if (event.kind != EventKind::GivesUp && !isAny(true) && isAny(false))
                 m_free = event.at;
             break;
@@ -45,7 +45,7 @@ public:
                 m_lanes.unseen.push_back({*m_unseen, event.at});
             m_unseen.reset();
             break;
-        case EventKind::Acted: break;
+        case EventKind::AdminAction: break;
         }
     }
 
