@@ -54,9 +54,9 @@ qint64 countOf(const std::vector<TriedOn> &all, const Tried &rule, bool locks)
 
 QString ttlWords(const inspect::LockSnapshot &lock)
 {
-    for (const auto &one : lock.contenders) {
-        if (one.role == inspect::Role::Holder && one.expiresAt)
-            return formatDuration(*one.expiresAt - lock.observed);
+    for (const auto &contender : lock.contenders) {
+        if (contender.role == inspect::Role::Holder && contender.expiresAt)
+            return formatDuration(*contender.expiresAt - lock.observed);
     }
     return u"-"_s;
 }

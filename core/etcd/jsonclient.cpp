@@ -131,8 +131,8 @@ void Gateway::tryNextHost()
 {
     m_host = (m_host + 1) % m_options.hosts.size();
     std::erase_if(m_connections, [](const auto &one) { return one->isIdle(); });
-    for (const auto &one : std::exchange(m_streams, {})) {
-        if (const auto alive = one.lock())
+    for (const auto &stream : std::exchange(m_streams, {})) {
+        if (const auto alive = stream.lock())
             alive->tell(Error{ErrorCode::UnknownOutcome, u"the server does not answer"_s, true});
     }
 }

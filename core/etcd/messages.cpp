@@ -122,16 +122,16 @@ QJsonObject toJson(const RangeRequest &request)
 QJsonObject toJson(const Transaction &transaction)
 {
     QJsonArray conditions;
-    for (const auto &one : transaction.conditions) {
+    for (const auto &condition : transaction.conditions) {
         conditions.append(QJsonObject{{u"target"_s, u"CREATE"_s},
                                       {u"result"_s, u"EQUAL"_s},
-                                      {u"key"_s, base64(one.key)},
-                                      {u"create_revision"_s, number(one.created)}});
-        if (one.lease != 0)
+                                      {u"key"_s, base64(condition.key)},
+                                      {u"create_revision"_s, number(condition.created)}});
+        if (condition.lease != 0)
             conditions.append(QJsonObject{{u"target"_s, u"LEASE"_s},
                                           {u"result"_s, u"EQUAL"_s},
-                                          {u"key"_s, base64(one.key)},
-                                          {u"lease"_s, number(one.lease)}});
+                                          {u"key"_s, base64(condition.key)},
+                                          {u"lease"_s, number(condition.lease)}});
     }
     return {{u"compare"_s, conditions},
             {u"success"_s, toJson(transaction.then)},
@@ -182,8 +182,8 @@ Result<TransactionAnswer> readTransaction(const QJsonObject &answer)
         return unreadable(u"a transaction without a revision"_s);
     read.held = answer.value("succeeded"_L1).toBool();
     const auto responses = answer.value("responses"_L1).toArray();
-    for (const auto &one : responses) {
-        const auto range = one.toObject().value("response_range"_L1);
+    for (const auto &response : responses) {
+        const auto range = response.toObject().value("response_range"_L1);
         if (!range.isObject())
             continue;
         TRY(auto &entries, readRange(range.toObject()));
@@ -218,8 +218,8 @@ Result<std::vector<LeaseId>> readLeases(const QJsonObject &answer)
 {
     std::vector<LeaseId> ids;
     const auto leases = answer.value("leases"_L1).toArray();
-    for (const auto &one : leases)
-        ids.push_back(numberOf(one.toObject().value("ID"_L1)));
+    for (const auto &lease : leases)
+        ids.push_back(numberOf(lease.toObject().value("ID"_L1)));
     return ids;
 }
 
@@ -251,13 +251,13 @@ WatchNews readNews(const QJsonObject &line)
     }
     news.revision = revisionOf(*result);
     const auto events = result->value("events"_L1).toArray();
-    for (const auto &one : events) {
-        const auto entry = readEntry(one.toObject().value("kv"_L1));
+    for (const auto &event : events) {
+        const auto entry = readEntry(event.toObject().value("kv"_L1));
         if (!entry) {
             news.over = entry.error();
             return news;
         }
-        news.events.push_back({one.toObject().value("type"_L1).toString() == "DELETE"_L1, *entry});
+        news.events.push_back({event.toObject().value("type"_L1).toString() == "DELETE"_L1, *entry});
     }
     if (result->value("canceled"_L1).toBool()) {
         const auto compacted = numberOf(result->value("compact_revision"_L1));

@@ -26,12 +26,13 @@ void addLongWait(LockSnapshot &lock, std::chrono::milliseconds threshold)
 {
     std::vector<QByteArray> waiting;
     const Contender *first = nullptr;
-    for (const auto &one : lock.contenders) {
-        if (one.role != Role::Waiter || !one.waitingSince || lock.observed - *one.waitingSince <= threshold)
+    for (const auto &contender : lock.contenders) {
+        if (contender.role != Role::Waiter || !contender.waitingSince
+            || lock.observed - *contender.waitingSince <= threshold)
             continue;
-        waiting.push_back(one.id);
-        if (!first || *one.waitingSince < *first->waitingSince)
-            first = &one;
+        waiting.push_back(contender.id);
+        if (!first || *contender.waitingSince < *first->waitingSince)
+            first = &contender;
     }
     if (waiting.empty() || recipes::recipeOf(lock.recipe).electsLeader)
         return;
@@ -120,14 +121,15 @@ void addLongHeld(LockSnapshot &lock, const Thresholds &thresholds, const std::op
     std::vector<QByteArray> holders;
     bool isCertain = false;
     const auto sinceOf = [&](const Contender &one) { return one.heldSince ? one.heldSince : atLeastSince; };
-    for (const auto &one : lock.contenders) {
-        const auto since = sinceOf(one);
-        if (one.role != Role::Holder || !since || lock.observed - *since < worthTelling(one, thresholds, usual))
+    for (const auto &contender : lock.contenders) {
+        const auto since = sinceOf(contender);
+        if (contender.role != Role::Holder || !since
+            || lock.observed - *since < worthTelling(contender, thresholds, usual))
             continue;
-        holders.push_back(one.id);
-        isCertain |= !one.heldAtMost;
+        holders.push_back(contender.id);
+        isCertain |= !contender.heldAtMost;
         if (!longest || *since < *sinceOf(*longest))
-            longest = &one;
+            longest = &contender;
     }
     if (!longest)
         return;
@@ -154,11 +156,11 @@ std::optional<ServerTime> nextLongHeld(const LockSnapshot &lock, const Threshold
                                        const std::optional<Usual> &usual, std::optional<ServerTime> atLeastSince)
 {
     std::optional<ServerTime> next;
-    for (const auto &one : lock.contenders) {
-        const auto since = one.heldSince ? one.heldSince : atLeastSince;
-        if (one.role != Role::Holder || !since)
+    for (const auto &contender : lock.contenders) {
+        const auto since = contender.heldSince ? contender.heldSince : atLeastSince;
+        if (contender.role != Role::Holder || !since)
             continue;
-        const auto due = *since + worthTelling(one, thresholds, usual);
+        const auto due = *since + worthTelling(contender, thresholds, usual);
         // Reached, it is told: who looked again for it would look without end where a clock has whole seconds.
         if (due > lock.observed && (!next || due < *next))
             next = due;
@@ -169,14 +171,14 @@ std::optional<ServerTime> nextLongHeld(const LockSnapshot &lock, const Threshold
 void boundHolds(LockSnapshot &lock, const LockSnapshot &before)
 {
     std::vector<QByteArray> fresh;
-    for (auto &one : lock.contenders) {
-        const auto *earlier = before.find(one.id);
-        if (one.role != Role::Holder || !earlier || earlier->role != Role::Waiter)
+    for (auto &contender : lock.contenders) {
+        const auto *earlier = before.find(contender.id);
+        if (contender.role != Role::Holder || !earlier || earlier->role != Role::Waiter)
             continue;
-        fresh.push_back(one.id);
-        if (!one.heldSince || *one.heldSince < before.observed) {
-            one.heldSince = before.observed;
-            one.heldAtMost = true;
+        fresh.push_back(contender.id);
+        if (!contender.heldSince || *contender.heldSince < before.observed) {
+            contender.heldSince = before.observed;
+            contender.heldAtMost = true;
         }
     }
     std::erase_if(lock.findings, [&fresh](const Finding &finding) {
@@ -215,10 +217,10 @@ void addHerdFinding(LockSnapshot &lock)
     if (holder == lock.contenders.end())
         return;
     std::vector<QByteArray> woken;
-    for (const auto &one : lock.contenders) {
+    for (const auto &contender : lock.contenders) {
         // Readers that wake together go on together.
-        if (one.role == Role::Waiter && one.mode != Mode::Read && isWokenBy(one, *holder))
-            woken.push_back(one.id);
+        if (contender.role == Role::Waiter && contender.mode != Mode::Read && isWokenBy(contender, *holder))
+            woken.push_back(contender.id);
     }
     if (woken.size() < 2)
         return;

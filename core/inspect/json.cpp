@@ -182,8 +182,8 @@ QJsonObject toJson(const LockSnapshot &lock)
 QJsonArray toJson(const std::vector<FindingPlace> &places)
 {
     QJsonArray out;
-    for (const auto &one : places)
-        out.append(QJsonObject{{u"lock"_s, escaped(one.lock.text())}, {u"id"_s, escaped(one.contender)}});
+    for (const auto &place : places)
+        out.append(QJsonObject{{u"lock"_s, escaped(place.lock.text())}, {u"id"_s, escaped(place.contender)}});
     return out;
 }
 
@@ -281,9 +281,9 @@ QString waiting(const LockSnapshot &lock, ServerTime now)
     if (count == 0)
         return lock.waitersKnown ? u"nobody waits"_s : u"who waits cannot be seen"_s;
     std::optional<ServerTime> oldest;
-    for (const auto &one : lock.contenders) {
-        if (one.role == Role::Waiter && one.waitingSince)
-            oldest = oldest ? std::min(*oldest, *one.waitingSince) : *one.waitingSince;
+    for (const auto &contender : lock.contenders) {
+        if (contender.role == Role::Waiter && contender.waitingSince)
+            oldest = oldest ? std::min(*oldest, *contender.waitingSince) : *contender.waitingSince;
     }
     QString text = count == 1 ? u"1 waits"_s : u"%1 wait"_s.arg(count);
     if (oldest)
@@ -304,9 +304,9 @@ QString answerSentence(const LockSnapshot &lock, ServerTime now)
 {
     const QString name = label(lock.lock.name, 120);
     std::vector<const Contender *> holding;
-    for (const auto &one : lock.contenders) {
-        if (one.role == Role::Holder)
-            holding.push_back(&one);
+    for (const auto &contender : lock.contenders) {
+        if (contender.role == Role::Holder)
+            holding.push_back(&contender);
     }
     const auto elsewhere = firstAwaitsElsewhere(lock);
     QString sentence = name;

@@ -16,13 +16,13 @@ inline void notifyBeginnings(LockSnapshot &snapshot, const LockSnapshot *before,
 {
     if (recipes::recipeOf(snapshot.recipe).shape != recipes::Shape::NamedLock)
         return;
-    for (auto &one : snapshot.contenders) {
-        if (one.role != Role::Holder || one.heldSince)
+    for (auto &contender : snapshot.contenders) {
+        if (contender.role != Role::Holder || contender.heldSince)
             continue;
-        const auto *known = before ? before->find(one.id) : nullptr;
-        const bool isSame = known && known->role == Role::Holder && !isDifferentHold(known->hold, one.hold);
-        one.heldSince = isSame ? known->heldSince : lookedBefore;
-        one.heldAtMost = one.heldSince.has_value();
+        const auto *known = before ? before->find(contender.id) : nullptr;
+        const bool isSame = known && known->role == Role::Holder && !isDifferentHold(known->hold, contender.hold);
+        contender.heldSince = isSame ? known->heldSince : lookedBefore;
+        contender.heldAtMost = contender.heldSince.has_value();
     }
 }
 

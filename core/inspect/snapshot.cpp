@@ -82,10 +82,10 @@ std::vector<const Contender *> LockSnapshot::waitersGrantedWithout(const QByteAr
     if (!leaving)
         return in;
     // Those before it that wait for it, though the lock is theirs by the order.
-    for (const auto &one : contenders) {
-        if (one.role == Role::Waiter && one.position < leaving->position
-            && std::ranges::find(one.watches, waiter, &WatchEdge::target) != one.watches.end())
-            in.push_back(&one);
+    for (const auto &contender : contenders) {
+        if (contender.role == Role::Waiter && contender.position < leaving->position
+            && std::ranges::find(contender.watches, waiter, &WatchEdge::target) != contender.watches.end())
+            in.push_back(&contender);
     }
     if (!in.empty() || leaving->mode == Mode::Read)
         return in;

@@ -48,11 +48,11 @@ void UsualHolds::note(const LockSnapshot &lock)
         end(*kept, holding, lock.observed);
         return true;
     });
-    for (const auto &one : lock.contenders) {
-        if (one.role != Role::Holder || !one.heldSince || one.heldAtMost)
+    for (const auto &contender : lock.contenders) {
+        if (contender.role != Role::Holder || !contender.heldSince || contender.heldAtMost)
             continue;
-        if (std::ranges::find(kept->holding, one.id, &Holding::id) == kept->holding.end())
-            kept->holding.push_back({one.id, *one.heldSince});
+        if (std::ranges::find(kept->holding, contender.id, &Holding::id) == kept->holding.end())
+            kept->holding.push_back({contender.id, *contender.heldSince});
     }
 }
 

@@ -62,18 +62,18 @@ std::vector<BulkTarget> targetsOf(const std::vector<const LockSnapshot *> &locks
         const auto way = releaseWay(*lock);
         if (!way || lock->confidence == inspect::Confidence::Low || recipes::recipeOf(lock->recipe).electsLeader)
             continue;
-        for (const auto &one : lock->contenders) {
-            if (one.role != Role::Holder || !picks(*lock, one))
+        for (const auto &contender : lock->contenders) {
+            if (contender.role != Role::Holder || !picks(*lock, contender))
                 continue;
-            if (methodOf(*way).endsConnection && one.session) {
+            if (methodOf(*way).endsConnection && contender.session) {
                 const auto [at, isNew] =
-                    killed.emplace(std::pair(lock->lock.connection, *one.session), targets.size());
+                    killed.emplace(std::pair(lock->lock.connection, *contender.session), targets.size());
                 if (!isNew) {
                     targets[at->second].goWithIt.push_back(lock->lock);
                     continue;
                 }
             }
-            targets.push_back(targetOfBulk(*lock, one, ReleaseAction::Release));
+            targets.push_back(targetOfBulk(*lock, contender, ReleaseAction::Release));
         }
     }
     return targets;
@@ -93,12 +93,12 @@ std::vector<BulkTarget> staleEntriesOf(const std::vector<const LockSnapshot *> &
     for (const auto *lock : locks) {
         if (lock->confidence == inspect::Confidence::Low)
             continue;
-        for (const auto &one : lock->contenders) {
-            if (one.role != Role::Waiter || !isLeftBehind(*lock, one))
+        for (const auto &contender : lock->contenders) {
+            if (contender.role != Role::Waiter || !isLeftBehind(*lock, contender))
                 continue;
-            const auto ways = waysFor(*lock, one);
+            const auto ways = waysFor(*lock, contender);
             if (std::ranges::find(ways, ReleaseAction::KillWaiter, &OfferedAction::way) != ways.end())
-                targets.push_back(targetOfBulk(*lock, one, ReleaseAction::KillWaiter));
+                targets.push_back(targetOfBulk(*lock, contender, ReleaseAction::KillWaiter));
         }
     }
     // Last: to release a holder makes the dead waiter behind it the holder, which no way for waiters fits.

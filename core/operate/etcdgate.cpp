@@ -50,10 +50,11 @@ QString transactionText(const etcd::Transaction &transaction)
         parts << u"… %1 more"_s.arg(transaction.then.size() - mostShown);
     const auto all = parts.join(u"; "_s);
     QStringList conditions;
-    for (const auto &one : transaction.conditions) {
-        conditions << u"create_revision(%1) = %2"_s.arg(label(one.key, 120), QString::number(one.created));
-        if (one.lease != 0)
-            conditions << u"lease(%1) = %2"_s.arg(label(one.key, 120), leaseWord(one.lease));
+    for (const auto &condition : transaction.conditions) {
+        conditions << u"create_revision(%1) = %2"_s.arg(label(condition.key, 120),
+                                                        QString::number(condition.created));
+        if (condition.lease != 0)
+            conditions << u"lease(%1) = %2"_s.arg(label(condition.key, 120), leaseWord(condition.lease));
     }
     return conditions.isEmpty() ? u"txn "_s + all : u"txn if %1: %2"_s.arg(conditions.join(u" and "_s), all);
 }

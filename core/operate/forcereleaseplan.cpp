@@ -80,9 +80,9 @@ QString idsOf(const std::vector<const Contender *> &contenders)
 std::vector<const Contender *> holdersOf(const LockSnapshot &snapshot)
 {
     std::vector<const Contender *> holders;
-    for (const auto &one : snapshot.contenders) {
-        if (one.role == Role::Holder)
-            holders.push_back(&one);
+    for (const auto &contender : snapshot.contenders) {
+        if (contender.role == Role::Holder)
+            holders.push_back(&contender);
     }
     return holders;
 }
@@ -92,11 +92,11 @@ std::vector<const Contender *> ofSession(const LockSnapshot &snapshot, const QBy
 {
     std::vector<const Contender *> all;
     bool holds = false;
-    for (const auto &one : snapshot.contenders) {
-        if (!one.session || one.session->toUtf8() != session)
+    for (const auto &contender : snapshot.contenders) {
+        if (!contender.session || contender.session->toUtf8() != session)
             continue;
-        all.push_back(&one);
-        holds = holds || one.role == Role::Holder;
+        all.push_back(&contender);
+        holds = holds || contender.role == Role::Holder;
     }
     if (holds)
         std::erase_if(all, [](const auto *one) { return one->role != Role::Holder; });
@@ -130,9 +130,9 @@ Result<const Contender *> meant(const LockSnapshot &snapshot, const QByteArray &
                            u"say which one: "_s + idsOf(found));
     }
     std::vector<const Contender *> fuller;
-    for (const auto &one : snapshot.contenders) {
-        if (recipes::isFullFormOf(one.id, holder))
-            fuller.push_back(&one);
+    for (const auto &contender : snapshot.contenders) {
+        if (recipes::isFullFormOf(contender.id, holder))
+            fuller.push_back(&contender);
     }
     if (!fuller.empty())
         return refused(u"\"%1\" is a name that comes again, and may be another's by now, in %2"_s.arg(said, lock),

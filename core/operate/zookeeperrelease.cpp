@@ -153,14 +153,15 @@ void planRevoke(ForceReleasePlan &plan, const Contender &holder)
 const Contender *inTheWay(const LockSnapshot &snapshot, const Contender &waiter)
 {
     const Contender *nearest = nullptr;
-    for (const auto &one : snapshot.contenders) {
-        if (one.id == waiter.id)
+    for (const auto &contender : snapshot.contenders) {
+        if (contender.id == waiter.id)
             break;
-        const bool isOther = one.guard.znode().owner != waiter.guard.znode().owner || one.guard.znode().owner == 0;
-        const bool blocks =
-            hasNode(one) && isOther && (waiter.mode != inspect::Mode::Read || one.mode != inspect::Mode::Read);
+        const bool isOther =
+            contender.guard.znode().owner != waiter.guard.znode().owner || contender.guard.znode().owner == 0;
+        const bool blocks = hasNode(contender) && isOther
+                            && (waiter.mode != inspect::Mode::Read || contender.mode != inspect::Mode::Read);
         if (blocks && (!nearest || waiter.mode == inspect::Mode::Read))
-            nearest = &one;
+            nearest = &contender;
     }
     return nearest;
 }

@@ -175,8 +175,8 @@ using Answers = std::vector<std::vector<Value>>;
 Value sumOf(const Answers &answers)
 {
     qint64 sum = 0;
-    for (const auto &one : answers)
-        sum += one.front().integer;
+    for (const auto &answer : answers)
+        sum += answer.front().integer;
     return integerValue(sum);
 }
 
@@ -203,9 +203,9 @@ Value countsOf(const Answers &answers)
     Value all = answers.front().front();
     for (std::size_t i = 0; i + 1 < all.items.size(); i += 2) {
         std::array<qint64, 2> listening{};
-        for (const auto &one : answers) {
-            for (std::size_t kind = 0; kind < std::min(one.size(), listening.size()); ++kind) {
-                const auto &counted = one[kind].items;
+        for (const auto &answer : answers) {
+            for (std::size_t kind = 0; kind < std::min(answer.size(), listening.size()); ++kind) {
+                const auto &counted = answer[kind].items;
                 if (i + 1 < counted.size() && counted[i].text == all.items[i].text)
                     listening[kind] += counted[i + 1].integer;
             }
@@ -256,9 +256,9 @@ Task<Result<Value>> ClusterWhole::ask(Command command, Deadline deadline)
         questions.push_back(Question{host, questionsFor(command)});
     CO_TRY(auto &got, co_await askAll(questions, deadline));
     const auto &answers = got;
-    for (const auto &one : answers) {
+    for (const auto &answer : answers) {
         // SHARD… is Redis 7's: an older one counts without it.
-        const auto &asked = isSub(command, "CLIENT", "LIST") ? one.back() : one.front();
+        const auto &asked = isSub(command, "CLIENT", "LIST") ? answer.back() : answer.front();
         if (asked.isError())
             co_return asked;
     }

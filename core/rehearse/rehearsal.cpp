@@ -39,9 +39,9 @@ QString idsOf(const std::vector<const Contender *> &contenders)
 std::vector<const Contender *> waitersOf(const LockSnapshot &lock)
 {
     std::vector<const Contender *> waiters;
-    for (const auto &one : lock.contenders) {
-        if (one.role == Role::Waiter)
-            waiters.push_back(&one);
+    for (const auto &contender : lock.contenders) {
+        if (contender.role == Role::Waiter)
+            waiters.push_back(&contender);
     }
     return waiters;
 }

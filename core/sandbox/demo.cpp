@@ -57,9 +57,9 @@ Demo::Demo(Loop &loop, const std::vector<ConnectionSpec> &connections, Random ra
     for (const auto &backend : allBackends()) {
         // Of several of one kind the first; each deployment of it (a cluster, what sentinels name) is one of its own.
         std::set<Scheme> played;
-        for (const auto &one : connections) {
-            if (backendOf(one.scheme) == backend.kind && played.insert(one.scheme).second)
-                d->scenes.push_back(kitOf(backend.kind).play(d->stage, one));
+        for (const auto &connection : connections) {
+            if (backendOf(connection.scheme) == backend.kind && played.insert(connection.scheme).second)
+                d->scenes.push_back(kitOf(backend.kind).play(d->stage, connection));
         }
     }
     d->stage.sceneIsUp();

@@ -76,15 +76,15 @@ std::optional<QString> besideWhom(const inspect::LockSnapshot &lock, const QStri
 {
     // Kept out by something that may hold it in its own way.
     const bool isBlocked = lock.holderCount() == 0 && lock.state == inspect::LockState::Contended;
-    for (const auto &one : lock.contenders) {
-        if (isBlocked && overlooks({lock.recipe, ZPath(one.guard.znode().path), one.guard.text()}))
+    for (const auto &contender : lock.contenders) {
+        if (isBlocked && overlooks({lock.recipe, ZPath(contender.guard.znode().path), contender.guard.text()}))
             return u"is waited for by %1 (%2), which %3 does not wait for: both could hold it"_s.arg(
-                escaped(one.id), recipeAndClient(lock), ours);
-        if (one.role != inspect::Role::Holder
-            || !overlooks({lock.recipe, ZPath(one.guard.znode().path), one.guard.text()}))
+                escaped(contender.id), recipeAndClient(lock), ours);
+        if (contender.role != inspect::Role::Holder
+            || !overlooks({lock.recipe, ZPath(contender.guard.znode().path), contender.guard.text()}))
             continue;
         return u"is held by %1 (%2), which %3 does not wait for: both would hold it"_s.arg(
-            escaped(one.id), recipeAndClient(lock), ours);
+            escaped(contender.id), recipeAndClient(lock), ours);
     }
     if (isDated(lock) && lock.contenders.empty())
         return u"is free by its node's date (%1), and its clients do not wait for %2: both would hold it"_s.arg(

@@ -116,12 +116,14 @@ QString queue(const NoteFacts &facts)
         return u"Nobody is seen in it.\n"_s;
     QString text = tableHead({u"#"_s, u"Role"_s, u"Mode"_s, u"Id"_s, u"Client"_s, u"From"_s, u"For"_s,
                               u"Ends by itself in"_s, u"Says of itself"_s});
-    for (const auto &one : lock.contenders) {
-        const auto left =
-            one.expiresAt ? formatDuration(std::max(std::chrono::milliseconds(0), *one.expiresAt - now)) : u"-"_s;
-        text += row({one.position ? QString::number(*one.position) : u"-"_s, inspect::word(one.role),
-                     inspect::word(one.mode), cell(escaped(one.id)), labelled(one, textCell(one.session)),
-                     textCell(one.endpoint), age(one, now), left, ofItself(one, lock.backend)});
+    for (const auto &contender : lock.contenders) {
+        const auto left = contender.expiresAt
+                              ? formatDuration(std::max(std::chrono::milliseconds(0), *contender.expiresAt - now))
+                              : u"-"_s;
+        text += row({contender.position ? QString::number(*contender.position) : u"-"_s,
+                     inspect::word(contender.role), inspect::word(contender.mode), cell(escaped(contender.id)),
+                     labelled(contender, textCell(contender.session)), textCell(contender.endpoint),
+                     age(contender, now), left, ofItself(contender, lock.backend)});
     }
     if (!lock.waitersKnown)
         text += u"\nOthers may wait unseen.\n"_s;

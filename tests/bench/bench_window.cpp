@@ -134,9 +134,9 @@ private:
             const auto results = co_await made;
             if (!results)
                 qFatal("nobody queues: %s", qPrintable(results.error().message));
-            for (const auto &one : *results) {
-                if (one.created != lock)
-                    m_queue.push_back(one.created);
+            for (const auto &result : *results) {
+                if (result.created != lock)
+                    m_queue.push_back(result.created);
             }
         }
     }

@@ -48,8 +48,8 @@ QByteArray draw(const LockSnapshot &lock)
 QByteArrayList identities(const LockSnapshot &lock)
 {
     QByteArrayList out;
-    for (const auto &one : lock.contenders)
-        out << one.identity.value_or("-");
+    for (const auto &contender : lock.contenders)
+        out << contender.identity.value_or("-");
     return out;
 }
 

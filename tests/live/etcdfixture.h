@@ -73,8 +73,8 @@ inline QStringList idsOf(const QJsonObject &lock)
 {
     QStringList ids;
     const auto contenders = lock.value("contenders"_L1).toArray();
-    for (const auto &one : contenders)
-        ids << one.toObject().value("id"_L1).toString();
+    for (const auto &contender : contenders)
+        ids << contender.toObject().value("id"_L1).toString();
     return ids;
 }
 

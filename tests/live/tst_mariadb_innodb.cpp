@@ -43,11 +43,12 @@ class TestMariaDbInnoDb : public MariaDbFixture {
     static QString words(const LockSnapshot &lock)
     {
         QStringList all;
-        for (const auto &one : lock.contenders) {
+        for (const auto &contender : lock.contenders) {
             QStringList targets;
-            for (const auto &edge : one.watches)
+            for (const auto &edge : contender.watches)
                 targets << QString::fromUtf8(edge.target.left(edge.target.indexOf('@')));
-            all << *one.session + (one.role == Role::Holder ? u" holds"_s : u" waits for "_s + targets.join(u' '));
+            all << *contender.session
+                       + (contender.role == Role::Holder ? u" holds"_s : u" waits for "_s + targets.join(u' '));
         }
         return all.join(u", "_s);
     }

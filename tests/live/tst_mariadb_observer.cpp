@@ -41,9 +41,9 @@ class TestMariaDbObserver : public MariaDbFixture {
     // Of whoever the connection is in this snapshot.
     QByteArray idOf(const LockSnapshot &snapshot, const mariadb::Session &session)
     {
-        for (const auto &one : snapshot.contenders) {
-            if (one.session == sessionOf(session))
-                return one.id;
+        for (const auto &contender : snapshot.contenders) {
+            if (contender.session == sessionOf(session))
+                return contender.id;
         }
         return "is not there";
     }

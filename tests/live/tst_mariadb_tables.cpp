@@ -47,9 +47,9 @@ class TestMariaDbTables : public MariaDbFixture {
     static QString words(const LockSnapshot &lock)
     {
         QStringList all;
-        for (const auto &one : lock.contenders)
-            all << u"%1 %2%3"_s.arg(*one.session, one.role == Role::Holder ? u"holds"_s : u"waits"_s,
-                                    one.mode == Mode::Read ? u" read"_s : QString());
+        for (const auto &contender : lock.contenders)
+            all << u"%1 %2%3"_s.arg(*contender.session, contender.role == Role::Holder ? u"holds"_s : u"waits"_s,
+                                    contender.mode == Mode::Read ? u" read"_s : QString());
         return all.join(u", "_s);
     }
     static QString sessionOf(const mariadb::Session &session) { return QString::number(session.connectionId()); }

@@ -151,8 +151,8 @@ private slots:
         QCOMPARE(tally.failed, 0);
         QCOMPARE(ask("SELECT version FROM shop.stock WHERE id = 1").toInt(), before + contenders * rounds);
         int statements = 0;
-        for (const auto &one : m_contenders)
-            statements += one->sql.statements();
+        for (const auto &contender : m_contenders)
+            statements += contender->sql.statements();
         // One SELECT and one UPDATE for each that won, and the same for each lost round.
         QCOMPARE(statements, 2 * (contenders * rounds + tally.number));
     }

@@ -155,9 +155,9 @@ class TestRehearseLive : public QObject {
         if (!seen)
             return isRow && alive == 1 ? QString() : seen.error().message;
         QByteArrayList holders;
-        for (const auto &one : seen->contenders) {
-            if (one.role == inspect::Role::Holder)
-                holders << one.id;
+        for (const auto &contender : seen->contenders) {
+            if (contender.role == inspect::Role::Holder)
+                holders << contender.id;
         }
         if (holders.isEmpty())
             return u"nobody holds it"_s;

@@ -129,8 +129,8 @@ public:
     [[nodiscard]] QByteArray words(const etcd::TransactionAnswer &answer) const
     {
         QByteArray text = (answer.held ? "held " : "else ") + QByteArray::number(answer.revision - base);
-        for (const auto &one : answer.ranges)
-            text += ' ' + words(one);
+        for (const auto &range : answer.ranges)
+            text += ' ' + words(range);
         return text;
     }
     // The time left is not compared, only whether there is any.

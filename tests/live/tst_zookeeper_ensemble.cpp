@@ -95,8 +95,8 @@ private slots:
         look({m_all[0]});
         QTRY_VERIFY_WITH_TIMEOUT(m_sink.isWhole() && m_sink.locks.contains("/found"), 20'000);
         QTRY_VERIFY_WITH_TIMEOUT(hasProvenEdges("/found"), 20'000);
-        for (const auto &one : m_sink.locks.at("/found").contenders)
-            QVERIFY2(one.endpoint, one.id.constData());
+        for (const auto &contender : m_sink.locks.at("/found").contenders)
+            QVERIFY2(contender.endpoint, contender.id.constData());
         QVERIFY(looksOn());
         QCOMPARE(m_sink.untrue, QStringList());
     }

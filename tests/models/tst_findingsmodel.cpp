@@ -384,9 +384,9 @@ private slots:
             m_model->apply(testing::newest({.locks = batch}).locks);
             int expected = 0, warnings = 0;
             for (const auto &[name, lock] : truth) {
-                for (const auto &one : lock.findings) {
-                    expected += !filter().severity || one.severity == *filter().severity;
-                    warnings += one.severity == Severity::Warning;
+                for (const auto &finding : lock.findings) {
+                    expected += !filter().severity || finding.severity == *filter().severity;
+                    warnings += finding.severity == Severity::Warning;
                 }
             }
             QCOMPARE(m_model->rowCount(), expected);

@@ -25,9 +25,9 @@ struct World {
     {
         SessionSnapshot snapshot{.connection = ConnectionName("zk"), .session = session};
         for (const auto &[name, lock] : locks) {
-            for (const auto &one : lock.contenders) {
-                if (one.session == session)
-                    (one.role == inspect::Role::Holder ? snapshot.holds : snapshot.waits).push_back(name.name);
+            for (const auto &contender : lock.contenders) {
+                if (contender.session == session)
+                    (contender.role == inspect::Role::Holder ? snapshot.holds : snapshot.waits).push_back(name.name);
             }
         }
         const auto find = [this](const LockName &name) {

@@ -22,9 +22,9 @@ class TestCtlFindings : public QObject {
     // The first of that code; empty when there is none.
     QJsonObject found(const QString &code) const
     {
-        for (const auto &one : findings({u"--json"_s}).json().value("findings"_L1).toArray()) {
-            if (one.toObject().value("code"_L1) == code)
-                return one.toObject();
+        for (const auto &finding : findings({u"--json"_s}).json().value("findings"_L1).toArray()) {
+            if (finding.toObject().value("code"_L1) == code)
+                return finding.toObject();
         }
         return {};
     }

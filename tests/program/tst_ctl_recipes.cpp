@@ -176,8 +176,8 @@ class TestCtlRecipes : public QObject {
     {
         const auto contenders = lock.value("contenders"_L1).toArray();
         QStringList ids;
-        for (const auto &one : contenders)
-            ids << one.toObject().value("id"_L1).toString();
+        for (const auto &contender : contenders)
+            ids << contender.toObject().value("id"_L1).toString();
         QStringList out;
         for (const auto &entry : contenders) {
             const auto one = entry.toObject();

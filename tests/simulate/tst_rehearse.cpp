@@ -43,8 +43,8 @@ public:
     ~Scene()
     {
         m_scope.reset();
-        for (auto &one : contenders)
-            one->lock.reset();
+        for (auto &contender : contenders)
+            contender->lock.reset();
     }
 
     [[nodiscard]] std::vector<int> queue() const
@@ -118,9 +118,9 @@ class TestRehearse : public QObject {
         if (!snapshot)
             return snapshot.error().code == ErrorCode::NoNode ? QString() : snapshot.error().message;
         std::vector<QByteArray> holders;
-        for (const auto &one : snapshot->contenders) {
-            if (one.role == inspect::Role::Holder)
-                holders.push_back(one.id);
+        for (const auto &contender : snapshot->contenders) {
+            if (contender.role == inspect::Role::Holder)
+                holders.push_back(contender.id);
         }
         if (holders.empty())
             return QStringLiteral("nobody holds it");

@@ -115,8 +115,8 @@ private slots:
     void whoIsNotCutWhileTheConnectionHasRoom()
     {
         auto lock = rowLock();
-        for (auto &one : lock.contenders)
-            one.identity = "worker-7.eu-west-1.example.net";
+        for (auto &contender : lock.contenders)
+            contender.identity = "worker-7.eu-west-1.example.net";
         Shown shown(lock);
         const auto &queue = *shown.detail().findChild<QueueTable *>(u"queueTable"_s);
         for (const auto column : {QueueModel::Who, QueueModel::Session}) {

@@ -249,8 +249,8 @@ private slots:
         std::vector<QByteArray> others{"a", "b"};
         const auto told = [&] { return m_dialog->facts().valueOf(u"Held by the same thread"_s); };
         m_heldWith = [&](const LockSnapshot &lock) {
-            for (const auto &one : lock.contenders)
-                holdersAsked.push_back(one.id);
+            for (const auto &contender : lock.contenders)
+                holdersAsked.push_back(contender.id);
             return others;
         };
         openForm(twoHolders(), twoHolders().contenders[1].id);

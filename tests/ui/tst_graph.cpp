@@ -341,8 +341,8 @@ private slots:
         for (int i = 0; i < 8; ++i) {
             auto &lock = locks[static_cast<std::size_t>((i * 5) % 6)];
             QByteArrayList sessions;
-            for (const auto &one : lock.contenders)
-                sessions << one.session->mid(2).toLatin1();
+            for (const auto &contender : lock.contenders)
+                sessions << contender.session->mid(2).toLatin1();
             // Some of them wait for several.
             sessions << (i % 2 == 0 ? "new" + QByteArray::number(i) : QByteArray("w/a"));
             lock = kazooLock(lock.lock.name, sessions);

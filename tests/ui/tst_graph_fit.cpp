@@ -148,8 +148,8 @@ private slots:
         for (int i = 0; i < 7; ++i) {
             const auto number = static_cast<std::size_t>((i * 3) % 7);
             QByteArrayList sessions;
-            for (const auto &one : locks[number].contenders)
-                sessions << one.session->mid(2).toLatin1();
+            for (const auto &contender : locks[number].contenders)
+                sessions << contender.session->mid(2).toLatin1();
             if (i % 3 == 2)
                 sessions.removeLast();
             else

@@ -184,9 +184,9 @@ private slots:
         auto lock = queueLock("orders-zk", "locks/orders", 3, testing::serverTime(waysNow));
         lock.backend = BackendKind::Etcd;
         lock.recipe = "etcd-mutex";
-        for (auto &one : lock.contenders) {
-            const auto made = one.guard.znode().czxid;
-            one.guard = inspect::EtcdIdentity{
+        for (auto &contender : lock.contenders) {
+            const auto made = contender.guard.znode().czxid;
+            contender.guard = inspect::EtcdIdentity{
                 .key = "locks/orders/" + QByteArray::number(made, 16), .createRevision = made, .lease = made};
         }
         const auto scripted = m_backend->on<PlanRelease>();

@@ -44,9 +44,9 @@ private slots:
         tell("zk");
         auto lock = queueLock("zk", "/locks/payout", 2, testing::serverTime(present));
         int port = 45538;
-        for (auto &one : lock.contenders) {
-            one.identity = "payout-" + QByteArray::number(*one.position + 1);
-            one.endpoint = u"127.0.0.1:%1"_s.arg(port++);
+        for (auto &contender : lock.contenders) {
+            contender.identity = "payout-" + QByteArray::number(*contender.position + 1);
+            contender.endpoint = u"127.0.0.1:%1"_s.arg(port++);
         }
         m_backend->notifyLocks({change(ChangeKind::Added, lock)});
         m_window->selectLock(lock.lock);

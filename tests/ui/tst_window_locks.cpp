@@ -111,12 +111,13 @@ private slots:
         m_window->resize(1024, 640);
         notifyConnected();
         auto lock = ordersLock();
-        for (auto &one : lock.contenders) {
-            one.heldSince.reset();
-            one.waitingSince.reset();
-            one.session.reset();
-            one.expiresAt = lock.observed + 30s;
-            one.identity = "a name that is as long as it takes to need all of the room there is, and more of it";
+        for (auto &contender : lock.contenders) {
+            contender.heldSince.reset();
+            contender.waitingSince.reset();
+            contender.session.reset();
+            contender.expiresAt = lock.observed + 30s;
+            contender.identity =
+                "a name that is as long as it takes to need all of the room there is, and more of it";
         }
         m_backend->notifyLocks({change(ChangeKind::Added, lock)});
         page().focusContent();

@@ -71,8 +71,8 @@ protected:
         lock.state = static_cast<inspect::LockState>(random.below(3));
         for (auto count = random.below(4); count > 0; --count)
             lock.contenders.push_back(someContender(random, static_cast<int>(count)));
-        for (auto &one : lock.contenders)
-            one.guard = someIdentity(random, lock.backend);
+        for (auto &contender : lock.contenders)
+            contender.guard = someIdentity(random, lock.backend);
         lock.waitersKnown = random.below(2) == 1;
         const auto kinds = inspect::findingKinds();
         lock.findings = {

@@ -26,8 +26,8 @@ etcd::KeyValue entryOf(const QByteArray &key, etcd::Revision created, etcd::Leas
 EtcdQueue etcdQueueOf(const std::vector<etcd::KeyValue> &entries)
 {
     EtcdQueue queue;
-    for (const auto &one : entries)
-        queue[one.created].entry = one;
+    for (const auto &entry : entries)
+        queue[entry.created].entry = entry;
     return queue;
 }
 
@@ -271,8 +271,8 @@ private slots:
         QCOMPARE(lock.recipe, QByteArray("etcd-mutex"));
         QVERIFY(lock.state == LockState::Contended && lock.confidence == Confidence::High && lock.findings.empty());
         QByteArrayList ids;
-        for (const auto &one : lock.contenders)
-            ids << one.id;
+        for (const auto &contender : lock.contenders)
+            ids << contender.id;
         QCOMPARE(ids, (QByteArrayList{"7@11", "9@12", "8@14"}));
         const auto &[holder, second, third] = std::tie(lock.contenders[0], lock.contenders[1], lock.contenders[2]);
         QVERIFY(holder.role == Role::Holder && holder.watches.empty() && !holder.heldSince);

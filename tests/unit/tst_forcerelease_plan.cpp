@@ -124,8 +124,8 @@ private slots:
         snapshot.contenders[1].watches[0].evidence = Evidence::Inferred;
         QVERIFY2(wakes().startsWith(u"1 waiter, by the deletion"_s), qPrintable(wakes()));
         QVERIFY2(wakes().endsWith(u"that it watches was not seen, its recipe says so"_s), qPrintable(wakes()));
-        for (auto &one : snapshot.contenders)
-            one.watches = {WatchEdge{{}, true, Evidence::Inferred}};
+        for (auto &contender : snapshot.contenders)
+            contender.watches = {WatchEdge{{}, true, Evidence::Inferred}};
         snapshot.contenders[0].watches.clear();
         snapshot.contenders[2].watches[0].evidence = Evidence::Server;
         QVERIFY2(wakes().endsWith(u"that they watch was seen of 1, their recipe says it of all"_s),

@@ -35,11 +35,11 @@ SqlPoll lookOf(std::vector<SqlTransaction> transactions, std::vector<SqlLockWait
 {
     SqlPoll look{.now = at(100), .transactions = std::move(transactions), .waits = std::move(waits)};
     look.columns[{"`shop`.`stock`", "PRIMARY"}] = {"id"};
-    for (const auto &one : look.transactions) {
-        look.processes.push_back({.connection = one.connection,
+    for (const auto &transaction : look.transactions) {
+        look.processes.push_back({.connection = transaction.connection,
                                   .user = "app",
-                                  .host = "10.0.0." + QByteArray::number(one.connection) + ":4000",
-                                  .isIdle = !one.waitStarted,
+                                  .host = "10.0.0." + QByteArray::number(transaction.connection) + ":4000",
+                                  .isIdle = !transaction.waitStarted,
                                   .inState = 45s});
     }
     return look;
@@ -65,14 +65,14 @@ QStringList arrows(const std::vector<LockSnapshot> &snapshots)
     for (const auto &lock : snapshots) {
         QStringList parts;
         const auto named = [](const QByteArray &id) { return QString::fromUtf8(id.left(id.indexOf('@'))); };
-        for (const auto &one : lock.contenders) {
+        for (const auto &contender : lock.contenders) {
             QStringList targets;
-            for (const auto &edge : one.watches)
+            for (const auto &edge : contender.watches)
                 targets << named(edge.target) + (edge.evidence == Evidence::Server ? u""_s : u" (inferred)"_s);
-            parts << named(one.id)
-                         + (one.role == Role::Holder ? u" holds"_s
-                            : targets.isEmpty()      ? u" waits"_s
-                                                     : u" waits for "_s + targets.join(u" and "_s));
+            parts << named(contender.id)
+                         + (contender.role == Role::Holder ? u" holds"_s
+                            : targets.isEmpty()            ? u" waits"_s
+                                                           : u" waits for "_s + targets.join(u" and "_s));
         }
         all << QString::fromUtf8(lock.lock.name) + u": "_s + parts.join(u", "_s);
     }
@@ -87,9 +87,9 @@ WaitGraph graphOf(const SqlPoll &look)
 QByteArrayList ids(const LockSnapshot &lock, Role role)
 {
     QByteArrayList all;
-    for (const auto &one : lock.contenders) {
-        if (one.role == role)
-            all << one.id;
+    for (const auto &contender : lock.contenders) {
+        if (contender.role == role)
+            all << contender.id;
     }
     return all;
 }
@@ -103,8 +103,8 @@ private slots:
     void aNameIsOneProcesssAlone()
     {
         auto look = lookOf({transaction("1", 1, 10), transaction("2", 2, 10), transaction("3", 3, 10)}, {});
-        for (auto &one : look.processes)
-            one.host = "10.0.0.1:" + QByteArray::number(4000 + one.connection);
+        for (auto &process : look.processes)
+            process.host = "10.0.0.1:" + QByteArray::number(4000 + process.connection);
         addAttributes(look.processes, {{1, {"billing", 7}}, {2, {"billing", 7}}, {3, {"stock", 8}}});
         QCOMPARE(look.processes[1].program, QByteArray("billing"));
         QCOMPARE(look.processes[2].program, QByteArray("stock"));

@@ -20,8 +20,9 @@ MemberFacts facts(qint64 id, const QByteArray &mode = "follower")
 QString drawn(const std::vector<ConfiguredServer> &servers)
 {
     QStringList out;
-    for (const auto &one : servers)
-        out << u"%1 %2 %3"_s.arg(QString::number(one.id), one.host, one.client ? displayHost(*one.client) : u"-"_s);
+    for (const auto &server : servers)
+        out << u"%1 %2 %3"_s.arg(QString::number(server.id), server.host,
+                                 server.client ? displayHost(*server.client) : u"-"_s);
     return out.join(u", "_s);
 }
 

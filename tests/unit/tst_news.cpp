@@ -27,9 +27,9 @@ class TestNews : public QObject {
     static QByteArrayList told(const Batch &batch)
     {
         QByteArrayList all;
-        for (const auto &one : batch.locks) {
-            const auto *sign = one.kind == ChangeKind::Added ? "+" : one.kind == ChangeKind::Changed ? "~" : "-";
-            all << sign + one.lock.lock.name + one.lock.contenders.front().id;
+        for (const auto &lock : batch.locks) {
+            const auto *sign = lock.kind == ChangeKind::Added ? "+" : lock.kind == ChangeKind::Changed ? "~" : "-";
+            all << sign + lock.lock.lock.name + lock.lock.contenders.front().id;
         }
         return all;
     }

@@ -95,11 +95,11 @@ PgPoll pgLook(std::vector<PgLock> locks, std::vector<PgSession> sessions)
 QByteArray drawn(const LockSnapshot &lock)
 {
     QByteArrayList parts;
-    for (const auto &one : lock.contenders) {
-        auto part = QByteArray(one.role == Role::Holder ? "holder " : "waiter ")
-                    + one.session.value_or(u"-"_s).toUtf8() + ' '
-                    + (one.position ? QByteArray::number(*one.position) : QByteArray("?"));
-        for (const auto &watch : one.watches)
+    for (const auto &contender : lock.contenders) {
+        auto part = QByteArray(contender.role == Role::Holder ? "holder " : "waiter ")
+                    + contender.session.value_or(u"-"_s).toUtf8() + ' '
+                    + (contender.position ? QByteArray::number(*contender.position) : QByteArray("?"));
+        for (const auto &watch : contender.watches)
             part += " ->" + watch.target.left(watch.target.indexOf('@'))
                     + (watch.evidence == Evidence::Server ? "" : " inferred");
         parts << part;

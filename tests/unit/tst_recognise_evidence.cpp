@@ -350,11 +350,11 @@ private slots:
             }
             const auto lock = Input("/l", text).locks()[0];
             QCOMPARE(lock.contenders.size(), size_t(40));
-            for (const auto &one : lock.contenders) {
-                const auto turn = recipes::turnInReadWriteQueue(whole, NodeName(one.id), watches);
-                QCOMPARE(one.role == Role::Holder, turn.isMine());
+            for (const auto &contender : lock.contenders) {
+                const auto turn = recipes::turnInReadWriteQueue(whole, NodeName(contender.id), watches);
+                QCOMPARE(contender.role == Role::Holder, turn.isMine());
                 if (!turn.isMine())
-                    QCOMPARE(one.watches[0].target, turn.predecessor->bytes());
+                    QCOMPARE(contender.watches[0].target, turn.predecessor->bytes());
             }
         }
     }

@@ -57,11 +57,12 @@ QString shown(const std::optional<LockSnapshot> &lock)
     if (!lock)
         return u"none"_s;
     QStringList contenders;
-    for (const auto &one : lock->contenders) {
-        const auto left =
-            one.expiresAt ? std::chrono::duration_cast<std::chrono::seconds>(*one.expiresAt - quorumNoon) : 0s;
-        contenders << u"%1 %2 %3"_s.arg(word(one.role), QString::fromUtf8(one.id),
-                                        one.expiresAt ? QString::number(left.count()) : u"never"_s);
+    for (const auto &contender : lock->contenders) {
+        const auto left = contender.expiresAt
+                              ? std::chrono::duration_cast<std::chrono::seconds>(*contender.expiresAt - quorumNoon)
+                              : 0s;
+        contenders << u"%1 %2 %3"_s.arg(word(contender.role), QString::fromUtf8(contender.id),
+                                        contender.expiresAt ? QString::number(left.count()) : u"never"_s);
     }
     QString text = word(lock->state) + u": "_s + contenders.join(u", "_s);
     for (const auto &finding : lock->findings) {

@@ -51,8 +51,8 @@ LockSnapshot rehearsedLock(const QByteArray &recipe, const QByteArrayList &short
 
 void loseOrder(LockSnapshot &lock)
 {
-    for (auto &one : lock.contenders)
-        one.position.reset();
+    for (auto &contender : lock.contenders)
+        contender.position.reset();
 }
 
 struct Case {
@@ -114,8 +114,8 @@ std::map<QByteArray, Case> rehearsalCases()
     cases["the same on a set of nodes"] = {.lock = quorum, .next = Next::Chance, .granted = 0, .woken = 0};
     auto listeners = rehearsedLock("redisson-lock", {"Hx", "wx", "wx"});
     loseOrder(listeners);
-    for (auto &one : listeners.contenders)
-        one.session.reset();
+    for (auto &contender : listeners.contenders)
+        contender.session.reset();
     cases["processes that listen have no order"] = {
         .lock = listeners, .next = Next::Chance, .granted = 0, .woken = 2, .inVain = 1};
     listeners.contenders.pop_back();

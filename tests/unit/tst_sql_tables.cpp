@@ -36,8 +36,9 @@ QString tableWords(const SqlPoll &look)
     if (locks.size() != 1)
         return QStringLiteral("%1 locks").arg(locks.size());
     QStringList all;
-    for (const auto &one : locks[0].contenders)
-        all << *one.session + (one.role == Role::Holder ? QStringLiteral(" holds") : QStringLiteral(" waits"));
+    for (const auto &contender : locks[0].contenders)
+        all << *contender.session
+                   + (contender.role == Role::Holder ? QStringLiteral(" holds") : QStringLiteral(" waits"));
     return all.join(QStringLiteral(", "));
 }
 
@@ -92,9 +93,9 @@ private slots:
                               .front();
         const auto targetsOf = [&lock](const char *connection) {
             QByteArrayList all;
-            for (const auto &one : lock.contenders) {
-                for (const auto &edge : one.watches) {
-                    if (one.session == QLatin1String(connection))
+            for (const auto &contender : lock.contenders) {
+                for (const auto &edge : contender.watches) {
+                    if (contender.session == QLatin1String(connection))
                         all << edge.target.left(1);
                 }
             }

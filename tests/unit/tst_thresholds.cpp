@@ -83,8 +83,9 @@ private slots:
         // By its name only: the client's recipe is an ordinary lock.
         for (const QByteArray name : {"/app/leader", "/app/election/1", "jobs:leader-lock", "SchedulerLeader"}) {
             auto named = heldFor(72h, 3, name);
-            for (auto &one : named.contenders)
-                one.waitingSince = one.role == Role::Waiter ? std::optional(thresholdNoon - 71h) : std::nullopt;
+            for (auto &contender : named.contenders)
+                contender.waitingSince =
+                    contender.role == Role::Waiter ? std::optional(thresholdNoon - 71h) : std::nullopt;
             addAgeFindings(named, {});
             QCOMPARE(named.findings.size(), 2u);
             QCOMPARE(named.worst(), Severity::Info);

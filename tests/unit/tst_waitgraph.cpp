@@ -29,8 +29,8 @@ QStringList cycleWords(const WaitGraph &graph)
     QStringList all;
     for (const auto &cycle : graph.cycles) {
         QStringList names;
-        for (const int one : cycle.clients)
-            names << QString::fromUtf8(graph.clients[size_t(one)].id);
+        for (const int client : cycle.clients)
+            names << QString::fromUtf8(graph.clients[size_t(client)].id);
         names.sort();
         all << names.join(u' ');
     }

@@ -148,8 +148,8 @@ inline QByteArray draw(const std::vector<LockSnapshot> &locks)
         for (const auto &finding : lock.findings)
             head += " !" + word(finding.code).toLatin1();
         out << head;
-        for (const auto &one : lock.contenders)
-            out << draw(one);
+        for (const auto &contender : lock.contenders)
+            out << draw(contender);
     }
     return shorten(out.join('\n'));
 }

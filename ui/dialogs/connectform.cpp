@@ -148,9 +148,9 @@ ConnectForm::ConnectForm(bool canKeepPasswords, QWidget *parent) : QWidget(paren
 void ConnectForm::buildAddress(QFormLayout *form)
 {
     m_kind = new QComboBox(this);
-    for (const auto &one : allBackends()) {
-        m_kind->addItem(one.title, int(one.schemes.front().scheme));
-        for (const auto &scheme : one.schemes) {
+    for (const auto &backend : allBackends()) {
+        m_kind->addItem(backend.title, int(backend.schemes.front().scheme));
+        for (const auto &scheme : backend.schemes) {
             if (scheme.isOneDeployment)
                 m_kind->addItem(scheme.title, int(scheme.scheme));
         }

@@ -32,9 +32,9 @@ QString quotedForShell(QString text)
 std::vector<const Contender *> holdersOf(const LockSnapshot &lock)
 {
     std::vector<const Contender *> holders;
-    for (const auto &one : lock.contenders) {
-        if (one.role == inspect::Role::Holder)
-            holders.push_back(&one);
+    for (const auto &contender : lock.contenders) {
+        if (contender.role == inspect::Role::Holder)
+            holders.push_back(&contender);
     }
     return holders;
 }

@@ -68,8 +68,8 @@ void WayPicker::offer(const inspect::LockSnapshot &lock, const QByteArray &holde
         return;
     m_offers = std::move(offers);
     m_box->clear();
-    for (const auto &one : m_offers)
-        m_box->addItem(titleOf(one, lock));
+    for (const auto &offer : m_offers)
+        m_box->addItem(titleOf(offer, lock));
     const auto at = std::ranges::find(m_offers, m_way, &operate::OfferedAction::way);
     if (at == m_offers.end())
         reset();

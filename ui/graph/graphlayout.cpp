@@ -34,9 +34,9 @@ DotGraph dotGraphOf(const GraphPicture &picture, const std::vector<int> &nodes, 
 {
     DotGraph graph;
     std::map<int, qint32> number;
-    for (const int one : nodes) {
-        number.emplace(one, static_cast<qint32>(graph.boxes.size()));
-        graph.boxes.push_back(boxSizeOf(picture.nodes[static_cast<std::size_t>(one)], isAlone));
+    for (const int node : nodes) {
+        number.emplace(node, static_cast<qint32>(graph.boxes.size()));
+        graph.boxes.push_back(boxSizeOf(picture.nodes[static_cast<std::size_t>(node)], isAlone));
     }
     for (const int one : arcs) {
         // From who is in the way to who waits: whoever blocks stands at the left, where reading begins.
@@ -164,8 +164,8 @@ Result<QList<DotPlaces>> GraphLayouter::placesOf(const GraphPicture &picture, co
     std::vector<qsizetype> whose;
     for (qsizetype i = 0; i < graphs.size(); ++i) {
         std::vector<std::optional<QPointF>> before;
-        for (const int one : parts[static_cast<std::size_t>(i)].nodes) {
-            const auto known = m_before.find(picture.nodes[static_cast<std::size_t>(one)].key);
+        for (const int node : parts[static_cast<std::size_t>(i)].nodes) {
+            const auto known = m_before.find(picture.nodes[static_cast<std::size_t>(node)].key);
             before.push_back(known == m_before.end() ? std::nullopt : std::optional(known->second));
         }
         graphs[i].columns = columnsToKeep((*places)[i], before);

@@ -92,12 +92,12 @@ bool isHeldUp(const GraphFacts &facts, const GraphEdge &edge)
 QString cycleSentence(const GraphFacts &facts, const inspect::WaitCycle &cycle)
 {
     QStringList clients, locks;
-    for (const int one : cycle.clients)
-        clients << nameOf(facts.graph.clients[static_cast<std::size_t>(one)]);
+    for (const int client : cycle.clients)
+        clients << nameOf(facts.graph.clients[static_cast<std::size_t>(client)]);
     auto numbers = cycle.locks;
     std::ranges::sort(numbers); // by name
-    for (const int one : numbers)
-        locks << nameOf(facts, one);
+    for (const int number : numbers)
+        locks << nameOf(facts, number);
     if (cycle.clients.size() == 1)
         return u"%1 waits for itself: over %2"_s.arg(listed(clients), listed(locks));
     return u"%1 clients block each other: %2, over %3"_s.arg(QString::number(cycle.clients.size()), listed(clients),

@@ -92,9 +92,9 @@ QString before(const LockSnapshot &lock, const Contender &waiter)
 QString placeText(const LockSnapshot &lock, const Contender &waiter)
 {
     int place = 0;
-    for (const auto &one : lock.contenders) {
-        place += one.role == Role::Waiter ? 1 : 0;
-        if (one.id == waiter.id)
+    for (const auto &contender : lock.contenders) {
+        place += contender.role == Role::Waiter ? 1 : 0;
+        if (contender.id == waiter.id)
             break;
     }
     const auto all = lock.waiterCount();

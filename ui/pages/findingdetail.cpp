@@ -79,8 +79,8 @@ void FindingDetail::setFinding(const FindingRow &row, SystemTime now, bool canMu
     m_pill->setPill(row.pill());
     m_pill->show();
     QStringList names;
-    for (const auto &one : row.locks)
-        names << escaped(one.text());
+    for (const auto &lock : row.locks)
+        names << escaped(lock.text());
     m_title->setText(u"%1 · %2"_s.arg(kind.title, row.lockWords(u", "_s)));
     m_title->setToolTip(plainToolTip(names.join(u'\n')));
     m_lock->setText(names.size() > 1 ? tr("Go to lock…") : tr("Go to lock"));

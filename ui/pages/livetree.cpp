@@ -210,9 +210,9 @@ void LiveTree::shareOut()
         lacking += std::max(0, shares.back().needed - shares.back().width);
     }
     const auto take = [&](int Share::*down, int wanted) {
-        for (auto &one : std::ranges::reverse_view(shares)) {
-            const int taken = std::clamp(one.width - one.*down, 0, std::max(0, wanted - room));
-            one.width -= taken;
+        for (auto &share : std::ranges::reverse_view(shares)) {
+            const int taken = std::clamp(share.width - share.*down, 0, std::max(0, wanted - room));
+            share.width -= taken;
             room += taken;
         }
     };

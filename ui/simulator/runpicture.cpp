@@ -27,9 +27,9 @@ constexpr double margin = 16;
 double lanesHeight(const std::vector<RunPicture> &runs)
 {
     double most = 0;
-    for (const auto &one : runs)
+    for (const auto &run : runs)
         most =
-            std::max(most, one.frame.servers.height() + one.run->lanes() * one.frame.laneHeight - one.frame.scrolled);
+            std::max(most, run.frame.servers.height() + run.run->lanes() * run.frame.laneHeight - run.frame.scrolled);
     return std::clamp(most, 40.0, mostLanesHeight);
 }
 
@@ -65,8 +65,8 @@ QString lanesText(const RunPicture &one, double height)
 Legend::Signs signsOf(const std::vector<RunPicture> &runs)
 {
     std::vector<PlayedRunPtr> all;
-    for (const auto &one : runs)
-        all.push_back(one.run);
+    for (const auto &run : runs)
+        all.push_back(run.run);
     return Legend::signsOf(all, runs.empty() ? std::nullopt : runs.front().frame.seen);
 }
 
@@ -105,21 +105,21 @@ void paintRuns(QPainter &painter, const std::vector<RunPicture> &runs, const Tok
     painter.fillRect(QRectF(QPointF(), size), t.panel);
     const double height = lanesHeight(runs);
     double x = margin;
-    for (const auto &one : runs) {
+    for (const auto &run : runs) {
         painter.save();
         painter.translate(x, 0);
-        paintHead(painter, one, height, t);
+        paintHead(painter, run, height, t);
         painter.translate(0, headHeight);
-        LaneFrame frame = one.frame;
+        LaneFrame frame = run.frame;
         const double above = frame.servers.height();
         frame.lanes = QRectF(frame.lanes.left(), above, runWidth - frame.lanes.left(), height - above);
         if (above > 0)
             frame.servers = QRectF(frame.lanes.left(), 0, frame.lanes.width(), above);
         frame.hasFocus = false;
         frame.chosenLane = contention::nobody;
-        paintLanes(painter, *one.run, frame, t);
+        paintLanes(painter, *run.run, frame, t);
         paintTimeAxis(painter, frame, t);
-        if (frame.cursor < one.run->end())
+        if (frame.cursor < run.run->end())
             paintCursor(painter, frame, t);
         painter.restore();
         x += runWidth + margin;
@@ -133,10 +133,10 @@ void paintRuns(QPainter &painter, const std::vector<RunPicture> &runs, const Tok
 
 std::vector<RunPicture> picturesAt(std::vector<RunPicture> runs, Moment at)
 {
-    for (auto &one : runs) {
-        one.frame.cursor = at;
-        one.frame.seen = at;
-        one.happened = one.run->countUntil(at);
+    for (auto &run : runs) {
+        run.frame.cursor = at;
+        run.frame.seen = at;
+        run.happened = run.run->countUntil(at);
     }
     return runs;
 }

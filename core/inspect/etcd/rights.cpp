@@ -37,9 +37,9 @@ QStringList etcdRightsOf(const etcd::AccessRights &access)
     if (access.isRoot)
         return {user + u" has the role root, and may do everything"_s};
     QStringList both, reads, writes;
-    for (const auto &one : access.permissions) {
-        auto &named = one.reads && one.writes ? both : one.reads ? reads : writes;
-        const auto range = etcdRange(one);
+    for (const auto &permission : access.permissions) {
+        auto &named = permission.reads && permission.writes ? both : permission.reads ? reads : writes;
+        const auto range = etcdRange(permission);
         if (!named.contains(range))
             named << range;
     }
@@ -63,10 +63,10 @@ QStringList etcdRightsOf(const etcd::AccessRights &access)
 QByteArrayList readablePrefixes(const etcd::AccessRights &access, const QByteArray &prefix)
 {
     QByteArrayList all;
-    for (const auto &one : access.permissions) {
-        const bool isPrefix = !one.key.isEmpty() && one.end == etcd::endOfPrefix(one.key);
-        if (one.reads && isPrefix && one.key.startsWith(prefix))
-            all << one.key;
+    for (const auto &permission : access.permissions) {
+        const bool isPrefix = !permission.key.isEmpty() && permission.end == etcd::endOfPrefix(permission.key);
+        if (permission.reads && isPrefix && permission.key.startsWith(prefix))
+            all << permission.key;
     }
     std::ranges::sort(all);
     QByteArrayList outermost;

@@ -15,12 +15,12 @@ namespace {
 // Ages of waits are measured anew at each look, a little off.
 void steadyWaits(LockSnapshot &newer, const LockSnapshot &older)
 {
-    for (auto &one : newer.contenders) {
-        const auto *before = older.find(one.id);
-        const bool isSame = before && before->role == one.role && before->guard == one.guard;
-        if (isSame && before->waitingSince && one.waitingSince
-            && std::chrono::abs(*before->waitingSince - *one.waitingSince) < 1s)
-            one.waitingSince = before->waitingSince;
+    for (auto &contender : newer.contenders) {
+        const auto *before = older.find(contender.id);
+        const bool isSame = before && before->role == contender.role && before->guard == contender.guard;
+        if (isSame && before->waitingSince && contender.waitingSince
+            && std::chrono::abs(*before->waitingSince - *contender.waitingSince) < 1s)
+            contender.waitingSince = before->waitingSince;
     }
 }
 

@@ -271,9 +271,9 @@ Task<Result<void>> SqlReader::findBySpelling(SqlPoll *look, QByteArray also, Dea
     if (held == look->namedLocks.end())
         co_return Result<void>();
     const auto kept = held->name;
-    for (auto &one : look->namedLocks) {
-        if (one.name == kept)
-            one.name = also;
+    for (auto &lock : look->namedLocks) {
+        if (lock.name == kept)
+            lock.name = also;
     }
     co_return Result<void>();
 }

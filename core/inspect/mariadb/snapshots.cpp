@@ -43,10 +43,11 @@ void finish(LockSnapshot &lock, const Behind &behind, Evidence evidence)
     };
     std::ranges::stable_sort(lock.contenders, {}, keyOf);
     int position = 0;
-    for (auto &one : lock.contenders) {
-        one.position = position++;
-        for (const auto &target : one.role == Role::Waiter ? behind.nearest(one.id) : std::vector<QByteArray>())
-            one.watches.push_back({target, false, evidence});
+    for (auto &contender : lock.contenders) {
+        contender.position = position++;
+        for (const auto &target :
+             contender.role == Role::Waiter ? behind.nearest(contender.id) : std::vector<QByteArray>())
+            contender.watches.push_back({target, false, evidence});
     }
     const bool isHeld = lock.holderCount() > 0;
     lock.state = lock.waiterCount() > 0 ? LockState::Contended : isHeld ? LockState::Held : LockState::Free;
@@ -110,10 +111,10 @@ void addAttributes(std::vector<SqlProcess> &processes, const std::map<quint64, S
         return says.pid ? host + ' ' + QByteArray::number(*says.pid) : "#" + QByteArray::number(one.connection);
     };
     std::map<QByteArray, std::set<QByteArray>> named;
-    for (const auto &one : processes) {
-        const auto says = attributes.find(one.connection);
+    for (const auto &process : processes) {
+        const auto says = attributes.find(process.connection);
         if (says != attributes.end())
-            named[says->second.program].insert(processOf(one, says->second));
+            named[says->second.program].insert(processOf(process, says->second));
     }
     for (auto &one : processes) {
         const auto says = attributes.find(one.connection);
@@ -170,11 +171,11 @@ std::vector<SessionSnapshot> sessionsOf(const SqlPoll &look, const std::vector<L
             of(transaction.connection);
     }
     for (const auto &lock : snapshots) {
-        for (const auto &one : lock.contenders) {
-            if (!one.session)
+        for (const auto &contender : lock.contenders) {
+            if (!contender.session)
                 continue;
-            auto &session = of(one.session->toULongLong());
-            (one.role == Role::Holder ? session.holds : session.waits).push_back(lock.lock.name);
+            auto &session = of(contender.session->toULongLong());
+            (contender.role == Role::Holder ? session.holds : session.waits).push_back(lock.lock.name);
         }
     }
     for (const auto &process : look.processes) {

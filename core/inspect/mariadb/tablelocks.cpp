@@ -252,8 +252,8 @@ private:
 void addTableLocks(std::vector<LockSnapshot> &snapshots, const SqlPollIndex &looked, const ConnectionName &connection)
 {
     std::map<QByteArray, std::vector<const SqlTableLock *>> tables;
-    for (const auto &one : looked.look().tableLocks)
-        tables[objectLockName({one.type, one.schema, one.table})].push_back(&one);
+    for (const auto &lock : looked.look().tableLocks)
+        tables[objectLockName({lock.type, lock.schema, lock.table})].push_back(&lock);
     for (const auto &[name, parts] : tables)
         snapshots.push_back(OneTable(looked, parts).snapshot(emptySqlLock(looked.look(), connection, name)));
 }

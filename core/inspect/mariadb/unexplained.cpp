@@ -29,9 +29,10 @@ QStringList unexplainedWaits(const SqlPoll &look, const std::vector<LockSnapshot
 {
     std::set<quint64> shown;
     for (const auto &lock : snapshots) {
-        for (const auto &one : lock.contenders) {
-            if (one.role == Role::Waiter && one.session && (lock.holderCount() > 0 || !one.watches.empty()))
-                shown.insert(one.session->toULongLong());
+        for (const auto &contender : lock.contenders) {
+            if (contender.role == Role::Waiter && contender.session
+                && (lock.holderCount() > 0 || !contender.watches.empty()))
+                shown.insert(contender.session->toULongLong());
         }
     }
     std::map<QByteArray, int> unexplained; // by state

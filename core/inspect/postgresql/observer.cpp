@@ -25,9 +25,9 @@ QString missingPgLockReason(const QByteArray &name, const PgPoll &look, const st
     if (hash < 0 || look.keysUnread.isEmpty())
         return u"nobody waits for it, and of rows and tables only those that somebody waits for are shown"_s;
     QStringList places;
-    for (const auto &one : snapshots) {
-        if (one.lock.name.startsWith(name.left(hash) + "#ctid:") && places.size() < 3)
-            places << label(one.lock.name, 80);
+    for (const auto &snapshot : snapshots) {
+        if (snapshot.lock.name.startsWith(name.left(hash) + "#ctid:") && places.size() < 3)
+            places << label(snapshot.lock.name, 80);
     }
     const auto maybe = places.isEmpty() ? QString() : u"; it may be "_s + places.join(u" or "_s);
     return u"rows that somebody waits for are named by their place for now, for their keys could not be read: "_s

@@ -63,9 +63,9 @@ QStringList unexplainedPgWaits(const PgPoll &look, const std::vector<LockSnapsho
 {
     std::set<quint64> shown;
     for (const auto &lock : snapshots) {
-        for (const auto &one : lock.contenders) {
-            if (one.role == Role::Waiter && one.session)
-                shown.insert(one.session->toULongLong());
+        for (const auto &contender : lock.contenders) {
+            if (contender.role == Role::Waiter && contender.session)
+                shown.insert(contender.session->toULongLong());
         }
     }
     const auto count = std::ranges::count_if(

@@ -352,10 +352,10 @@ void finishPg(LockSnapshot &lock, std::vector<std::pair<PgPart, Contender>> wait
     for (std::size_t i = 1; i < waiters.size(); ++i)
         isOrderKnown = isOrderKnown && keyOf(waiters[i - 1]) != keyOf(waiters[i]);
     int position = 0;
-    for (auto &one : lock.contenders) {
-        one.position = position++;
-        ids[one.session.value_or(QString()).toULongLong()].push_back(
-            one.id); // 0: prepared, of which there may be several
+    for (auto &contender : lock.contenders) {
+        contender.position = position++;
+        ids[contender.session.value_or(QString()).toULongLong()].push_back(
+            contender.id); // 0: prepared, of which there may be several
     }
     for (const auto &[part, one] : waiters)
         ids[part.lock->pid].push_back(one.id);
@@ -464,11 +464,11 @@ std::vector<SessionSnapshot> sessionsOf(const PgPoll &look, const std::vector<Lo
             of(session.pid);
     }
     for (const auto &lock : snapshots) {
-        for (const auto &one : lock.contenders) {
-            if (!one.session)
+        for (const auto &contender : lock.contenders) {
+            if (!contender.session)
                 continue;
-            auto &names = one.role == Role::Holder ? of(one.session->toULongLong()).holds
-                                                   : of(one.session->toULongLong()).waits;
+            auto &names = contender.role == Role::Holder ? of(contender.session->toULongLong()).holds
+                                                         : of(contender.session->toULongLong()).waits;
             if (std::ranges::find(names, lock.lock.name) == names.end())
                 names.push_back(lock.lock.name);
         }

@@ -107,9 +107,9 @@ std::vector<QByteArray> waiterChannels(const LockSnapshot &lock)
     if (!isRedissonLock(lock) || !recipes::recipeOf(lock.recipe).lastingQueue)
         return channels;
     const redis::RedissonKeys keys(lock.lock.name);
-    for (const auto &one : lock.contenders) {
-        if (one.role == Role::Waiter)
-            channels.push_back(keys.channel() + ':' + one.guard.redis().value);
+    for (const auto &contender : lock.contenders) {
+        if (contender.role == Role::Waiter)
+            channels.push_back(keys.channel() + ':' + contender.guard.redis().value);
     }
     return channels;
 }
@@ -153,10 +153,10 @@ std::vector<SessionSnapshot> ConnectedClients::sessions(const ConnectionName &na
     for (auto &session : all)
         known[session.session] = &session;
     for (const auto &[key, entry] : locks.entries()) {
-        for (const auto &one : entry.second.contenders) {
-            const auto its = one.session ? known.find(*one.session) : known.end();
+        for (const auto &contender : entry.second.contenders) {
+            const auto its = contender.session ? known.find(*contender.session) : known.end();
             if (its != known.end())
-                (one.role == Role::Holder ? its->second->holds : its->second->waits)
+                (contender.role == Role::Holder ? its->second->holds : its->second->waits)
                     .push_back(entry.second.lock.name);
         }
     }

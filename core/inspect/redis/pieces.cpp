@@ -112,9 +112,9 @@ void addNoTtlOf(LockSnapshot &lock, const KeyView &key, Severity severity)
     if ((key.ttl && !isMistakenTtl(*key.ttl)) || lock.holderCount() == 0)
         return;
     std::vector<QByteArray> holders;
-    for (const auto &one : lock.contenders) {
-        if (one.role == Role::Holder)
-            holders.push_back(one.id);
+    for (const auto &contender : lock.contenders) {
+        if (contender.role == Role::Holder)
+            holders.push_back(contender.id);
     }
     const auto message =
         key.ttl ? u"the key's time to live is %1 years, most likely a time since 1970 that EXPIRE took for "

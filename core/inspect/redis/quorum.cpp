@@ -213,8 +213,8 @@ void addAgreedLongHeld(LockSnapshot &lock, const Count &count, const LockSnapsho
             continue;
         ++votes;
         found = *longHeld;
-        for (auto &one : found->moments)
-            one.moment = toClockOf(reference, *sight->snapshot, one.moment);
+        for (auto &moment : found->moments)
+            moment.moment = toClockOf(reference, *sight->snapshot, moment.moment);
     }
     if (found && votes >= count.quorum())
         lock.findings.push_back(*found);
@@ -223,13 +223,13 @@ void addAgreedLongHeld(LockSnapshot &lock, const Count &count, const LockSnapsho
 // Whose it is there, and until when one of them has it at least.
 void showHoldersText(NodeSaid &said, const LockSnapshot &own, const LockSnapshot &reference)
 {
-    for (const auto &one : own.contenders) {
-        if (one.role != Role::Holder || one.guard.redis().value.isEmpty())
+    for (const auto &contender : own.contenders) {
+        if (contender.role != Role::Holder || contender.guard.redis().value.isEmpty())
             continue;
-        said.value = said.value ? *said.value + ", " + one.guard.redis().value : one.guard.redis().value;
-        if (one.expiresAt)
+        said.value = said.value ? *said.value + ", " + contender.guard.redis().value : contender.guard.redis().value;
+        if (contender.expiresAt)
             said.expiresAt =
-                std::max(said.expiresAt.value_or(ServerTime::min()), toClockOf(reference, own, *one.expiresAt));
+                std::max(said.expiresAt.value_or(ServerTime::min()), toClockOf(reference, own, *contender.expiresAt));
     }
 }
 
@@ -305,9 +305,9 @@ std::optional<LockSnapshot> strangerAmong(const std::vector<NodeSight> &sights)
             continue;
         if (!lock) {
             lock = *sight.snapshot;
-            for (auto &one : lock->contenders) {
-                if (one.session)
-                    *one.session += u'@' + sight.node; // every node numbers its own clients
+            for (auto &contender : lock->contenders) {
+                if (contender.session)
+                    *contender.session += u'@' + sight.node; // every node numbers its own clients
             }
         }
         on << sight.node;

@@ -37,12 +37,12 @@ std::vector<MemberVotes> membersOf(const std::vector<NodeSight> &sights)
         if (!sight.answered || !sight.snapshot
             || recipes::recipeOf(sight.snapshot->recipe).release != recipes::ReleaseMechanism::MemberBack)
             continue;
-        for (const auto &one : sight.snapshot->contenders) {
-            if (!isNamedByItsClient(one))
+        for (const auto &contender : sight.snapshot->contenders) {
+            if (!isNamedByItsClient(contender))
                 continue;
-            const auto known = std::ranges::find(all, one.id, &MemberVotes::member);
-            auto &member = known == all.end() ? all.emplace_back(MemberVotes{one.id, {}}) : *known;
-            member.on.emplace_back(&*sight.snapshot, &one);
+            const auto known = std::ranges::find(all, contender.id, &MemberVotes::member);
+            auto &member = known == all.end() ? all.emplace_back(MemberVotes{contender.id, {}}) : *known;
+            member.on.emplace_back(&*sight.snapshot, &contender);
         }
     }
     std::stable_sort(all.begin(), all.end(),

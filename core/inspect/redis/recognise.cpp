@@ -73,12 +73,12 @@ std::optional<LockSnapshot> recognise(const KeyView &main, const std::vector<Key
             return std::move(trial.lock);
     }
     const Case about{main, companions, context};
-    for (const auto &one : recognisers) {
-        if (one.type != main.type)
+    for (const auto &recogniser : recognisers) {
+        if (recogniser.type != main.type)
             continue;
-        if (one.isNoLock && one.isNoLock(about))
+        if (recogniser.isNoLock && recogniser.isNoLock(about))
             return std::nullopt;
-        if (auto lock = one.lockOf ? one.lockOf(about) : std::nullopt)
+        if (auto lock = recogniser.lockOf ? recogniser.lockOf(about) : std::nullopt)
             return lock;
     }
     return std::nullopt;

@@ -275,8 +275,8 @@ void addWaiters(LockSnapshot &lock, const Case &about, const RuleFit &fit)
     if (!queue)
         return;
     std::set<QByteArray> ids;
-    for (const auto &one : lock.contenders)
-        ids.insert(one.id);
+    for (const auto &contender : lock.contenders)
+        ids.insert(contender.id);
     int next = lock.holderCount();
     for (const auto &item : queue->items)
         addWaiter(lock, ids, item, next++, *fit.rule);

@@ -72,9 +72,9 @@ std::set<QByteArray> namesOf(const Native &native)
 // Two of different hosts may call themselves the same. What comes over loopback may come from anywhere's tunnel.
 bool canBeOneHost(const Native &a, const Native &b)
 {
-    for (const auto &one : a.endpoints) {
+    for (const auto &endpoint : a.endpoints) {
         for (const auto &other : b.endpoints) {
-            const auto left = hostOf(one), right = hostOf(other);
+            const auto left = hostOf(endpoint), right = hostOf(other);
             if (left != right && !isLoopback(left) && !isLoopback(right))
                 return false;
         }
@@ -162,8 +162,8 @@ public:
     {
         for (const auto &lock : locks) {
             auto &seats = m_seats.emplace_back();
-            for (const auto &one : lock.contenders)
-                seats.push_back(seatOf(lock, one));
+            for (const auto &contender : lock.contenders)
+                seats.push_back(seatOf(lock, contender));
         }
         for (std::size_t i = 0; i < m_natives.size(); ++i)
             m_parent.push_back(i);
@@ -432,8 +432,8 @@ void addLabel(Contender &one, const LockName &lock, BackendKind backend, const s
 
 void addLabels(LockSnapshot &lock, const std::vector<ClientLabel> &labels)
 {
-    for (auto &one : lock.contenders)
-        addLabel(one, lock.lock, lock.backend, labels);
+    for (auto &contender : lock.contenders)
+        addLabel(contender, lock.lock, lock.backend, labels);
 }
 
 std::optional<ClientLabel> readClientLabel(const QString &text)

@@ -315,12 +315,13 @@ void addDeadlocks(LockSnapshot &lock, const WaitGraph &graph, const std::vector<
     const auto others = lock.findings.size();
     for (const auto &cycle : cycles) {
         std::vector<QByteArray> contenders;
-        for (const auto &one : lock.contenders) {
+        for (const auto &contender : lock.contenders) {
             const bool isPart = std::ranges::any_of(cycle.seats, [&](const GraphSeat &seat) {
-                return seat.contender == one.id && graph.locks[static_cast<std::size_t>(seat.lock)].name == lock.lock;
+                return seat.contender == contender.id
+                       && graph.locks[static_cast<std::size_t>(seat.lock)].name == lock.lock;
             });
             if (isPart)
-                contenders.push_back(one.id);
+                contenders.push_back(contender.id);
         }
         if (contenders.empty())
             continue;

@@ -30,8 +30,8 @@ std::vector<QByteArray> holdingThreads(const LockSnapshot &lock)
     std::vector<QByteArray> threads;
     if (!infoOf(lock.backend).areThreadsNamed)
         return threads;
-    for (const auto &one : lock.contenders) {
-        auto thread = one.role == Role::Holder ? threadOf(one) : std::nullopt;
+    for (const auto &contender : lock.contenders) {
+        auto thread = contender.role == Role::Holder ? threadOf(contender) : std::nullopt;
         if (thread && std::ranges::find(threads, *thread) == threads.end())
             threads.push_back(std::move(*thread));
     }
@@ -83,9 +83,9 @@ QString heldWithNames(const std::vector<QByteArray> &others)
     constexpr std::size_t namedAtMost = 3;
     constexpr int longestName = 60;
     QStringList names;
-    for (const auto &one : others) {
+    for (const auto &other : others) {
         if (names.size() < qsizetype(namedAtMost))
-            names << label(one, longestName);
+            names << label(other, longestName);
     }
     auto all = names.join(u", "_s);
     if (others.size() > namedAtMost)

@@ -265,8 +265,8 @@ QJsonValue textOrNone(const std::optional<QString> &text)
 QJsonArray namesOf(const WaitGraph &graph, const std::set<int> &locks)
 {
     QJsonArray names;
-    for (const int one : locks)
-        names.append(lockOf(graph, one));
+    for (const int lock : locks)
+        names.append(lockOf(graph, lock));
     return names;
 }
 
@@ -299,8 +299,8 @@ QJsonObject cycleJson(const WaitGraph &graph, const WaitCycle &cycle)
     QJsonArray clients, locks;
     for (const int one : cycle.clients)
         clients.append(idOf(graph, one));
-    for (const int one : cycle.locks)
-        locks.append(lockOf(graph, one));
+    for (const int lock : cycle.locks)
+        locks.append(lockOf(graph, lock));
     return {{u"clients"_s, clients},
             {u"locks"_s, locks},
             {u"victim"_s, idOf(graph, cycle.victim)},

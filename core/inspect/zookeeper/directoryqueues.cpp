@@ -66,9 +66,9 @@ using Groups = std::map<QByteArray, std::vector<Member>>;
 Groups grouped(const std::vector<Member> &members, const Layout &layout)
 {
     Groups out;
-    for (const auto &one : members) {
-        if (one.match.layout == &layout)
-            out[one.match.group].push_back(one);
+    for (const auto &member : members) {
+        if (member.match.layout == &layout)
+            out[member.match.group].push_back(member);
     }
     std::erase_if(out, [](const auto &entry) {
         return std::ranges::none_of(entry.second, [](const Member &one) { return one.node->mayBeEphemeral(); });
@@ -79,8 +79,8 @@ Groups grouped(const std::vector<Member> &members, const Layout &layout)
 QueueFolder folderAround(const DirectoryView &directory, const std::vector<Member> &members)
 {
     std::set<const ZnodeView *> known;
-    for (const auto &one : members)
-        known.insert(one.node);
+    for (const auto &member : members)
+        known.insert(member.node);
     QueueFolder folder;
     for (const auto &child : directory.children) {
         if (!known.contains(&child))

@@ -162,25 +162,25 @@ void addDisconnected(LockSnapshot &lock, Contender &contender, const SessionHeal
 void addSessionFindings(LockSnapshot &lock, const RecogniseContext &context)
 {
     const ServerView servers(context);
-    for (auto &one : lock.contenders) {
-        if (one.guard.znode().owner == 0)
+    for (auto &contender : lock.contenders) {
+        if (contender.guard.znode().owner == 0)
             continue;
         // Who came after the question was asked is in no answer to it.
-        const auto since = one.role == Role::Holder ? one.heldSince : one.waitingSince;
+        const auto since = contender.role == Role::Holder ? contender.heldSince : contender.waitingSince;
         if (since && !servers.wasAskedAfter(*since))
             continue;
-        const auto health = servers.health(zk::SessionId{one.guard.znode().owner});
+        const auto health = servers.health(zk::SessionId{contender.guard.znode().owner});
         if (!health || health->isAlive())
             continue;
-        if (one.role == Role::Holder) {
-            addDisconnected(lock, one, *health);
+        if (contender.role == Role::Holder) {
+            addDisconnected(lock, contender, *health);
         } else {
-            Wording message = u"waiter %1 has no live connection"_s.arg(named(one));
+            Wording message = u"waiter %1 has no live connection"_s.arg(named(contender));
             if (health->connected)
-                message = u"waiter %1 has been silent for "_s.arg(named(one));
+                message = u"waiter %1 has been silent for "_s.arg(named(contender));
             if (health->connected)
                 message.since(lock.observed - *health->silence);
-            addFinding(lock, FindingCode::StaleQueue, Severity::Info, message, {one.id});
+            addFinding(lock, FindingCode::StaleQueue, Severity::Info, message, {contender.id});
         }
     }
 }
@@ -191,8 +191,8 @@ std::vector<QByteArray> watchingNothing(const LockSnapshot &lock, const Recognis
     if (!servers.knowsAllWatches() || !hasListedWatches(lock))
         return {};
     std::map<quint64, int> nodesOf;
-    for (const auto &one : lock.contenders)
-        ++nodesOf[one.guard.znode().owner];
+    for (const auto &contender : lock.contenders)
+        ++nodesOf[contender.guard.znode().owner];
     std::vector<QByteArray> suspects;
     for (const auto &one : lock.contenders) {
         const zk::SessionId session{one.guard.znode().owner};

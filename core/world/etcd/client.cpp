@@ -231,9 +231,9 @@ void SimulatedEtcd::lost(const QString &why)
         fail(number, why);
     etcd::WatchNews news;
     news.over = Error{ErrorCode::UnknownOutcome, why, true};
-    for (const auto &one : std::exchange(m_watches, {})) {
-        m_process.post([one, news] {
-            if (const auto watching = one.lock())
+    for (const auto &watch : std::exchange(m_watches, {})) {
+        m_process.post([watch, news] {
+            if (const auto watching = watch.lock())
                 watching->hear(news);
         });
     }

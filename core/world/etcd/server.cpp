@@ -73,10 +73,10 @@ bool EtcdServer::holds(const etcd::Condition &condition) const
 std::optional<Error> EtcdServer::objectionTo(const std::vector<Operation> &operations) const
 {
     std::set<QByteArray> written;
-    for (const auto &one : operations) {
-        if (one.kind == Operation::Kind::Put && one.lease != 0 && !m_leases.contains(one.lease))
+    for (const auto &operation : operations) {
+        if (operation.kind == Operation::Kind::Put && operation.lease != 0 && !m_leases.contains(operation.lease))
             return noLease();
-        if (one.kind == Operation::Kind::Put && !written.insert(one.range.key).second)
+        if (operation.kind == Operation::Kind::Put && !written.insert(operation.range.key).second)
             return Error{ErrorCode::Server, u"etcdserver: duplicate key given in txn request"_s};
     }
     return std::nullopt;
@@ -90,13 +90,13 @@ Result<etcd::TransactionAnswer> EtcdServer::answer(const etcd::Transaction &tran
     if (const auto no = objectionTo(operations))
         return *no;
     const auto revision = m_revision + 1;
-    for (const auto &one : operations) {
-        if (one.kind == Operation::Kind::Put) {
-            put(one, revision);
-        } else if (one.kind == Operation::Kind::Remove) {
-            remove(one.range.key, revision);
+    for (const auto &operation : operations) {
+        if (operation.kind == Operation::Kind::Put) {
+            put(operation, revision);
+        } else if (operation.kind == Operation::Kind::Remove) {
+            remove(operation.range.key, revision);
         } else {
-            TRY(auto &seen, this->answer(one.range));
+            TRY(auto &seen, this->answer(operation.range));
             seen.revision = m_changes.empty() ? m_revision : revision;
             answer.ranges.push_back(std::move(seen));
         }
