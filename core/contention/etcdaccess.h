@@ -6,7 +6,7 @@
 #include "core/contention/servers.h"
 #include "core/contention/etcdtraced.h"
 #include "core/recipes/etcd/make.h"
-#include "core/world/etcd/server.h"
+#include "core/simservers/etcd/server.h"
 
 namespace lockscope::contention {
 
@@ -35,15 +35,14 @@ private:
 
 class EtcdClients {
 public:
-    [[nodiscard]] std::unique_ptr<ContenderAccess> open(world::Process &process, int contender,
-                                                        world::EtcdServer &server, world::Network &network,
-                                                        const Scenario &scenario, Trace &trace,
+    [[nodiscard]] std::unique_ptr<ContenderAccess> open(sim::Process &process, int contender, sim::EtcdServer &server,
+                                                        sim::Network &network, const Scenario &scenario, Trace &trace,
                                                         const QByteArray &lock)
     {
         auto &shared = m_clients[process.number()];
         auto client = shared.lock();
         if (!client) {
-            client = world::openEtcd(process, server, network);
+            client = sim::openEtcd(process, server, network);
             shared = client;
         }
         return std::make_unique<EtcdAccess>(std::move(client), scenario, trace, contender, lock);

@@ -26,7 +26,7 @@ public:
         });
     }
 
-    [[nodiscard]] std::unique_ptr<ContenderAccess> open(world::Process &process, int contender) override
+    [[nodiscard]] std::unique_ptr<ContenderAccess> open(sim::Process &process, int contender) override
     {
         return m_clients.open(process, contender, m_server, m_context.network, m_context.scenario, m_context.trace,
                               etcdLockName);
@@ -85,7 +85,7 @@ private:
     }
 
     const ServersContext m_context;
-    world::EtcdServer m_server;
+    sim::EtcdServer m_server;
     EtcdClients m_clients;
     std::map<QByteArray, int> m_granted; // by lease
 };

@@ -47,13 +47,13 @@ Duration longestOf(const Scenario &scenario, FaultKind kind)
     return longest;
 }
 
-Faults::Faults(const Scenario &scenario, VirtualLoop &world, world::Network &network, Servers &servers,
+Faults::Faults(const Scenario &scenario, VirtualLoop &world, sim::Network &network, Servers &servers,
                Clients &clients, Trace &trace, Random random)
     : m_scenario(scenario), m_world(world), m_network(network), m_servers(servers), m_clients(clients),
       m_trace(trace), m_seed(random.next())
 {
     if (!scenario.faults.empty() || !scenario.planned.empty())
-        m_network.setJudge([this](const world::Message &message) { return judge(message); });
+        m_network.setJudge([this](const sim::Message &message) { return judge(message); });
     quint64 number = 0;
     for (const auto &planned : scenario.planned) {
         auto fault = std::make_shared<Drawn>(draw(planned.kind, number++));
@@ -274,14 +274,14 @@ void Faults::partition(Drawn &fault, int victim)
     tell(fault, victim, words[which]);
     for (int server = 0; server < m_servers.count(); ++server) {
         if (which != 1)
-            m_network.block(number, server, world::Direction::ToServer);
+            m_network.block(number, server, sim::Direction::ToServer);
         if (which != 0)
-            m_network.block(number, server, world::Direction::ToClient);
+            m_network.block(number, server, sim::Direction::ToClient);
     }
     endsAfter(fault.lasts, [this, number] {
         for (int server = 0; server < m_servers.count(); ++server) {
-            m_network.open(number, server, world::Direction::ToServer);
-            m_network.open(number, server, world::Direction::ToClient);
+            m_network.open(number, server, sim::Direction::ToServer);
+            m_network.open(number, server, sim::Direction::ToClient);
         }
     });
 }
@@ -314,15 +314,14 @@ void Faults::applyOnNextChance(const Shared &fault)
     });
 }
 
-world::Delivery Faults::judge(const world::Message &message)
+sim::Delivery Faults::judge(const sim::Message &message)
 {
     for (std::size_t i = 0; i < m_ambushes.size(); ++i) {
         const auto fault = m_ambushes[i];
         auto *process = fault->victim == nobody ? nullptr : m_clients.processOf(fault->victim);
         if (fault->victim != nobody && (!process || process->number() != message.process))
             continue;
-        const auto wanted =
-            fault->kind == FaultKind::LoseReply ? world::Direction::ToClient : world::Direction::ToServer;
+        const auto wanted = fault->kind == FaultKind::LoseReply ? sim::Direction::ToClient : sim::Direction::ToServer;
         if (message.direction != wanted || fault->skips-- > 0)
             continue;
         m_ambushes.erase(m_ambushes.begin() + static_cast<std::ptrdiff_t>(i));

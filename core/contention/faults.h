@@ -24,7 +24,7 @@ class Clients {
 public:
     virtual ~Clients() = default;
     // Null when it is dead.
-    [[nodiscard]] virtual world::Process *processOf(int contender) = 0;
+    [[nodiscard]] virtual sim::Process *processOf(int contender) = 0;
     [[nodiscard]] virtual bool holds(int contender) const = 0;
     virtual void kill(int contender) = 0; // with everybody who shares its process
     // Its thread is gone, its process is not; until the next round.
@@ -33,7 +33,7 @@ public:
 
 class Faults {
 public:
-    Faults(const Scenario &scenario, VirtualLoop &world, world::Network &network, Servers &servers, Clients &clients,
+    Faults(const Scenario &scenario, VirtualLoop &world, sim::Network &network, Servers &servers, Clients &clients,
            Trace &trace, Random random);
 
     void beginRound();
@@ -67,7 +67,7 @@ private:
     [[nodiscard]] bool strikeServer(Drawn &fault, int victim);
     [[nodiscard]] bool jumpClock(Drawn &fault, int &victim, QByteArray &how);
     void applyOnNextChance(const Shared &fault);
-    [[nodiscard]] world::Delivery judge(const world::Message &message);
+    [[nodiscard]] sim::Delivery judge(const sim::Message &message);
     void pause(const Drawn &fault, int victim);
     void partition(Drawn &fault, int victim);
     void drift(Drawn &fault, int victim);
@@ -78,7 +78,7 @@ private:
 
     const Scenario m_scenario;
     VirtualLoop &m_world;
-    world::Network &m_network;
+    sim::Network &m_network;
     Servers &m_servers;
     Clients &m_clients;
     Trace &m_trace;

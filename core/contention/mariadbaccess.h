@@ -4,7 +4,7 @@
 
 #include "core/contention/sqlaccess.h"
 #include "core/recipes/make.h"
-#include "core/world/mariadb/session.h"
+#include "core/simservers/mariadb/session.h"
 
 namespace lockscope::contention {
 
@@ -30,7 +30,7 @@ inline const QByteArray simulatedName("sim"), simulatedLeases("sim.shedlock");
                                                               + simulatedRowOf(context.contender % scenario.rows);
     const recipes::AcquireOptions options{false, 1, scenario.ttl};
     return std::make_unique<SqlAccess>(
-        world::openSession(context.process, context.server, context.network), context.trace, context.contender,
+        sim::openSession(context.process, context.server, context.network), context.trace, context.contender,
         [recipe = scenario.recipe, lock, options](mariadb::Session &session, Random random) {
             return recipes::makeLock(recipe, session, lock, options, std::move(random));
         });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/contention/backendrules.h"
 #include "core/contention/mutants/mutants.h"
-#include "core/world/mariadb/statements.h"
+#include "core/simservers/mariadb/statements.h"
 #include "core/base/text.h"
 
 namespace lockscope::contention {
@@ -84,8 +84,8 @@ GuaranteeRule twoBelieveOnMariaDb(const RecipeInfo &recipe, FaultKind fault, con
 
 Result<void> checkSqlAct(const QByteArray &command)
 {
-    const auto what = world::readSqlStatement(command);
-    const bool isKill = what && what->kind >= world::SqlStatement::Kind::KillQuery;
+    const auto what = sim::readSqlStatement(command);
+    const bool isKill = what && what->kind >= sim::SqlStatement::Kind::KillQuery;
     if (what && what->parameters == 0 && !isKill)
         return {};
     return Error{

@@ -11,8 +11,8 @@ namespace {
 
 bool writesRow(const Act &act)
 {
-    const auto what = world::readSqlStatement(act.command);
-    return what && what->kind == world::SqlStatement::Kind::WriteRow;
+    const auto what = sim::readSqlStatement(act.command);
+    return what && what->kind == sim::SqlStatement::Kind::WriteRow;
 }
 
 class MariaDbServers final : public SqlServers {
@@ -60,7 +60,7 @@ private:
             return lines;
         }
         for (int i = 0; i < scenario().rows; ++i) {
-            const world::RowId row{simulatedTable, simulatedRowOf(i)};
+            const sim::RowId row{simulatedTable, simulatedRowOf(i)};
             // Of a row that is only locked it says nothing.
             const auto version =
                 m_writes ? "version " + QByteArray::number(m_server.committedVersion(row).value_or(0)) : QByteArray();

@@ -4,7 +4,7 @@
 
 #include "core/contention/sqlaccess.h"
 #include "core/recipes/postgresql/make.h"
-#include "core/world/postgresql/session.h"
+#include "core/simservers/postgresql/session.h"
 
 namespace lockscope::contention {
 
@@ -15,7 +15,7 @@ inline const QByteArray simulatedAdvisory("42");
     const auto &recipe = context.scenario.recipe;
     const auto lock = takesNamedLock(recipe) ? "ADVISORY#" + simulatedAdvisory
                                              : simulatedTable + '#' + simulatedKey + '=' + simulatedRow;
-    return std::make_unique<SqlAccess>(world::openPostgreSqlSession(context.process, context.server, context.network),
+    return std::make_unique<SqlAccess>(sim::openPostgreSqlSession(context.process, context.server, context.network),
                                        context.trace, context.contender,
                                        [recipe, lock](mariadb::Session &session, Random /*random*/) {
                                            return recipes::makePostgreSqlLock(recipe, session, lock, {});

@@ -10,7 +10,7 @@ namespace {
 class PostgreSqlServers final : public SqlServers {
 public:
     explicit PostgreSqlServers(const ServersContext &context)
-        : SqlServers(context, world::postgreSqlRules, "ADVISORY", simulatedAdvisory)
+        : SqlServers(context, sim::postgreSqlRules, "ADVISORY", simulatedAdvisory)
     {
         m_server.addRow(simulatedTable, simulatedKey, simulatedRow, 1);
     }

@@ -5,7 +5,7 @@
 #include "core/contention/mutants/mutants.h"
 #include "core/contention/servers.h"
 #include "core/recipes/make.h"
-#include "core/world/redis/server.h"
+#include "core/simservers/redis/server.h"
 
 #include <algorithm>
 
@@ -76,11 +76,11 @@ private:
     std::shared_ptr<RedisClient> m_client;
 };
 
-using RedisServerList = std::vector<std::unique_ptr<world::RedisServer>>;
+using RedisServerList = std::vector<std::unique_ptr<sim::RedisServer>>;
 
 class RedisClients {
 public:
-    [[nodiscard]] std::unique_ptr<ContenderAccess> open(world::Process &process, int contender,
+    [[nodiscard]] std::unique_ptr<ContenderAccess> open(sim::Process &process, int contender,
                                                         const RedisServerList &servers, const Scenario &scenario,
                                                         Trace &trace, const RedisKey &key)
     {
@@ -89,7 +89,7 @@ public:
         if (!client) {
             client = std::make_shared<RedisClient>();
             for (const auto &server : servers) {
-                client->connections.push_back(world::openRedis(process, *server));
+                client->connections.push_back(sim::openRedis(process, *server));
                 client->traced.push_back(tracedFor(scenario.recipe, *client->connections.back(), trace, contender));
             }
             shared = client;

@@ -13,25 +13,25 @@ using namespace std::chrono_literals;
 
 const RedisKey lockKey("sim-lock");
 
-QByteArray wordsOf(const world::RedisContent &content)
+QByteArray wordsOf(const sim::RedisContent &content)
 {
     struct Words {
-        QByteArray operator()(const world::RedisText &text) const { return "= " + text; }
-        QByteArray operator()(const world::RedisList &list) const
+        QByteArray operator()(const sim::RedisText &text) const { return "= " + text; }
+        QByteArray operator()(const sim::RedisList &list) const
         {
             QByteArrayList all;
             for (const auto &entry : list)
                 all << entry;
             return "list: " + all.join(", ");
         }
-        QByteArray operator()(const world::RedisSortedSet &set) const
+        QByteArray operator()(const sim::RedisSortedSet &set) const
         {
             QByteArrayList all;
             for (const auto &[score, member] : set.order)
                 all << member;
             return "in order: " + all.join(", ");
         }
-        QByteArray operator()(const world::RedisHash &hash) const
+        QByteArray operator()(const sim::RedisHash &hash) const
         {
             QByteArrayList all;
             for (const auto &[field, value] : hash)
@@ -57,7 +57,7 @@ public:
         const bool isQuorum = playable(context.scenario.recipe)->quorum;
         const int count = !isQuorum ? 1 : context.scenario.servers > 0 ? context.scenario.servers : redlockNodes;
         for (int i = 0; i < count; ++i) {
-            m_servers.push_back(std::make_unique<world::RedisServer>(context.network, i));
+            m_servers.push_back(std::make_unique<sim::RedisServer>(context.network, i));
             // Of a write or two, or of half a lease. Only for who will fail over: it copies what is changed.
             const auto lag = m_random.below(2) == 0 ? Duration(20ms) : Duration(context.scenario.ttl / 2);
             if (failsOver(context.scenario))
@@ -67,7 +67,7 @@ public:
         }
     }
 
-    [[nodiscard]] std::unique_ptr<ContenderAccess> open(world::Process &process, int contender) override
+    [[nodiscard]] std::unique_ptr<ContenderAccess> open(sim::Process &process, int contender) override
     {
         return m_clients.open(process, contender, m_servers, m_context.scenario, m_context.trace, lockKey);
     }
@@ -97,11 +97,11 @@ public:
     }
     bool restartEmpty(Duration downFor, int only) override
     {
-        return ofThose(only, [downFor](world::RedisServer &server) { server.restart(downFor); });
+        return ofThose(only, [downFor](sim::RedisServer &server) { server.restart(downFor); });
     }
     bool failover(int only) override
     {
-        return ofThose(only, [](world::RedisServer &server) { server.failOver(20ms); });
+        return ofThose(only, [](sim::RedisServer &server) { server.failOver(20ms); });
     }
     bool loseNextPublish() override
     {

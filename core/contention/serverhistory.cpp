@@ -10,7 +10,7 @@ constexpr std::size_t mostKept = 60'000;
 
 } // namespace
 
-ServerHistory::ServerHistory(const Scenario &scenario, const Servers &servers, const world::Network &network,
+ServerHistory::ServerHistory(const Scenario &scenario, const Servers &servers, const sim::Network &network,
                              std::function<Moment()> now)
     : m_scenario(scenario), m_servers(servers), m_network(network), m_now(std::move(now)),
       m_isDown(std::size_t(servers.count()))
@@ -59,11 +59,11 @@ void ServerHistory::look()
     m_known = std::move(now);
 }
 
-void ServerHistory::sent(const world::Message &message, std::optional<Moment> arrives)
+void ServerHistory::sent(const sim::Message &message, std::optional<Moment> arrives)
 {
     if (m_history.until)
         return;
-    const bool toServer = message.direction == world::Direction::ToServer;
+    const bool toServer = message.direction == sim::Direction::ToServer;
     m_history.messages.push_back(
         {m_now(), arrives, message.process * m_scenario.perProcess, message.server, toServer});
 }

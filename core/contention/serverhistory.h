@@ -13,13 +13,13 @@ constexpr int mostContendersFollowed = 24;
 class ServerHistory {
 public:
     // All outlive it.
-    ServerHistory(const Scenario &scenario, const Servers &servers, const world::Network &network,
+    ServerHistory(const Scenario &scenario, const Servers &servers, const sim::Network &network,
                   std::function<Moment()> now);
 
     // Something may have changed.
     void look();
     // `arrives` counts from the start of the run, as all moments.
-    void sent(const world::Message &message, std::optional<Moment> arrives);
+    void sent(const sim::Message &message, std::optional<Moment> arrives);
     // Leaves it empty.
     [[nodiscard]] History take();
 
@@ -29,7 +29,7 @@ private:
 
     const Scenario m_scenario;
     const Servers &m_servers;
-    const world::Network &m_network;
+    const sim::Network &m_network;
     std::function<Moment()> m_now;
     std::map<std::pair<int, QByteArray>, ServerLine> m_known;
     std::vector<bool> m_isDown;

@@ -6,7 +6,7 @@
 #include "core/recipes/lock.h"
 #include "core/base/backendkind.h"
 #include "core/base/random.h"
-#include "core/world/network.h"
+#include "core/simservers/network.h"
 #include "core/contention/trace.h"
 
 namespace lockscope::contention {
@@ -29,7 +29,7 @@ class Servers {
 public:
     virtual ~Servers() = default;
 
-    [[nodiscard]] virtual std::unique_ptr<ContenderAccess> open(world::Process &process, int contender) = 0;
+    [[nodiscard]] virtual std::unique_ptr<ContenderAccess> open(sim::Process &process, int contender) = 0;
     [[nodiscard]] virtual int count() const = 0; // they are numbered from 0
 
     // The faults that are the servers' own. Each returns whether it could be done now, for example whether
@@ -67,7 +67,7 @@ public:
 struct ServersContext {
     const Scenario &scenario;
     VirtualLoop &world;
-    world::Network &network;
+    sim::Network &network;
     Trace &trace;
     Random random;
 };

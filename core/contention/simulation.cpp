@@ -39,7 +39,7 @@ public:
     [[nodiscard]] Recording take();
 
 private:
-    [[nodiscard]] world::Process *processOf(int contender) override;
+    [[nodiscard]] sim::Process *processOf(int contender) override;
     [[nodiscard]] bool holds(int contender) const override;
     void kill(int contender) override;
     void stopWorking(int contender) override;
@@ -61,12 +61,12 @@ private:
     VirtualLoop m_world;
     const Instant m_start;
     Random m_random;
-    world::Network m_network;
+    sim::Network m_network;
     Trace m_trace;
     Checkers m_checkers;
     Resource m_resource;
     std::unique_ptr<Servers> m_servers;
-    std::vector<std::unique_ptr<world::Process>> m_processes; // empty where one died
+    std::vector<std::unique_ptr<sim::Process>> m_processes;   // empty where one died
     std::vector<std::unique_ptr<ContenderAccess>> m_accesses; // by contender; empty where one died
     std::unique_ptr<Faults> m_faults;
     std::unique_ptr<ServerHistory> m_history; // of few contenders
@@ -128,7 +128,7 @@ void SimulatedRun::followServers()
 {
     m_history = std::make_unique<ServerHistory>(m_scenario, *m_servers, m_network, [this] { return now(); });
     m_network.setWatcher(
-        [this](const world::Message &message, std::optional<Instant> arrives) {
+        [this](const sim::Message &message, std::optional<Instant> arrives) {
             m_history->sent(message, arrives ? std::optional<Moment>(*arrives - m_start) : std::nullopt);
         },
         [this] { m_history->look(); });
@@ -196,7 +196,7 @@ void SimulatedRun::advance()
 
 // --- the clients -----------------------------------------------------------------------------------
 
-world::Process *SimulatedRun::processOf(int contender)
+sim::Process *SimulatedRun::processOf(int contender)
 {
     const auto &process = m_processes[std::size_t(contender / m_scenario.perProcess)];
     return process && process->isAlive() ? process.get() : nullptr;
@@ -310,7 +310,7 @@ Task<void> SimulatedRun::connectAll()
         if (!process || !process->isAlive()) {
             if (process)
                 m_trace.add({{}, i, Mark::Comes, false, 0, {}, {}});
-            process = std::make_unique<world::Process>(m_world, i / m_scenario.perProcess);
+            process = std::make_unique<sim::Process>(m_world, i / m_scenario.perProcess);
         }
         access = m_servers->open(*process, i);
     }

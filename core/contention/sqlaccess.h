@@ -6,7 +6,7 @@
 #include "core/contention/servers.h"
 #include "core/contention/traced/tracedsql.h"
 #include "core/rules/catalogue.h"
-#include "core/world/mariadb/server.h"
+#include "core/simservers/mariadb/server.h"
 
 namespace lockscope::contention {
 
@@ -71,10 +71,10 @@ private:
 // What opens one.
 struct SqlAccessContext {
     const Scenario &scenario;
-    world::Network &network;
+    sim::Network &network;
     Trace &trace;
-    world::SqlServer &server;
-    world::Process &process;
+    sim::SqlServer &server;
+    sim::Process &process;
     int contender;
 };
 

@@ -5,13 +5,13 @@ namespace lockscope::contention {
 
 using namespace std::chrono_literals;
 
-SqlServers::SqlServers(const ServersContext &context, const world::SqlServerRules &rules, QByteArray kind,
+SqlServers::SqlServers(const ServersContext &context, const sim::SqlServerRules &rules, QByteArray kind,
                        QByteArray name)
     : m_server(context.world, rules), m_context(context), m_kind(std::move(kind)), m_name(std::move(name))
 {
 }
 
-std::unique_ptr<ContenderAccess> SqlServers::open(world::Process &process, int contender)
+std::unique_ptr<ContenderAccess> SqlServers::open(sim::Process &process, int contender)
 {
     auto access = openAccess({m_context.scenario, m_context.network, m_context.trace, m_server, process, contender});
     m_accesses[contender] = access.get();
@@ -28,7 +28,7 @@ bool SqlServers::expire(int contender)
 bool SqlServers::forceRelease(bool ofWaiter)
 {
     const bool named = takesNamedLock(m_context.scenario.recipe);
-    const world::RowId id{simulatedTable, simulatedRow};
+    const sim::RowId id{simulatedTable, simulatedRow};
     const auto &rows = m_server.rowLocks();
     const auto &names = m_server.namedLocks();
     const auto whose = ofWaiter ? (named ? names.firstWaiterFor(m_name) : rows.firstWaiterFor(id))
@@ -62,7 +62,7 @@ Duration SqlServers::longestLife() const
     return 2 * Duration(m_context.scenario.ttl) + 2s;
 }
 
-ServerLine SqlServers::rowLine(const world::RowId &row, const QByteArray &what) const
+ServerLine SqlServers::rowLine(const sim::RowId &row, const QByteArray &what) const
 {
     return line(row.table + ' ' + simulatedKey + '=' + row.value, what, m_server.rowLocks().queueOf(row));
 }

@@ -8,7 +8,7 @@ namespace lockscope::contention {
 
 class SqlServers : public Servers {
 public:
-    [[nodiscard]] std::unique_ptr<ContenderAccess> open(world::Process &process, int contender) final;
+    [[nodiscard]] std::unique_ptr<ContenderAccess> open(sim::Process &process, int contender) final;
     [[nodiscard]] int count() const final { return 1; }
     bool expire(int contender) final;
     // KILL of who holds it, or of who waits.
@@ -22,16 +22,16 @@ public:
 
 protected:
     // Named locks stand in the picture as `kind` and their name; contenders contend for that one `name`.
-    SqlServers(const ServersContext &context, const world::SqlServerRules &rules, QByteArray kind, QByteArray name);
+    SqlServers(const ServersContext &context, const sim::SqlServerRules &rules, QByteArray kind, QByteArray name);
 
     [[nodiscard]] virtual std::unique_ptr<SqlAccess> openAccess(const SqlAccessContext &context) const = 0;
     // The rows that a recipe locks.
     [[nodiscard]] virtual std::vector<ServerLine> rows() const = 0;
-    [[nodiscard]] ServerLine rowLine(const world::RowId &row, const QByteArray &what) const;
+    [[nodiscard]] ServerLine rowLine(const sim::RowId &row, const QByteArray &what) const;
     [[nodiscard]] const Scenario &scenario() const { return m_context.scenario; }
     [[nodiscard]] Trace &trace() const { return m_context.trace; }
 
-    world::SqlServer m_server;
+    sim::SqlServer m_server;
 
 private:
     // `queue`: who has it, then who waits, by the server's numbers.

@@ -46,7 +46,7 @@ public:
         });
     }
 
-    [[nodiscard]] std::unique_ptr<ContenderAccess> open(world::Process &process, int contender) override
+    [[nodiscard]] std::unique_ptr<ContenderAccess> open(sim::Process &process, int contender) override
     {
         const auto number = std::size_t(process.number());
         if (number >= m_sessions.size())
@@ -54,10 +54,10 @@ public:
         auto &shared = m_sessions[number];
         auto session = shared.lock();
         if (!session || session->state() == zk::SessionState::Expired) {
-            world::zookeeper::SessionOptions options;
+            sim::zookeeper::SessionOptions options;
             options.timeout = m_context.scenario.sessionTimeout;
             options.random = Random(m_random.next());
-            session = world::zookeeper::openSession(process, m_ensemble, std::move(options));
+            session = sim::zookeeper::openSession(process, m_ensemble, std::move(options));
             shared = session;
         }
         return std::make_unique<ZooKeeperAccess>(session, m_context.scenario, m_context.trace, contender,
@@ -160,7 +160,7 @@ public:
     [[nodiscard]] Duration longestGap() const override { return 2 * m_context.scenario.sessionTimeout + 10s; }
     [[nodiscard]] Duration longestLife() const override
     {
-        return m_context.scenario.sessionTimeout + world::zookeeper::EnsembleOptions().tick + 1s;
+        return m_context.scenario.sessionTimeout + sim::zookeeper::EnsembleOptions().tick + 1s;
     }
 
 private:
@@ -232,9 +232,9 @@ private:
         std::sort(names.begin(), names.end());
         return names.join(' ');
     }
-    static world::zookeeper::EnsembleOptions options(const Scenario &scenario)
+    static sim::zookeeper::EnsembleOptions options(const Scenario &scenario)
     {
-        world::zookeeper::EnsembleOptions options;
+        sim::zookeeper::EnsembleOptions options;
         const int needed = has(scenario, FaultKind::Lag) ? 3 : 1; // one alone cannot lag
         options.members = scenario.servers > 0 ? scenario.servers : needed;
         return options;
@@ -242,7 +242,7 @@ private:
 
     const ServersContext m_context;
     Random m_random;
-    world::zookeeper::Ensemble m_ensemble;
+    sim::zookeeper::Ensemble m_ensemble;
     std::deque<std::weak_ptr<zk::Session>> m_sessions; // by process
     const ZooKeeperAccess::Paths m_paths,
         m_opposite;                  // nearly all contenders have the same

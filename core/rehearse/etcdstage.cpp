@@ -13,12 +13,12 @@ class EtcdStage final : public Stage {
 public:
     explicit EtcdStage(const StageContext &context)
         : m_context(context), m_server(context.world), m_operator(context.world, operatorProcess(context.scenario)),
-          m_client(world::openEtcd(m_operator, m_server, context.network))
+          m_client(sim::openEtcd(m_operator, m_server, context.network))
     {
     }
     ~EtcdStage() override { m_operator.kill(); }
 
-    [[nodiscard]] std::unique_ptr<contention::ContenderAccess> open(world::Process &process, int contender) override
+    [[nodiscard]] std::unique_ptr<contention::ContenderAccess> open(sim::Process &process, int contender) override
     {
         return m_clients.open(process, contender, m_server, m_context.network, m_context.scenario, m_context.trace,
                               m_context.plan.before.lock.name);
@@ -41,9 +41,9 @@ public:
 
 private:
     const StageContext m_context;
-    world::EtcdServer m_server;
+    sim::EtcdServer m_server;
     contention::EtcdClients m_clients;
-    world::Process m_operator;
+    sim::Process m_operator;
     std::unique_ptr<etcd::Client> m_client;
 };
 

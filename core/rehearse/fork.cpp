@@ -236,7 +236,7 @@ private:
         const auto &part = m_cast.parts[i];
         auto &process = m_processes[part.process];
         if (!process)
-            process = std::make_unique<world::Process>(m_world, part.process);
+            process = std::make_unique<sim::Process>(m_world, part.process);
         auto &one = m_castings[i];
         one.access = m_stage->open(*process, static_cast<int>(i));
         for (int tries = 0; tries < 5000 && !one.access->isReady(); ++tries)
@@ -326,9 +326,9 @@ private:
     const RecipeMapping &m_cast;
     const contention::Scenario m_scenario;
     VirtualLoop m_world;
-    world::Network m_network;
+    sim::Network m_network;
     contention::Trace m_trace;
-    std::map<int, std::unique_ptr<world::Process>> m_processes;
+    std::map<int, std::unique_ptr<sim::Process>> m_processes;
     std::unique_ptr<Stage> m_stage;
     std::vector<Casting> m_castings; // by part
     Outcome m_outcome;

@@ -7,7 +7,7 @@ namespace lockscope::rehearse {
 
 std::unique_ptr<Stage> makePostgreSqlStage(const StageContext &context)
 {
-    return std::make_unique<SqlStage>(context, contention::openPostgreSqlAccess, world::postgreSqlRules);
+    return std::make_unique<SqlStage>(context, contention::openPostgreSqlAccess, sim::postgreSqlRules);
 }
 
 } // namespace lockscope::rehearse

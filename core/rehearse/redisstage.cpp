@@ -17,13 +17,13 @@ public:
         const bool isOfSet = recipes::recipeOf(context.plan.before.recipe).quorum;
         const auto nodes = isOfSet ? std::max<std::size_t>(1, context.plan.before.nodes.size()) : 1;
         for (std::size_t i = 0; i < nodes; ++i)
-            m_servers.push_back(std::make_unique<world::RedisServer>(context.network, static_cast<int>(i)));
+            m_servers.push_back(std::make_unique<sim::RedisServer>(context.network, static_cast<int>(i)));
         for (const auto &server : m_servers)
-            m_connections.push_back(world::openRedis(m_operator, *server));
+            m_connections.push_back(sim::openRedis(m_operator, *server));
     }
     ~RedisStage() override { m_operator.kill(); }
 
-    [[nodiscard]] std::unique_ptr<contention::ContenderAccess> open(world::Process &process, int contender) override
+    [[nodiscard]] std::unique_ptr<contention::ContenderAccess> open(sim::Process &process, int contender) override
     {
         return m_clients.open(process, contender, m_servers, m_context.scenario, m_context.trace,
                               RedisKey(m_context.plan.before.lock.name));
@@ -66,7 +66,7 @@ private:
     const StageContext m_context;
     contention::RedisServerList m_servers;
     contention::RedisClients m_clients;
-    world::Process m_operator;
+    sim::Process m_operator;
     std::vector<std::unique_ptr<redis::Connection>> m_connections;
 };
 

@@ -13,13 +13,13 @@ namespace lockscope::rehearse {
 class SqlStage : public Stage {
 public:
     using OpenAccess = std::unique_ptr<contention::SqlAccess> (*)(const contention::SqlAccessContext &context);
-    SqlStage(const StageContext &context, OpenAccess openAccess, world::SqlServerRules rules = {})
+    SqlStage(const StageContext &context, OpenAccess openAccess, sim::SqlServerRules rules = {})
         : m_context(context), m_server(context.world, rules), m_openAccess(openAccess)
     {
         m_server.addRow(contention::simulatedTable, contention::simulatedKey, contention::simulatedRow, 1);
     }
 
-    [[nodiscard]] std::unique_ptr<contention::ContenderAccess> open(world::Process &process, int contender) override
+    [[nodiscard]] std::unique_ptr<contention::ContenderAccess> open(sim::Process &process, int contender) override
     {
         auto access =
             m_openAccess({m_context.scenario, m_context.network, m_context.trace, m_server, process, contender});
@@ -39,7 +39,7 @@ protected:
     virtual bool endHold(int contender) { return m_server.kill(m_accesses.at(contender)->connection()); }
 
     const StageContext m_context;
-    world::SqlServer m_server;
+    sim::SqlServer m_server;
 
 private:
     const OpenAccess m_openAccess;

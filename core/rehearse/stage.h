@@ -11,7 +11,7 @@ struct StageContext {
     const operate::ForceReleasePlan &plan;
     const contention::Scenario &scenario;
     VirtualLoop &world;
-    world::Network &network;
+    sim::Network &network;
     contention::Trace &trace;
 };
 
@@ -19,8 +19,7 @@ class Stage {
 public:
     virtual ~Stage() = default;
     // Contenders of one process share what its client would share.
-    [[nodiscard]] virtual std::unique_ptr<contention::ContenderAccess> open(world::Process &process,
-                                                                            int contender) = 0;
+    [[nodiscard]] virtual std::unique_ptr<contention::ContenderAccess> open(sim::Process &process, int contender) = 0;
     // The plan's release, sent to the hold that this contender has here.
     [[nodiscard]] virtual Task<Result<operate::Sent>> release(operate::ForceReleasePlan plan, int contender,
                                                               recipes::Grant grant) = 0;

@@ -9,7 +9,7 @@ namespace lockscope::rehearse {
 
 namespace {
 
-namespace keeper = world::zookeeper;
+namespace keeper = sim::zookeeper;
 
 class ZooKeeperStage final : public Stage {
 public:
@@ -21,7 +21,7 @@ public:
     }
     ~ZooKeeperStage() override { m_operator.kill(); }
 
-    [[nodiscard]] std::unique_ptr<contention::ContenderAccess> open(world::Process &process, int contender) override
+    [[nodiscard]] std::unique_ptr<contention::ContenderAccess> open(sim::Process &process, int contender) override
     {
         auto &shared = m_sessions[process.number()];
         auto session = shared.lock();
@@ -56,7 +56,7 @@ private:
     const StageContext m_context;
     keeper::Ensemble m_ensemble;
     std::map<int, std::weak_ptr<zk::Session>> m_sessions; // by process
-    world::Process m_operator;
+    sim::Process m_operator;
     std::unique_ptr<zk::Session> m_session;
 };
 

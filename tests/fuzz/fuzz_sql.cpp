@@ -6,7 +6,7 @@
 #include "core/inspect/mariadb/reader.h"
 #include "core/mariadb/freshness.h"
 #include "core/recipes/mariadb/rowname.h"
-#include "core/world/mariadb/server.h"
+#include "core/simservers/mariadb/server.h"
 #include "tests/fuzz/locks.h"
 
 using namespace lockscope;
@@ -26,7 +26,7 @@ public:
     [[nodiscard]] QByteArray serverVersion() const override { return {}; }
     [[nodiscard]] mariadb::Features features() const override
     {
-        return m_script.contains("mysql") ? mariadb::Features() : world::SqlServer::features();
+        return m_script.contains("mysql") ? mariadb::Features() : sim::SqlServer::features();
     }
     Subscription onState(std::function<void(mariadb::SessionState)>) override { return {}; }
     void send(Request &&request) override { std::get<Asked<mariadb::Statement>>(request).reply.complete(next()); }

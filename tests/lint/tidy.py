@@ -25,7 +25,7 @@ SETTINGS = (
 # Targets that are read as one. Where two of them use one name for two things clang says so, and each is read by itself.
 TOGETHER = (
     ("base", "async", "transport", "zookeeper", "redis", "mariadb", "etcd", "postgresql", "rules"),
-    ("recipes", "world", "contention", "lessons", "rehearse"),
+    ("recipes", "simservers", "contention", "lessons", "rehearse"),
     ("inspect", "operate"),
     ("history", "sandbox", "connections", "workspace"),
     ("ui_theme", "ui_models", "ui_parts", "ui_views"),

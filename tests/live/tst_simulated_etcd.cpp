@@ -3,7 +3,7 @@
 // watches must hear the same. Revisions count from where each seed begins.
 #include "core/base/random.h"
 #include "core/sandbox/etcdserver.h"
-#include "core/world/etcd/server.h"
+#include "core/simservers/etcd/server.h"
 #include "core/async/qtloop.h"
 #include "tests/support/patience.h"
 #include "tests/support/startedserver.h"
@@ -166,7 +166,7 @@ class TestSimulatedEtcd : public QObject {
     std::unique_ptr<sandbox::Server> m_server;
     std::unique_ptr<etcd::Client> m_client;
     VirtualLoop m_world;
-    world::EtcdServer m_sim{m_world};
+    sim::EtcdServer m_sim{m_world};
     EtcdSide m_real, m_simulated;
     std::map<QByteArray, int> m_seen; // answers of all seeds, by their first word
 

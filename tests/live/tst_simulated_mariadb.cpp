@@ -30,7 +30,7 @@ struct Step {
 QByteArray words(const Result<mariadb::Rows> &answer)
 {
     if (answer) {
-        world::SqlAnswer same{.rows = *answer};
+        sim::SqlAnswer same{.rows = *answer};
         return testing::SqlWorld::words(same);
     }
     static const QRegularExpression number(QStringLiteral("\\((\\d+)\\)$"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which rows a statement locks, in the simulated MariaDB and in a real one: what it looks at, which is more than it
 // finds where no index is used. That choice is the optimiser's, and is asked of EXPLAIN.
-#include "core/world/mariadb/server.h"
+#include "core/simservers/mariadb/server.h"
 #include "mariadbfixture.h"
 #include "tests/simulate/sqlworld.h"
 #include "tests/support/testmain.h"
@@ -71,7 +71,7 @@ private slots:
         const auto found = run(*holder, select);
         QVERIFY2(found, textOf(found));
         sql.run('a', select);
-        world::SqlAnswer same{.rows = *found};
+        sim::SqlAnswer same{.rows = *found};
         QCOMPARE(sql.heard().last(), "a " + SqlWorld::words(same));
         QCOMPARE(sql.lockedGoods('b'), lockedByReal(*other));
         QVERIFY(run(*holder, "COMMIT"));
@@ -109,7 +109,7 @@ private slots:
             const auto plan = run(*m_admin, "EXPLAIN SELECT * FROM shop.goods WHERE id >= " + from + " FOR UPDATE");
             QVERIFY2(plan, textOf(plan));
             const bool isByIndex = plan->cell(0, "type").value_or("") == "range";
-            QVERIFY2(isByIndex == world::readsByIndex(std::size_t(found), std::size_t(rows)),
+            QVERIFY2(isByIndex == sim::readsByIndex(std::size_t(found), std::size_t(rows)),
                      QByteArray::number(found) + " of " + QByteArray::number(rows));
             (isByIndex ? byIndex : whole) += 1;
         }

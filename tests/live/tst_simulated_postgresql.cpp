@@ -9,7 +9,7 @@
 #include "core/base/random.h"
 #include "core/postgresql/dialect.h"
 #include "core/sandbox/postgresqlserver.h"
-#include "core/world/postgresql/session.h"
+#include "core/simservers/postgresql/session.h"
 #include "tests/support/patience.h"
 #include "tests/support/startedserver.h"
 #include "tests/support/testmain.h"
@@ -104,15 +104,15 @@ class TestSimulatedPostgreSql : public QObject {
     struct Pair {
         std::unique_ptr<mariadb::Session> real, simulated;
         std::optional<Reply<mariadb::Rows>> out, simulatedOut;
-        std::unique_ptr<world::Process> process; // of the simulated one
+        std::unique_ptr<sim::Process> process; // of the simulated one
         bool isInTransaction = false;
     };
     QtLoop m_loop;
     std::unique_ptr<sandbox::Server> m_server;
     std::unique_ptr<mariadb::Session> m_admin;
     std::unique_ptr<VirtualLoop> m_world;
-    std::unique_ptr<world::Network> m_network;
-    std::unique_ptr<world::SqlServer> m_simulated;
+    std::unique_ptr<sim::Network> m_network;
+    std::unique_ptr<sim::SqlServer> m_simulated;
     std::map<char, Pair> m_pairs;
     std::map<QByteArray, qsizetype> m_looksBefore; // of a process, before its last statement
     QByteArrayList m_log;
@@ -135,15 +135,15 @@ class TestSimulatedPostgreSql : public QObject {
     void openAll()
     {
         m_world = std::make_unique<VirtualLoop>();
-        m_network = std::make_unique<world::Network>(*m_world, Random(1), world::Latency{});
-        m_simulated = std::make_unique<world::SqlServer>(*m_world, world::postgreSqlRules);
+        m_network = std::make_unique<sim::Network>(*m_world, Random(1), sim::Latency{});
+        m_simulated = std::make_unique<sim::SqlServer>(*m_world, sim::postgreSqlRules);
         for (const auto *id : {"1", "2"})
             m_simulated->addRow("public.twin", "id", id, 1);
         for (const auto name : pgSessionNames) {
             auto &pair = m_pairs[name];
             pair.real = openReal();
-            pair.process = std::make_unique<world::Process>(*m_world, name);
-            pair.simulated = world::openPostgreSqlSession(*pair.process, *m_simulated, *m_network);
+            pair.process = std::make_unique<sim::Process>(*m_world, name);
+            pair.simulated = sim::openPostgreSqlSession(*pair.process, *m_simulated, *m_network);
         }
         m_world->advance(100ms);
         QVERIFY(eventually([this] {

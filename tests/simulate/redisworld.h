@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/async/scope.h"
-#include "core/world/redis/server.h"
+#include "core/simservers/redis/server.h"
 
 #include <QTest>
 
@@ -15,7 +15,7 @@ struct RedisWorld {
     explicit RedisWorld(int howManyServers = 1, quint64 seed = 1) : network(world, Random(seed), {200us, 300us})
     {
         for (int i = 0; i < howManyServers; ++i)
-            servers.push_back(std::make_unique<world::RedisServer>(network, i));
+            servers.push_back(std::make_unique<sim::RedisServer>(network, i));
     }
     ~RedisWorld()
     {
@@ -23,15 +23,15 @@ struct RedisWorld {
         processes.clear();
     }
 
-    world::RedisServer &server(int number = 0) { return *servers[static_cast<std::size_t>(number)]; }
-    world::Process &addProcess()
+    sim::RedisServer &server(int number = 0) { return *servers[static_cast<std::size_t>(number)]; }
+    sim::Process &addProcess()
     {
-        processes.push_back(std::make_unique<world::Process>(world, static_cast<int>(processes.size())));
+        processes.push_back(std::make_unique<sim::Process>(world, static_cast<int>(processes.size())));
         return *processes.back();
     }
-    redis::Connection &connect(world::Process &process, int toServer = 0)
+    redis::Connection &connect(sim::Process &process, int toServer = 0)
     {
-        connections.push_back(world::openRedis(process, server(toServer)));
+        connections.push_back(sim::openRedis(process, server(toServer)));
         return *connections.back();
     }
 
@@ -73,9 +73,9 @@ struct RedisWorld {
     }
 
     VirtualLoop world;
-    world::Network network;
-    std::vector<std::unique_ptr<world::RedisServer>> servers;
-    std::vector<std::unique_ptr<world::Process>> processes;
+    sim::Network network;
+    std::vector<std::unique_ptr<sim::RedisServer>> servers;
+    std::vector<std::unique_ptr<sim::Process>> processes;
     std::vector<std::unique_ptr<redis::Connection>> connections;
 };
 

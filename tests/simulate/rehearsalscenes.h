@@ -15,8 +15,8 @@
 #include "core/operate/zookeeper.h"
 #include "core/recipes/etcd/make.h"
 #include "core/recipes/make.h"
-#include "core/world/etcd/server.h"
-#include "core/world/mariadb/session.h"
+#include "core/simservers/etcd/server.h"
+#include "core/simservers/mariadb/session.h"
 #include "core/zookeeper/evidence.h"
 #include "tests/support/keepingsink.h"
 
@@ -126,7 +126,7 @@ public:
         inspect::RedisContext context{.connection = ConnectionName("redis")};
         const auto time = server().execute({"TIME"});
         context.observed = inspect::ServerTime(std::chrono::milliseconds(time.items[0].text.toLongLong() * 1000));
-        const auto &channels = server().publisher().topics(world::Publisher::Kind::Channel);
+        const auto &channels = server().publisher().topics(sim::Publisher::Kind::Channel);
         for (const auto &channel : inspect::channelsToCount(main)) {
             const auto at = channels.find(channel);
             context.subscribers[channel] = at == channels.end() ? 0 : qint64(at->second.size());
@@ -143,7 +143,7 @@ public:
     }
 
 private:
-    world::RedisServer &server() { return m_world.server(); }
+    sim::RedisServer &server() { return m_world.server(); }
     inspect::KeyView viewOf(const QByteArray &key)
     {
         using inspect::KeyType;
@@ -198,8 +198,8 @@ public:
     VirtualLoop &loop() override { return m_world; }
     MadeLock open(const recipes::AcquireOptions &options) override
     {
-        m_processes.push_back(std::make_unique<world::Process>(m_world, int(m_processes.size())));
-        m_sessions.push_back(world::openSession(*m_processes.back(), m_server, m_network));
+        m_processes.push_back(std::make_unique<sim::Process>(m_world, int(m_processes.size())));
+        m_sessions.push_back(sim::openSession(*m_processes.back(), m_server, m_network));
         for (int i = 0; i < 1000 && m_sessions.back()->state() != mariadb::SessionState::Connected; ++i)
             m_world.advance(1ms);
         m_connections.push_back(m_sessions.back()->connectionId());
@@ -253,9 +253,9 @@ private:
 
     const QByteArray m_recipe;
     VirtualLoop m_world;
-    world::Network m_network;
-    world::SqlServer m_server;
-    std::vector<std::unique_ptr<world::Process>> m_processes;
+    sim::Network m_network;
+    sim::SqlServer m_server;
+    std::vector<std::unique_ptr<sim::Process>> m_processes;
     std::vector<std::unique_ptr<mariadb::Session>> m_sessions;
     std::vector<mariadb::ConnectionId> m_connections;
 };
@@ -294,8 +294,8 @@ private:
     static QByteArray name() { return "locks/orders"; }
     etcd::Client &connect()
     {
-        m_processes.push_back(std::make_unique<world::Process>(m_world, int(m_processes.size())));
-        m_clients.push_back(world::openEtcd(*m_processes.back(), m_server, m_network));
+        m_processes.push_back(std::make_unique<sim::Process>(m_world, int(m_processes.size())));
+        m_clients.push_back(sim::openEtcd(*m_processes.back(), m_server, m_network));
         for (int i = 0; i < 1000 && m_clients.back()->state() != etcd::ClientState::Connected; ++i)
             m_world.advance(1ms);
         return *m_clients.back();
@@ -303,9 +303,9 @@ private:
 
     const QByteArray m_recipe;
     VirtualLoop m_world;
-    world::Network m_network;
-    world::EtcdServer m_server;
-    std::vector<std::unique_ptr<world::Process>> m_processes;
+    sim::Network m_network;
+    sim::EtcdServer m_server;
+    std::vector<std::unique_ptr<sim::Process>> m_processes;
     std::vector<std::unique_ptr<etcd::Client>> m_clients; // the first one looks
 };
 

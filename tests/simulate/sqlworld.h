@@ -4,7 +4,7 @@
 // order of the answers.
 #pragma once
 
-#include "core/world/mariadb/server.h"
+#include "core/simservers/mariadb/server.h"
 
 namespace lockscope::testing {
 
@@ -32,7 +32,7 @@ public:
     }
     void run(char name, const QByteArray &text, const QByteArrayList &parameters = {})
     {
-        server.execute(connections.at(name), text, parameters, [this, name](const world::SqlAnswer &answer) {
+        server.execute(connections.at(name), text, parameters, [this, name](const sim::SqlAnswer &answer) {
             answers << QByteArray(1, name) + ' ' + words(answer);
         });
     }
@@ -75,7 +75,7 @@ public:
     QByteArrayList heard() { return std::exchange(answers, {}); }
 
     // "1205", "row 1", "no row", "1 changed".
-    static QByteArray words(const world::SqlAnswer &answer)
+    static QByteArray words(const sim::SqlAnswer &answer)
     {
         if (answer.error != 0)
             return QByteArray::number(answer.error);
@@ -85,7 +85,7 @@ public:
     }
 
     VirtualLoop world;
-    world::SqlServer server{world};
+    sim::SqlServer server{world};
     std::map<char, mariadb::ConnectionId> connections;
     QByteArrayList answers;
 };

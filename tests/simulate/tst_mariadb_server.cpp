@@ -25,8 +25,7 @@ private slots:
         QCOMPARE(sql.heard(), (Heard{"a 0 changed", "b row 1"}));
         sql.run('b', "ROLLBACK");
         QCOMPARE(sql.heard(), (Heard{"b 0 changed", "c row 1"}));
-        QCOMPARE(sql.server.rowLocks().holderOf(world::RowId{"shop.stock", "1"}),
-                 std::optional(sql.connections['c']));
+        QCOMPARE(sql.server.rowLocks().holderOf(sim::RowId{"shop.stock", "1"}), std::optional(sql.connections['c']));
     }
 
     void withoutATransactionNothingIsKept()
@@ -94,8 +93,7 @@ private slots:
         QCOMPARE(sql.heard(), Heard());
         sql.world.advance(2ms);
         QCOMPARE(sql.heard(), (Heard{"b 1205"}));
-        QCOMPARE(sql.server.rowLocks().holderOf(world::RowId{"shop.stock", "2"}),
-                 std::optional(sql.connections['b']));
+        QCOMPARE(sql.server.rowLocks().holderOf(sim::RowId{"shop.stock", "2"}), std::optional(sql.connections['b']));
         sql.run('b', "SELECT @@in_transaction AS mine");
         sql.run('a', "COMMIT");
         QCOMPARE(sql.heard(), (Heard{"b row 1", "a 0 changed", "c row 1"}));
@@ -114,8 +112,7 @@ private slots:
         sql.heard();
         sql.run('k', "KILL QUERY " + QByteArray::number(sql.connections['b']));
         QCOMPARE(sql.heard(), (Heard{"b 1317", "k 0 changed"}));
-        QCOMPARE(sql.server.rowLocks().holderOf(world::RowId{"shop.stock", "2"}),
-                 std::optional(sql.connections['b']));
+        QCOMPARE(sql.server.rowLocks().holderOf(sim::RowId{"shop.stock", "2"}), std::optional(sql.connections['b']));
         sql.run('k', "KILL QUERY " + QByteArray::number(sql.connections['b'])); // nothing runs: no effect
         sql.run('k', "KILL " + QByteArray::number(sql.connections['a']));
         QCOMPARE(sql.heard(), (Heard{"k 0 changed", "c row 1", "a closed", "k 0 changed"}));

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The session on the simulated MariaDB tells what the real one tells: which errors, what was lost, what may have
 // been done, and when it is noticed.
-#include "core/world/mariadb/session.h"
+#include "core/simservers/mariadb/session.h"
 #include "tests/support/testmain.h"
 
 #include <QTest>
 
 using namespace lockscope;
-using namespace lockscope::world;
+using namespace lockscope::sim;
 using namespace std::chrono_literals;
 
 namespace {

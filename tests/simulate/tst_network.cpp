@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Processes and links of the simulated world: what is paused, cut, lost or killed behaves as it does on a
 // machine.
-#include "core/world/duetimes.h"
-#include "core/world/network.h"
+#include "core/simservers/duetimes.h"
+#include "core/simservers/network.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope::world;
+using namespace lockscope::sim;
 
 namespace {
 

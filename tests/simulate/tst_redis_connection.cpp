@@ -3,7 +3,7 @@
 #include "redisworld.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope::world;
+using namespace lockscope::sim;
 using redis::ConnectionState;
 
 class TestSimulatedRedisConnection : public QObject {

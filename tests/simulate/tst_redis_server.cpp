@@ -4,7 +4,7 @@
 
 #include "core/redis/client.h"
 #include "core/redis/resp.h"
-#include "core/world/redis/server.h"
+#include "core/simservers/redis/server.h"
 #include "tests/support/testmain.h"
 
 #include <QCryptographicHash>
@@ -15,10 +15,10 @@ class TestSimulatedRedisServer : public QObject {
     Q_OBJECT
 
     std::unique_ptr<RedisWorld> m_world;
-    world::Process *m_process = nullptr;
+    sim::Process *m_process = nullptr;
     redis::Connection *m_client = nullptr;
 
-    world::RedisServer &server() { return m_world->server(); }
+    sim::RedisServer &server() { return m_world->server(); }
     QByteArray tell(redis::Command command) { return m_world->tell(*m_client, std::move(command)); }
     QByteArray direct(const redis::Command &command) { return RedisWorld::textOf(server().execute(command)); }
     QByteArray script(const QByteArray &text) { return direct({"EVAL", text, "0"}); }
@@ -185,7 +185,7 @@ private slots:
         for (const auto &command : sent)
             bytes += redis::encode(command);
         for (qsizetype cut = 0; cut <= bytes.size(); ++cut) {
-            world::RequestReader reader(1 << 20);
+            sim::RequestReader reader(1 << 20);
             std::vector<redis::Command> read;
             for (const auto &piece : {bytes.first(cut), bytes.sliced(cut), redis::encode(sent[1])}) {
                 reader.feed(piece);
@@ -207,7 +207,7 @@ private slots:
     void whatIsNoCommandEndsNothingButItself()
     {
         QFETCH(QByteArray, bytes);
-        world::RequestReader reader(1 << 20);
+        sim::RequestReader reader(1 << 20);
         reader.feed(bytes);
         while (const auto command = reader.next())
             QVERIFY2(command->isEmpty(), command->join(' '));

@@ -5,7 +5,7 @@
 #include "core/async/sleep.h"
 #include "core/recipes/make.h"
 #include "core/recipes/zookeeper/joinqueue.h"
-#include "core/world/zookeeper/tree.h"
+#include "core/simservers/zookeeper/tree.h"
 #include "core/zookeeper/session.h"
 #include "tests/simulate/zookeeperworld.h"
 #include "tests/support/testmain.h"

@@ -3,15 +3,15 @@
 // each, and waiting in virtual time.
 #pragma once
 
-#include "core/world/zookeeper/session.h"
+#include "core/simservers/zookeeper/session.h"
 
 #include <QTest>
 
 namespace lockscope::testing {
 
-using namespace world;
+using namespace sim;
 using namespace std::chrono_literals;
-namespace keeper = world::zookeeper;
+namespace keeper = sim::zookeeper;
 
 class ZooKeeperWorld {
 public:

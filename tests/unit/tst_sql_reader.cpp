@@ -4,7 +4,7 @@
 #include "core/async/virtualloop.h"
 #include "core/inspect/mariadb/reader.h"
 #include "core/mariadb/dialect.h"
-#include "core/world/mariadb/server.h"
+#include "core/simservers/mariadb/server.h"
 #include "tests/support/testmain.h"
 
 #include <QSqlError>
@@ -115,7 +115,7 @@ private slots:
     // The plugin tells who has it, PROCESSLIST that somebody waits, and only the statement for what.
     void thePluginTellsHoldersOnly()
     {
-        AnsweringSql session(m_loop, world::SqlServer::features());
+        AnsweringSql session(m_loop, sim::SqlServer::features());
         notifyProcesses(session);
         session.refuse("setup_instruments", ErrorCode::Unsupported);
         session.say("METADATA_LOCK_INFO",
@@ -143,7 +143,7 @@ private slots:
 
     void withNeitherNobodyIsSaidToHoldIt()
     {
-        AnsweringSql session(m_loop, world::SqlServer::features());
+        AnsweringSql session(m_loop, sim::SqlServer::features());
         notifyProcesses(session);
         session.refuse("setup_instruments", ErrorCode::NoPermission);
         session.refuse("METADATA_LOCK_INFO", ErrorCode::Unsupported);
@@ -159,7 +159,7 @@ private slots:
     void aStoppedServerIsALock()
     {
         for (const bool hasPlugin : {true, false}) {
-            AnsweringSql session(m_loop, world::SqlServer::features());
+            AnsweringSql session(m_loop, sim::SqlServer::features());
             session.say("information_schema.PROCESSLIST", "id user host db command state info in_state now|"
                                                           "3 app h:1 shop Sleep - - 9000 1763800000|"
                                                           "4 app h:1 shop Query waits - 2000 1763800000");
@@ -184,7 +184,7 @@ private slots:
     void preparedXaIsAskedForWhereItIsInTheWay()
     {
         for (const char *connection : {"0", "5"}) {
-            AnsweringSql session(m_loop, world::SqlServer::features());
+            AnsweringSql session(m_loop, sim::SqlServer::features());
             session.say("INNODB_TRX",
                         "is_fresh trx_id connection started rows_locked is_read_only blocking lock_table "
                         "lock_index lock_data requested_mode blocking_mode lock_id state|"

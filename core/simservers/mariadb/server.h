@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// A MariaDB of the simulated world: tables of rows with a version, tables of rows that are locks by what stands in
+// them (SqlTable), transactions, row locks, named locks, and connections that run one statement at a time. On
+// virtual time; belongs to the world's thread.
+//
+// As the real server it does not look whether a client is still there while a statement of it waits for a
+// row: who died in the queue gets the row in its turn, and gives it up then. A wait for a named lock looks once
+// a second. The differential test (tests/live/tst_simulated_mariadb.cpp) holds it against the real one;
+// that of PostgreSQL, whose rules it takes as well (core/simservers/postgresql/session.h), is
+// tests/live/tst_simulated_postgresql.cpp.
+#pragma once
+
+#include "core/async/virtualloop.h"
+#include "core/mariadb/session.h"
+#include "core/simservers/mariadb/locks.h"
+#include "core/simservers/mariadb/statements.h"
+
+#include <cstddef>
+#include <map>
+#include <vector>
+
+namespace lockscope::sim {
+
+// A table of the simulated MariaDB, and which of its rows a statement looks at.
+//
+// One column names its rows, a number; `code` is the same as text; and `version`. The first two have an index each,
+// or neither has.
+struct SqlTable {
+    // The order in which a statement looks at them.
+    struct ByNumber {
+        bool operator()(const QByteArray &one, const QByteArray &other) const
+        {
+            return one.size() != other.size() ? one.size() < other.size() : one < other;
+        }
+    };
+
+    QByteArray key;
+    bool isIndexed = true;
+    std::map<QByteArray, qint64, ByNumber> versions; // by row, with what is not committed yet
+
+    [[nodiscard]] bool hasColumn(const SqlStatement &what) const;
+    [[nodiscard]] static bool isWanted(const SqlStatement &what, const QByteArrayList &parameters,
+                                       const QByteArray &row);
+    [[nodiscard]] std::vector<QByteArray> wanted(const SqlStatement &what, const QByteArrayList &parameters) const;
+    // What the statement reads, and so locks, one after the other: by an index the rows that it wants, else all.
+    [[nodiscard]] std::vector<QByteArray> lookedAt(const SqlStatement &what, const QByteArrayList &parameters) const;
+};
+
+// Which rows a statement looks at, and so locks: what the optimiser of MariaDB 10.11 chooses for a range of an index
+// that is not the primary key, where more columns are wanted than the index has.
+//
+// It compares two prices. By the index each row that is found costs one, to read it, and a fifth, to compare it; the
+// whole table costs a fifth for each of its rows, and 2.9 for all else. EXPLAIN chose so for every range from one
+// row to all, of tables of 3 to 200 rows (tests/live/tst_simulated_mariadb_rows.cpp asks again). Larger tables have
+// indexes of several pages, whose rows in a range are only estimated: of those this says less.
+[[nodiscard]] constexpr bool readsByIndex(std::size_t found, std::size_t rows)
+{
+    return 12 * found <= 2 * rows + 29; // ten times the prices
+}
+
+// The tables of the simulated MariaDB whose rows are locks by what stands in them, with ShedLock's columns: a name,
+// an owner, and until when. Each statement is a transaction of its own, and over at once; the time is the server's.
+class LeasedRows {
+public:
+    struct Seen {
+        RowId id;
+        QByteArray by;
+        std::optional<Duration> left; // none: its time is over
+    };
+
+    explicit LeasedRows(VirtualLoop &world) : m_world(world) {}
+
+    void addTable(const QByteArray &table) { m_tables.insert(table); }
+    [[nodiscard]] bool hasTable(const QByteArray &table) const { return m_tables.contains(table); }
+    [[nodiscard]] static bool isAbout(SqlStatement::Kind kind);
+    // Of a kind that this is about, on a table that is there.
+    [[nodiscard]] SqlAnswer run(const SqlStatement &what, const QByteArrayList &parameters);
+
+    [[nodiscard]] std::vector<Seen> rows() const;
+    [[nodiscard]] QByteArrayList leftBehind() const; // whose time is not over, in words
+    // As an operator does it. False: its time is over already, or there is none.
+    bool end(const RowId &row);
+    void jumpClock(std::chrono::milliseconds by) { m_ahead += by; }
+
+private:
+    struct Row {
+        std::chrono::milliseconds until{0};
+        QByteArray by;
+    };
+    // By the server's clock, without what is less than a millisecond.
+    [[nodiscard]] std::chrono::milliseconds now() const;
+    [[nodiscard]] Row *ownedBy(const RowId &row, const QByteArray &owner);
+
+    VirtualLoop &m_world;
+    Duration m_ahead{0};
+    std::set<QByteArray> m_tables;
+    std::map<RowId, Row> m_rows;
+};
+
+// In what servers with the same locks differ.
+struct SqlServerRules {
+    // A circle is looked for by whoever has waited so long, once, over locks of every kind, and whoever finds it is
+    // its victim. None: when it closes, among rows and among names, and the victim is chosen.
+    std::optional<Duration> deadlockTimeout;
+    // A transaction whose statement failed has lost its locks, and takes nothing but its ROLLBACK. Or only the
+    // statement has failed.
+    bool failureEndsTransaction = false;
+    // Who waits for a named lock is looked after once a second: is its client still there?
+    bool looksAfterWaitingClients = true;
+};
+
+class SqlServer {
+public:
+    using OnAnswer = std::function<void(const SqlAnswer &)>;
+
+    explicit SqlServer(VirtualLoop &world, SqlServerRules rules = {}) : m_world(world), m_rules(rules) {}
+    SqlServer(const SqlServer &) = delete;
+    SqlServer &operator=(const SqlServer &) = delete;
+
+    void addRow(const QByteArray &table, const QByteArray &key, const QByteArray &value, qint64 version);
+    // Without indexes a statement that locks a row locks all that it looks at: every row of the table.
+    void dropIndex(const QByteArray &table) { m_tables[table].isIndexed = false; }
+    [[nodiscard]] std::optional<qint64> committedVersion(const RowId &row) const;
+    [[nodiscard]] static QByteArray version() { return QByteArrayLiteral("10.11.6-MariaDB"); }
+    // What that version has.
+    [[nodiscard]] static mariadb::Features features()
+    {
+        return {true, true, false, true, true, true, "information_schema"};
+    }
+
+    // `closed` is called when the server ends the connection: KILL, or idle for too long.
+    [[nodiscard]] mariadb::ConnectionId connect(std::function<void()> closed);
+    // Answered at once, or when its wait ends; never when the connection ends before.
+    void execute(mariadb::ConnectionId connection, const QByteArray &text, const QByteArrayList &parameters,
+                 OnAnswer answer);
+    // The client's end is closed.
+    void disconnected(mariadb::ConnectionId connection);
+    // KILL CONNECTION and KILL QUERY. False: there is no such connection.
+    bool kill(mariadb::ConnectionId connection);
+    bool killQuery(mariadb::ConnectionId connection);
+
+    // When the last statement of it came or ended; none when it runs one, or is gone.
+    [[nodiscard]] std::optional<Instant> idleSince(mariadb::ConnectionId connection) const;
+    // The rows that say who has them, and until when.
+    [[nodiscard]] LeasedRows &leasedRows() { return m_leasedRows; }
+    [[nodiscard]] const LeasedRows &leasedRows() const { return m_leasedRows; }
+    // Who holds what and who waits, by the server's word; named locks by their name.
+    [[nodiscard]] const RowLocks &rowLocks() const { return m_rows; }
+    [[nodiscard]] const NamedLocks &namedLocks() const { return m_names; }
+    // Locks and open transactions, in words.
+    [[nodiscard]] QByteArrayList leftBehind() const;
+
+private:
+    struct Statement {
+        SqlStatement what;
+        QByteArrayList parameters;
+    };
+    struct Waiting {
+        Statement statement;
+        OnAnswer answer;
+        Instant since{};
+        Timer timer;
+        std::size_t at = 0; // of the rows that its statement looks at, this one
+    };
+    struct Connection {
+        mariadb::ConnectionId id = 0;
+        std::function<void()> closed;
+        std::chrono::seconds lockWaitTimeout{50};
+        bool isInTransaction = false;
+        bool isAborted = false;                          // its transaction
+        bool isReadCommitted = false;                    // its transaction: not REPEATABLE READ, as is usual
+        bool isNextReadCommitted = false;                // those that follow
+        bool isGone = false;                             // its client; noticed when the wait ends
+        std::map<RowId, qint64> before;                  // the versions that a rollback brings back
+        std::optional<std::map<RowId, qint64>> snapshot; // of the first plain read of the transaction
+        std::optional<Waiting> waiting;
+        Instant idleSince{};
+    };
+
+    // No answer yet: it waits.
+    [[nodiscard]] std::optional<SqlAnswer> run(Connection &connection, const Statement &statement,
+                                               const OnAnswer &answer);
+    [[nodiscard]] SqlAnswer runSimple(Connection &connection, const Statement &statement);
+    // From the `from`th row on that it looks at.
+    [[nodiscard]] std::optional<SqlAnswer> lockRows(Connection &connection, const Statement &statement,
+                                                    const OnAnswer &answer, std::size_t from);
+    [[nodiscard]] std::optional<SqlAnswer> waitForRow(Connection &connection, const Statement &statement,
+                                                      const OnAnswer &answer, std::size_t at);
+    // It got the row at once, and does not want it: READ COMMITTED lets go of that.
+    void letGo(Connection &connection, const Statement &statement, const RowId &row);
+    // Granted what it waited for: it looks at the next.
+    void lookOn(Connection &connection);
+    [[nodiscard]] SqlAnswer haveRows(Connection &connection, const Statement &statement);
+    [[nodiscard]] SqlAnswer cannotHaveRow(Connection &connection, const Statement &statement);
+    [[nodiscard]] std::optional<SqlAnswer> getLock(Connection &connection, const Statement &statement,
+                                                   const OnAnswer &answer);
+    [[nodiscard]] SqlAnswer readVersion(Connection &connection, const Statement &statement);
+    [[nodiscard]] std::optional<SqlAnswer> objectionTo(const Statement &statement) const;
+
+    void wait(Connection &connection, const Statement &statement, const OnAnswer &answer);
+    void endAt(Connection &connection, Instant when, const SqlAnswer &answer);
+    // When it has waited for long: whether it waits for itself.
+    void lookForCircle(Connection &connection);
+    [[nodiscard]] bool waitsForItself(mariadb::ConnectionId connection) const;
+    // The wait ends without the lock.
+    void stopWaiting(Connection &connection, const SqlAnswer &answer);
+    void tell(Connection &connection, const SqlAnswer &answer);
+    void commit(Connection &connection);
+    void rollback(Connection &connection);
+    void endTransaction(Connection &connection);
+    void endStatement(Connection &connection);
+    void failStatement(Connection &connection);
+    void close(mariadb::ConnectionId connection);
+    void goOn();
+    [[nodiscard]] Connection *find(mariadb::ConnectionId connection);
+
+    static constexpr std::chrono::seconds noLockWaitTimeout{100'000'000};
+
+    VirtualLoop &m_world;
+    const SqlServerRules m_rules;
+    std::map<QByteArray, SqlTable> m_tables;
+    RowLocks m_rows;
+    NamedLocks m_names;
+    LeasedRows m_leasedRows{m_world};
+    std::map<mariadb::ConnectionId, Connection> m_connections;
+    mariadb::ConnectionId m_lastConnection = 2;  // a real one has some of its own
+    std::deque<mariadb::ConnectionId> m_granted; // their statements go on
+    bool m_goesOn = false;
+};
+
+} // namespace lockscope::sim
