@@ -6,7 +6,7 @@
 #include "core/base/backendkind.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
-#include "core/workspace/questions.h"
+#include "core/workspace/browsequeries.h"
 #include "core/workspace/zookeeperlink.h"
 
 #include <QJsonArray>

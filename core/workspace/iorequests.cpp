@@ -2,7 +2,7 @@
 // How the I/O thread handles what the window asks and commands: one function for each query, one line for each
 // command.
 #include "core/workspace/iocontroller.h"
-#include "core/workspace/questions.h"
+#include "core/workspace/browsequeries.h"
 #include "core/workspace/trial.h"
 
 namespace lockscope {

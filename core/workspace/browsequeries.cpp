@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/workspace/questions.h"
+#include "core/workspace/browsequeries.h"
 
 #include "core/base/text.h"
 #include "core/inspect/mariadb/sessionactivity.h"
