@@ -25,7 +25,7 @@ constexpr std::chrono::seconds graceWithoutLock{5};
 // A release that got no answer is followed up so long, if its session lives so long.
 constexpr std::chrono::seconds mostCleanup{30};
 
-struct Wish {
+struct AcquireArguments {
     HoldRequest request;
     std::optional<milliseconds> wait;
     std::optional<milliseconds> hold;
@@ -67,21 +67,21 @@ Result<void> checkRecipe(const QByteArray &id)
     return {};
 }
 
-Result<Wish> readWish(CommandContext &context)
+Result<AcquireArguments> readAcquireArguments(CommandContext &context)
 {
-    Wish wish;
+    AcquireArguments arguments;
     TRY(const auto &name, lockOf(context));
-    wish.request.lock = name;
-    wish.request.recipe = context.arguments.value(u"recipe"_s).toUtf8();
-    TRY_VOID(checkRecipe(wish.request.recipe));
+    arguments.request.lock = name;
+    arguments.request.recipe = context.arguments.value(u"recipe"_s).toUtf8();
+    TRY_VOID(checkRecipe(arguments.request.recipe));
     const auto mode = context.arguments.value(u"mode"_s, u"write"_s);
     if (mode != "read"_L1 && mode != "write"_L1)
         return badAcquire(u"--mode is read or write"_s);
-    wish.request.readMode = mode == "read"_L1;
+    arguments.request.readMode = mode == "read"_L1;
     bool isNumber = true;
-    wish.request.limit = context.arguments.value(u"limit"_s, u"1"_s).toInt(&isNumber);
-    wish.request.isLimitGiven = context.has(u"limit"_s);
-    if (!isNumber || wish.request.limit < 1)
+    arguments.request.limit = context.arguments.value(u"limit"_s, u"1"_s).toInt(&isNumber);
+    arguments.request.isLimitGiven = context.has(u"limit"_s);
+    if (!isNumber || arguments.request.limit < 1)
         return badAcquire(u"--limit wants a number, 1 or more"_s);
     const auto wait = durationOption(context, u"wait"_s);
     const auto hold = durationOption(context, u"hold"_s);
@@ -90,18 +90,18 @@ Result<Wish> readWish(CommandContext &context)
         if (!*option)
             return option->error();
     }
-    wish.wait = *wait;
-    wish.hold = *hold;
-    wish.request.ttl = (*ttl).value_or(wish.request.ttl);
-    if (wish.request.ttl.count() == 0)
+    arguments.wait = *wait;
+    arguments.hold = *hold;
+    arguments.request.ttl = (*ttl).value_or(arguments.request.ttl);
+    if (arguments.request.ttl.count() == 0)
         return badAcquire(u"--ttl must be more than 0"_s);
-    wish.command = context.arguments.rest;
-    if (context.arguments.hasRest && wish.command.isEmpty())
+    arguments.command = context.arguments.rest;
+    if (context.arguments.hasRest && arguments.command.isEmpty())
         return badAcquire(u"no command after --"_s);
-    if (!wish.command.isEmpty() && wish.hold)
+    if (!arguments.command.isEmpty() && arguments.hold)
         return badAcquire(
             u"--hold and a command exclude each other: with a command the lock is held while it runs"_s);
-    return wish;
+    return arguments;
 }
 
 Task<void> acquireInto(HeldLock &held, std::optional<milliseconds> wait, Events events,
@@ -131,24 +131,26 @@ Task<bool> finishCleanup(CommandContext &context, const HeldLock *held, millisec
     co_return !isCleaningUp(context, held);
 }
 
-void printRemaining(const Wish &wish, const HeldLock *held)
+void printRemaining(const AcquireArguments &arguments, const HeldLock *held)
 {
     const auto timeout = held ? held->sessionTimeout() : milliseconds{};
     if (timeout.count() > 0)
         return printError(
             u"%1: no answer in time; should its node be there still, it ends with its session, in at most %2"_s.arg(
-                escaped(wish.request.lock.text()), formatDuration(timeout)));
+                escaped(arguments.request.lock.text()), formatDuration(timeout)));
     printError(
         u"%1: no answer in time; should its key be ours still, it stays until its TTL has passed (%2 at most)"_s.arg(
-            escaped(wish.request.lock.text()), formatDuration(wish.request.ttl)));
+            escaped(arguments.request.lock.text()), formatDuration(arguments.request.ttl)));
 }
 
 // The time it is held: what happens, and how the program ends for it.
 class Holding {
 public:
-    Holding(CommandContext &run, const Wish &wish, HeldLock &held, Events events, recipes::Grant grant)
-        : m_context(run), m_wish(wish), m_isOptimistic(recipes::recipeOf(wish.request.recipe).optimistic),
-          m_held(held), m_events(std::move(events)), m_grant(std::move(grant)), m_since(run.loop().now())
+    Holding(CommandContext &run, const AcquireArguments &arguments, HeldLock &held, Events events,
+            recipes::Grant grant)
+        : m_context(run), m_arguments(arguments),
+          m_isOptimistic(recipes::recipeOf(arguments.request.recipe).optimistic), m_held(held),
+          m_events(std::move(events)), m_grant(std::move(grant)), m_since(run.loop().now())
     {
     }
 
@@ -160,14 +162,14 @@ private:
     void printGivenBack(const QString &reason) const;
     [[nodiscard]] bool begin();
     Task<QString> untilOver();
-    [[nodiscard]] QString lock() const { return escaped(m_wish.request.lock.text()); }
+    [[nodiscard]] QString lock() const { return escaped(m_arguments.request.lock.text()); }
     [[nodiscard]] QString token() const
     {
         return m_grant.fencingToken ? QString::number(*m_grant.fencingToken) : QString();
     }
 
     CommandContext &m_context;
-    const Wish &m_wish;
+    const AcquireArguments &m_arguments;
     const bool m_isOptimistic;
     HeldLock &m_held;
     Events m_events;
@@ -220,14 +222,14 @@ void Holding::printGivenBack(const QString &reason) const
 // could not be started: then it ends at once.
 bool Holding::begin()
 {
-    if (m_wish.hold) {
-        m_holdTimer = m_context.loop().callAt(m_since + *m_wish.hold, [events = m_events] {
+    if (m_arguments.hold) {
+        m_holdTimer = m_context.loop().callAt(m_since + *m_arguments.hold, [events = m_events] {
             events.push(Event{Event::Kind::HoldOver, {}, 0, {}});
         });
     }
-    if (m_wish.command.isEmpty())
+    if (m_arguments.command.isEmpty())
         return true;
-    m_command = std::make_unique<ChildCommand>(m_wish.command, m_context.json, [events = m_events](int status) {
+    m_command = std::make_unique<ChildCommand>(m_arguments.command, m_context.json, [events = m_events](int status) {
         events.push(Event{Event::Kind::CommandEnded, {}, status, {}});
     });
     const auto started = m_command->start(lock(), token());
@@ -277,7 +279,7 @@ Task<Exit> Holding::go(Duration waited)
         if (!isConflict)
             co_return status;
         const auto begun = m_context.loop().now();
-        const auto again = co_await m_held.acquire(m_wish.wait);
+        const auto again = co_await m_held.acquire(m_arguments.wait);
         if (!again)
             co_return fail(again.error());
         m_grant = *again;
@@ -300,7 +302,7 @@ Task<Exit> Holding::once(Duration waited, bool *isConflict)
     if (reason == "lost"_L1) {
         printGivenBack(reason);
         // Lost on a majority of the nodes; what is still ours on the others goes, too.
-        if (recipes::recipeOf(m_wish.request.recipe).quorum) {
+        if (recipes::recipeOf(m_arguments.request.recipe).quorum) {
             auto rest = m_held.release(deadline);
             (void)co_await rest;
         }
@@ -310,7 +312,7 @@ Task<Exit> Holding::once(Duration waited, bool *isConflict)
     const auto code = released ? ErrorCode::Server : released.error().code;
     if (code == ErrorCode::UnknownOutcome || code == ErrorCode::NotConnected) {
         printError(u"release of %1: %2"_s.arg(lock(), released.error().message));
-        const auto limit = m_held.sessionTimeout().count() > 0 ? m_held.sessionTimeout() : m_wish.request.ttl;
+        const auto limit = m_held.sessionTimeout().count() > 0 ? m_held.sessionTimeout() : m_arguments.request.ttl;
         const auto isGone = co_await finishCleanup(m_context, &m_held, std::min<milliseconds>(limit, mostCleanup));
         if (isGone)
             printGivenBack(reason);
@@ -330,37 +332,37 @@ Task<Exit> Holding::once(Duration waited, bool *isConflict)
     co_return begun ? static_cast<Exit>(m_status) : Exit::Failed;
 }
 
-Exit failedToGet(const Wish &wish, const Error &error)
+Exit failedToGet(const AcquireArguments &arguments, const Error &error)
 {
     if (error.code != ErrorCode::TimedOut)
         return fail(error);
-    const auto waited = wish.wait ? formatDuration(*wish.wait) : u"a while"_s;
+    const auto waited = arguments.wait ? formatDuration(*arguments.wait) : u"a while"_s;
     const auto whom = error.isExplained ? error.message : u"`show` says who holds it"_s;
-    printError(u"%1 was not free within %2; %3, --wait waits longer"_s.arg(escaped(wish.request.lock.text()), waited,
-                                                                           harmless(whom)));
+    printError(u"%1 was not free within %2; %3, --wait waits longer"_s.arg(escaped(arguments.request.lock.text()),
+                                                                           waited, harmless(whom)));
     return Exit::TimedOut;
 }
 
 Task<Exit> acquire(CommandContext &context)
 {
-    const auto wish = readWish(context);
-    if (!wish)
-        co_return fail(wish.error());
+    const auto arguments = readAcquireArguments(context);
+    if (!arguments)
+        co_return fail(arguments.error());
     const Events events(context.loop());
     context.interrupts.setHandler([events](Interrupt interrupt) {
         events.push(Event{Event::Kind::Interrupted, interrupt, 0, {}});
     });
     const auto connectBy = Deadline::after(context.loop(), std::chrono::seconds(15));
-    const auto connected = co_await context.workspace.whenConnected(wish->request.lock.connection, connectBy);
+    const auto connected = co_await context.workspace.whenConnected(arguments->request.lock.connection, connectBy);
     if (!connected)
         co_return fail(connected.error());
-    complainOfRemark(*context.workspace.find(wish->request.lock.connection));
+    printRemark(*context.workspace.find(arguments->request.lock.connection));
 
     const auto begun = context.loop().now();
-    auto held = std::make_unique<HeldLock>(context.workspace, wish->request);
+    auto held = std::make_unique<HeldLock>(context.workspace, arguments->request);
     std::optional<Result<recipes::Grant>> grant;
     Scope scope(context.loop());
-    scope.launch(acquireInto(*held, wish->wait, events, grant));
+    scope.launch(acquireInto(*held, arguments->wait, events, grant));
     const auto first = events.next();
     const auto event = co_await first;
     if (event.kind == Event::Kind::Interrupted) {
@@ -368,23 +370,23 @@ Task<Exit> acquire(CommandContext &context)
         scope.cancelAll();
         held.reset();
         const auto isClean = co_await finishCleanup(context, nullptr);
-        printError(u"interrupted while waiting for %1"_s.arg(escaped(wish->request.lock.text()))
+        printError(u"interrupted while waiting for %1"_s.arg(escaped(arguments->request.lock.text()))
                    + (isClean ? u"; nothing was left behind"_s : QString()));
         if (!isClean)
-            printRemaining(*wish, nullptr);
+            printRemaining(*arguments, nullptr);
         co_return Exit::Failed;
     }
     if (!*grant) {
         const auto isClean = co_await finishCleanup(context, held.get());
         if (!isClean)
-            printRemaining(*wish, held.get());
-        co_return failedToGet(*wish, grant->error());
+            printRemaining(*arguments, held.get());
+        co_return failedToGet(*arguments, grant->error());
     }
-    Holding holding(context, *wish, *held, events, **grant);
+    Holding holding(context, *arguments, *held, events, **grant);
     const auto status = co_await holding.go(context.loop().now() - begun);
     const auto isClean = co_await finishCleanup(context, held.get());
     if (!isClean)
-        printRemaining(*wish, held.get());
+        printRemaining(*arguments, held.get());
     co_return status;
 }
 

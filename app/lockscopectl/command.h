@@ -71,7 +71,7 @@ bool printClosedAnswer(CommandContext &context, QJsonObject answer);
 // Connects every connection. What cannot be reached is reported; Done when all of them stand.
 [[nodiscard]] Task<Exit> connectAll(CommandContext &context);
 // What was found out about the server that its address does not say, if there is such: on stderr.
-void complainOfRemark(const Link &link);
+void printRemark(const Link &link);
 // The same, and waits until each has told everything it can see at first. TimedOut: one of them did not in time.
 [[nodiscard]] Task<Exit> lookAround(CommandContext &context);
 [[nodiscard]] QJsonArray coverageJson(CommandContext &context);

@@ -71,7 +71,7 @@ Task<Exit> connectEach(CommandContext &context, std::vector<Link *> &reached)
             printError(u"%1: %2"_s.arg(escaped(name.bytes()), withRemedy(connected.error())));
             worst = Exit::NoConnection;
         } else {
-            complainOfRemark(*link);
+            printRemark(*link);
             reached.push_back(link);
         }
     }
@@ -109,11 +109,11 @@ Task<Exit> connectAll(CommandContext &context)
     co_return status;
 }
 
-void complainOfRemark(const Link &link)
+void printRemark(const Link &link)
 {
-    const auto printNote = link.printNote();
-    if (!printNote.isEmpty())
-        printError(u"%1: %2"_s.arg(escaped(link.spec().name.bytes()), printNote));
+    const auto remark = link.remark();
+    if (!remark.isEmpty())
+        printError(u"%1: %2"_s.arg(escaped(link.spec().name.bytes()), remark));
 }
 
 Task<Exit> lookAround(CommandContext &context)

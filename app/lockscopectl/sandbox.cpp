@@ -69,7 +69,7 @@ bool printConnections(CommandContext &context, const std::vector<ConnectionSpec>
 }
 
 // The lines on stdout are one per server; that some of them make a set is for people.
-void printConnections(const std::vector<ConnectionSpec> &connections)
+void printSet(const std::vector<ConnectionSpec> &connections)
 {
     ConnectionSpec set;
     for (const auto &connection : connections) {
@@ -111,7 +111,7 @@ Task<Exit> runSandbox(CommandContext &context)
     }
     if (!ended.isComplete() && !printConnections(context, servers.connections()))
         co_return Exit::Failed;
-    printConnections(servers.connections());
+    printSet(servers.connections());
     co_await ended;
     co_return Exit::Done;
 }

@@ -86,7 +86,7 @@ Task<Result<inspect::LockSnapshot>> LiveSnapshots::read(inspect::LockName lock, 
     auto reading = m_workspace.read(lock, deadline);
     auto read = co_await reading;
     if (const auto *link = m_workspace.find(lock.connection); link && link->isConnected())
-        complainOfRemark(*link);
+        printRemark(*link);
     if (read)
         addLabels(*read, clientLabels());
     co_return read;

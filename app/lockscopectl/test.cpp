@@ -21,7 +21,7 @@ QJsonObject accountJson(const ConnectionName &name, const ConnectionAccount &acc
     QJsonObject json{{u"connection"_s, escaped(name.bytes())},
                      {u"uri"_s, account.address},
                      {u"server"_s, account.server.isEmpty() ? QJsonValue() : QJsonValue(account.server)},
-                     {u"remark"_s, account.printNote.isEmpty() ? QJsonValue() : QJsonValue(account.printNote)},
+                     {u"remark"_s, account.remark.isEmpty() ? QJsonValue() : QJsonValue(account.remark)},
                      {u"rights"_s, QJsonArray::fromStringList(account.rights)},
                      {u"locks"_s, account.locks},
                      {u"firstLookOver"_s, account.isFirstLookOver},

@@ -202,7 +202,7 @@ SecretKept FallbackSecretStore::keepInFile(const QString &key, const QString &se
     if (const auto written = m_file.write(key, secret); !written)
         kept.problem = why + u"; "_s + written.error().message;
     else
-        kept.printNote =
+        kept.remark =
             u"%1: the password is in %2, unencrypted, and only you can read that file"_s.arg(why, m_file.path());
     return kept;
 }

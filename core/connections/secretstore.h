@@ -19,7 +19,7 @@ namespace lockscope {
 // What became of a secret that was to be kept.
 struct SecretKept {
     QString problem;                // why it was not; empty: it was
-    QString printNote;              // where it is, if that is not the keychain
+    QString remark;                 // where it is, if that is not the keychain
     bool isWithoutKeychain = false; // the problem: none runs here
 };
 

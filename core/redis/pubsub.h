@@ -113,7 +113,7 @@ private:
         }
     };
     struct Entry;
-    struct Wish {
+    struct PendingSubscription {
         Topic topic;
         bool isOff = false; // of a sharded one: no more of it
     };
@@ -135,7 +135,7 @@ private:
     MakeTransport m_makeTransport;
     std::function<void()> m_restored;
     std::map<Topic, std::vector<std::weak_ptr<Entry>>> m_topics;
-    std::deque<Wish> m_unconfirmed; // asked for on this connection, in order, and not yet answered
+    std::deque<PendingSubscription> m_unconfirmed; // asked for on this connection, in order, and not yet answered
     std::set<Topic> m_refused;
     std::set<Topic> m_astray;           // sharded, and not where we asked for them
     Timer m_again;                      // they are asked for

@@ -12,9 +12,9 @@
 namespace lockscope {
 
 struct ConnectionAccount {
-    QString address;   // without credentials
-    QString server;    // "Redis 7.0.15"; empty where it does not say
-    QString printNote; // what was found out that its address does not say
+    QString address; // without credentials
+    QString server;  // "Redis 7.0.15"; empty where it does not say
+    QString remark;  // what was found out that its address does not say
     std::optional<std::chrono::microseconds> latency;
     QStringList rights; // a sentence each
     int locks = 0;

@@ -46,7 +46,7 @@ public:
     }
     [[nodiscard]] std::vector<redis::Connection *> nodes() override { return {m_gated.get()}; }
     [[nodiscard]] inspect::Observer &observer() override { return *m_observer; }
-    [[nodiscard]] QString printNote() const override { return m_remark; }
+    [[nodiscard]] QString remark() const override { return m_remark; }
 
 private:
     [[nodiscard]] bool isCluster() const override { return m_isCluster || RedisLinkBase::isCluster(); }

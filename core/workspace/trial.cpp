@@ -37,7 +37,7 @@ Task<Result<ConnectionAccount>> accountOf(Workspace &workspace, ConnectionName n
     link = workspace.find(name);
     account.address = link->spec().displayUri();
     account.server = link->serverVersion();
-    account.printNote = link->printNote();
+    account.remark = link->remark();
     if (const auto latency = link->latency())
         account.latency = std::chrono::duration_cast<std::chrono::microseconds>(*latency);
     account.locks = int(link->observer().snapshots().size());
@@ -69,8 +69,8 @@ QStringList linesOf(const ConnectionAccount &account)
         reached << u"answers in %1 ms"_s.arg(latency, 0, 'f', 1);
     }
     QStringList lines{reached.join(u", "_s)};
-    if (!account.printNote.isEmpty())
-        lines << account.printNote;
+    if (!account.remark.isEmpty())
+        lines << account.remark;
     lines << account.rights;
     lines << (account.isFirstLookOver
                   ? u"locks at first sight: %1"_s.arg(account.locks)

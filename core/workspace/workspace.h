@@ -58,7 +58,7 @@ public:
     // What its observer could not see, and what else is not seen here.
     [[nodiscard]] virtual std::vector<inspect::Coverage> coverage() { return observer().coverage(); }
     // What was found out about it that its URI does not say; empty: nothing.
-    [[nodiscard]] virtual QString printNote() const { return {}; }
+    [[nodiscard]] virtual QString remark() const { return {}; }
     // What its user may do there, as far as the server tells: a sentence each. The link outlives the task.
     [[nodiscard]] virtual Task<QStringList> rights(Deadline deadline);
     // "MariaDB 10.11.6", where the server has said it.

@@ -101,8 +101,7 @@ private slots:
         kept.box.isAbsent = true;
         const auto said = kept.write(u"s3cret"_s);
         QCOMPARE(said.problem, QString());
-        QVERIFY2(said.printNote.contains(kept.path()) && said.printNote.contains(u"unencrypted"),
-                 qPrintable(said.printNote));
+        QVERIFY2(said.remark.contains(kept.path()) && said.remark.contains(u"unencrypted"), qPrintable(said.remark));
         constexpr auto ownersOnly = QFileDevice::ReadOwner | QFileDevice::WriteOwner;
         constexpr auto anybodys = QFileDevice::ReadGroup | QFileDevice::WriteGroup | QFileDevice::ReadOther;
         QCOMPARE(QFile::permissions(kept.path()) & (ownersOnly | anybodys), ownersOnly);
@@ -159,7 +158,7 @@ private slots:
         kept.box.isAbsent = true;
         QCOMPARE(kept.write(u"old"_s).problem, QString());
         kept.box.isAbsent = false;
-        QCOMPARE(kept.write(u"new"_s).printNote, QString());
+        QCOMPARE(kept.write(u"new"_s).remark, QString());
         QVERIFY(!QFile::exists(kept.path()));
         QCOMPARE(kept.read(), u"new"_s);
     }

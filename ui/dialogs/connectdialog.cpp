@@ -268,8 +268,8 @@ bool ConnectDialog::save()
         m_store.writePassword(*saved, forgets ? QString() : password, this, [this](const SecretKept &kept) {
             if (!kept.problem.isEmpty())
                 m_form->say(u"The password was not kept: %1"_s.arg(kept.problem));
-            else if (!kept.printNote.isEmpty())
-                m_form->say(u"Saved; %1."_s.arg(kept.printNote));
+            else if (!kept.remark.isEmpty())
+                m_form->say(u"Saved; %1."_s.arg(kept.remark));
         });
     }
     const bool keeps = m_form->keepsPassword();
