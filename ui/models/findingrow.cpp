@@ -150,8 +150,8 @@ QString FindingRow::cell(int column, SystemTime now) const
     case Lock: return lockWords(u", "_s);
     case Connection: {
         QStringList names;
-        for (const auto &lock : locks)
-            names << escaped(lock.connection.bytes());
+        for (const auto &named : locks)
+            names << escaped(named.connection.bytes());
         names.removeDuplicates();
         return names.join(u", "_s);
     }
@@ -167,8 +167,8 @@ const QString &FindingRow::haystack() const
     if (m_haystack.isEmpty()) {
         QStringList all{inspect::kindOf(finding.code).title.toString(), inspect::word(finding.code),
                         harmless(finding.message, longestMessage)};
-        for (const auto &lock : locks)
-            all << escaped(lock.text());
+        for (const auto &named : locks)
+            all << escaped(named.text());
         for (const auto &party : parties)
             all << party.words;
         m_haystack = all.join(u'\n').toLower();

@@ -65,10 +65,10 @@ Result<void> Comparison::check() const
 {
     if (recipes.empty())
         return Error{ErrorCode::BadInput, Simulator::tr("choose a recipe")};
-    for (const auto &scenario : scenarios()) {
-        auto verdict = scenario.check();
+    for (const auto &played : scenarios()) {
+        auto verdict = played.check();
         if (verdict && place.isReal())
-            verdict = playableOnServers(scenario, place.mostSessions, placeName(place));
+            verdict = playableOnServers(played, place.mostSessions, placeName(place));
         if (!verdict)
             return verdict;
     }
