@@ -54,7 +54,10 @@ using ConnectionId = quint64;
 
 struct Rows {
     using Cell = std::optional<QByteArray>; // text; empty is NULL
-    QByteArrayList columns;                 // as the server names them, in lower case
+    // In place of a date or time that the client library returned as an invalid one: 0000-00-00, PostgreSQL's
+    // infinity, and each of a prepared statement where libmariadb is that of MariaDB 10.11.18.
+    static constexpr QByteArrayView unreadableTime = "a time that cannot be read";
+    QByteArrayList columns; // as the server names them, in lower case
     std::vector<std::vector<Cell>> rows;
     qint64 affected = 0;
 

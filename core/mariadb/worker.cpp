@@ -3,6 +3,7 @@
 
 #include "core/base/logging.h"
 
+#include <QDateTime>
 #include <QSqlDatabase>
 #include <QSqlError>
 #include <QSqlQuery>
@@ -146,6 +147,11 @@ Rows::Cell cellOf(const QVariant &value)
 {
     if (value.isNull())
         return std::nullopt;
+    const bool isUnreadable = (value.typeId() == QMetaType::QDateTime && !value.toDateTime().isValid())
+                              || (value.typeId() == QMetaType::QDate && !value.toDate().isValid())
+                              || (value.typeId() == QMetaType::QTime && !value.toTime().isValid());
+    if (isUnreadable)
+        return Rows::unreadableTime.toByteArray();
     return value.typeId() == QMetaType::QByteArray ? value.toByteArray() : value.toString().toUtf8();
 }
 

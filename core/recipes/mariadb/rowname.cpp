@@ -196,6 +196,8 @@ bool isAhead(const QByteArray &end, const ServerClock &clock)
         return QDateTime::fromString(iso, Qt::ISODateWithMs);
     };
     const auto time = read(end), here = read(clock.here), utc = read(clock.utc);
+    if (end.startsWith("0000-00-00")) // no time
+        return false;
     if (!time.isValid() || !here.isValid() || !utc.isValid())
         return true;
     if (time.timeSpec() != Qt::LocalTime) // it names its zone
@@ -263,9 +265,42 @@ bool hasEndInRow(const RowName &name, const mariadb::Rows &rows)
     return false;
 }
 
+namespace {
+
+// The times of the row that the client library could not read, as the server writes them. A transaction that has
+// locked the row, or compares its version, reads the same row again.
+Task<Result<mariadb::Rows>> withTimesAsText(mariadb::Session *session, RowName name, mariadb::Rows rows,
+                                            std::optional<mariadb::ConnectionId> connection, Deadline deadline)
+{
+    QByteArrayList texts;
+    QList<qsizetype> unread;
+    for (qsizetype at = 0; rows.rows.size() == 1 && at < rows.columns.size(); ++at) {
+        if (rows.rows.front()[static_cast<std::size_t>(at)] != mariadb::Rows::unreadableTime.toByteArray())
+            continue;
+        texts << "CONCAT(" + quotedIdentifier(rows.columns[at]) + ", '')";
+        unread << at;
+    }
+    if (unread.isEmpty())
+        co_return rows;
+    const mariadb::Statement select{"SELECT " + texts.join(", ") + " FROM " + name.quotedTable() + " WHERE "
+                                        + name.condition(),
+                                    name.values, connection, false};
+    auto asking = session->execute(select, answerBy(*session, deadline));
+    CO_TRY(const auto &answer, co_await asking);
+    for (qsizetype i = 0; answer.rows.size() == 1 && i < unread.size(); ++i)
+        rows.rows.front()[static_cast<std::size_t>(unread[i])] = answer.rows.front()[static_cast<std::size_t>(i)];
+    co_return rows;
+}
+
+} // namespace
+
 Task<Result<void>> refuseOwnedRow(mariadb::Session *session, RowName name, mariadb::Rows rows,
                                   mariadb::Statement clock, Deadline deadline)
 {
+    if (clock.text == ownClock && hasEndInRow(name, rows)) {
+        auto reading = withTimesAsText(session, name, std::move(rows), clock.connection, deadline);
+        CO_TRY(rows, co_await reading);
+    }
     ServerClock now;
     if (hasEndInRow(name, rows)) {
         auto asking = session->execute(clock, answerBy(*session, deadline));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the statements that the simulated MariaDB understands: exactly those that the session and the recipes
-// of core/recipes/mariadb send, what those of a PostgreSQL become (core/simservers/postgresql/session.h), and a few that a
-// person types who locks rows. Anything else is an error, as it is on a real server that cannot read it.
+// of core/recipes/mariadb send, what those of a PostgreSQL become (core/simservers/postgresql/session.h), and a few
+// that a person types who locks rows. Anything else is an error, as it is on a real server that cannot read it.
 #pragma once
 
 #include "core/mariadb/session.h"
