@@ -39,8 +39,6 @@ inline constexpr KnownClient shedLock{u"ShedLock",
                                       {.notices = u"not at all: the job goes on to its end",
                                        .deletesBlindly = u"ShedLock (unless its safe-update option is on)",
                                        .isOfOneNode = true}};
-inline constexpr KnownClient shedLockRow{u"ShedLock", {.notices = u"not at all: the job goes on to its end"}};
-inline constexpr KnownClient liquibase{u"Liquibase", {.notices = u"not at all: its changes go on to their end"}};
 inline constexpr KnownClient flyway{u"Flyway"};
 inline constexpr KnownClient railsMigrations{u"Rails migrations"};
 inline constexpr KnownClient quartz{u"Quartz"};

@@ -4,6 +4,7 @@
 #include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/operate/releasemethod.h"
+#include "core/operate/rowrelease.h"
 #include "core/rules/catalogue.h"
 #include "core/rules/contenderid.h"
 
@@ -236,7 +237,10 @@ Result<ForceReleasePlan> planForceRelease(const LockSnapshot &snapshot, const QB
     const auto &contender = *who;
     if (auto refusal = refusalOf(snapshot, contender))
         return *refusal;
-    TRY(const auto &way, releaseWay(snapshot));
+    const auto known = releaseWay(snapshot);
+    if (const auto byHand = ownFreeing(snapshot, contender); !known && !byHand.isEmpty())
+        return Error{known.error().code, known.error().message + u"; "_s + byHand};
+    TRY(const auto &way, known);
     if (!snapshot.nodes.empty() && !recipeOf(snapshot.recipe).quorum && sharesOf(snapshot, contender).empty())
         return refused(u"it is not sure what of \"%1\" in %2 stands on which node of the set"_s.arg(
                            label(contender.id, 80), lockText(snapshot)),

@@ -31,9 +31,9 @@ namespace {
 QByteArray freeingPgText(const SqlLockRow &row)
 {
     const auto table = postgresql::quotedName(row.schema) + '.' + postgresql::quotedName(row.table);
-    if (row.kind == SqlLockRow::Kind::Liquibase)
+    if (row.layout && row.layout->release == recipes::RowRelease::Clear)
         return "UPDATE ONLY " + table
-               + " SET locked = FALSE, lockgranted = NULL, lockedby = NULL WHERE id = 1 AND locked AND "
+               + " SET locked = FALSE, lockgranted = NULL, lockedby = NULL WHERE id::text = ? AND locked AND "
                  "lockedby COLLATE \"C\" = ? AND lockgranted::text = ?";
     return "UPDATE ONLY " + table
            + " SET lock_until = locked_at WHERE name COLLATE \"C\" = ? AND lock_until > locked_at AND "

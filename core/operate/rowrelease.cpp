@@ -4,6 +4,7 @@
 
 #include "core/base/identifiers.h"
 #include "core/base/text.h"
+#include "core/postgresql/dialect.h"
 #include "core/rules/catalogue.h"
 
 namespace lockscope::operate {
@@ -19,17 +20,14 @@ QByteArray inBackticks(QByteArray name)
     return '`' + name + '`';
 }
 
-bool isLiquibase(const inspect::LockSnapshot &snapshot)
+bool isLiquibase(const SqlLockRow &row)
 {
-    const auto row = inspect::lockRowNamed(snapshot.lock.name);
-    return row && row->kind == SqlLockRow::Kind::Liquibase;
+    return row.layout && row.layout->release == recipes::RowRelease::Clear;
 }
 
 mariadb::Statement freeing(const SqlLockRow &row, const ForceReleasePlan &plan, FreeingText text)
 {
-    QByteArrayList values{plan.guard.row().lockedBy, plan.guard.row().stamp};
-    if (row.kind == SqlLockRow::Kind::ShedLock)
-        values.prepend(row.name);
+    const QByteArrayList values = row.names + QByteArrayList{plan.guard.row().lockedBy, plan.guard.row().stamp};
     return {.text = text(row), .parameters = values, .connection = {}, .isLasting = true};
 }
 
@@ -64,9 +62,9 @@ void planOfShedLock(ForceReleasePlan &plan, const inspect::Contender &holder)
 QByteArray freeingText(const SqlLockRow &row)
 {
     const auto table = inBackticks(row.schema) + '.' + inBackticks(row.table);
-    if (row.kind == SqlLockRow::Kind::Liquibase)
+    if (isLiquibase(row))
         return "UPDATE " + table
-               + " SET LOCKED = 0, LOCKGRANTED = NULL, LOCKEDBY = NULL WHERE ID = 1 AND LOCKED <> 0 AND "
+               + " SET LOCKED = 0, LOCKGRANTED = NULL, LOCKEDBY = NULL WHERE ID = ? AND LOCKED <> 0 AND "
                  "LOCKEDBY = BINARY ? AND CAST(LOCKGRANTED AS CHAR) = ?";
     return "UPDATE " + table
            + " SET lock_until = locked_at WHERE name = BINARY ? AND lock_until > locked_at AND locked_by = BINARY ? "
@@ -81,7 +79,7 @@ bool hasRow(const inspect::Contender &one)
 void planClearRow(ForceReleasePlan &plan, const inspect::Contender &holder, FreeingText text)
 {
     const auto row = inspect::lockRowNamed(plan.before.lock.name).value_or(SqlLockRow());
-    const bool isOfLiquibase = row.kind == SqlLockRow::Kind::Liquibase;
+    const bool isOfLiquibase = isLiquibase(row);
     const auto values =
         u" [%1, %2]"_s.arg(label(holder.guard.row().lockedBy, 120), label(holder.guard.row().stamp, 60));
     plan.commands << label(text(row), 400) + values;
@@ -98,9 +96,42 @@ void planClearRow(ForceReleasePlan &plan, const inspect::Contender &holder, Free
 
 QString askedAgain(const inspect::LockSnapshot &snapshot, const inspect::Contender &)
 {
-    return isLiquibase(snapshot)
+    const auto row = inspect::lockRowNamed(snapshot.lock.name);
+    return row && isLiquibase(*row)
                ? u"nobody: Liquibase asks again every 10 s, and gives up after 5 min (unless set otherwise)"_s
                : u"nobody: ShedLock asks when the job is next due, and who waits by our recipe within 75 ms"_s;
+}
+
+QString ownFreeing(const inspect::LockSnapshot &snapshot, const inspect::Contender &holder)
+{
+    const auto row = inspect::lockRowNamed(snapshot.lock.name);
+    if (!row)
+        return {};
+    const auto &layout = *row->layout;
+    const bool isPostgreSql = snapshot.backend == BackendKind::PostgreSql;
+    const auto quoted = [isPostgreSql](const QByteArray &name) {
+        return isPostgreSql ? postgresql::quotedName(name) : inBackticks(name);
+    };
+    // Numbers and flags, too: a server reads them as what they are compared with.
+    const auto is = [&](const QByteArray &column, QByteArray value) {
+        if (!isPostgreSql)
+            value.replace("\\", "\\\\");
+        return quoted(column) + " = '" + value.replace("'", "''") + '\'';
+    };
+    QByteArrayList conditions;
+    for (qsizetype i = 0; i < layout.name.size(); ++i)
+        conditions << is(layout.name[i], row->names.value(i));
+    if (!layout.flag.isEmpty())
+        conditions << is(layout.flag, "1");
+    if (!layout.owner.isEmpty() && !holder.guard.row().lockedBy.isEmpty())
+        conditions << is(layout.owner, holder.guard.row().lockedBy);
+    if (!layout.isSinceRenewed && !holder.guard.row().stamp.isEmpty())
+        conditions << is(layout.since, holder.guard.row().stamp);
+    const auto table = quoted(row->schema) + '.' + quoted(row->table);
+    const auto verb =
+        layout.flag.isEmpty() ? "DELETE FROM " + table : "UPDATE " + table + " SET " + is(layout.flag, "0");
+    return u"see that no client of %1 works on it, and run: %2"_s.arg(
+        layout.client, label(verb + " WHERE " + conditions.join(" AND "), 600));
 }
 
 Task<Result<Sent>> clearRow(ForceReleasePlan plan, mariadb::Session *session, FreeingText text, Deadline deadline)

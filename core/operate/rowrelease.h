@@ -10,11 +10,14 @@
 namespace lockscope::operate {
 
 [[nodiscard]] bool hasRow(const inspect::Contender &one);
-// An UPDATE of that row alone; its parameters: of ShedLock the row's name, then who has set it, and when.
+// An UPDATE of that row alone; its parameters: the row's name, then who has set it, and when.
 using FreeingText = QByteArray (*)(const inspect::SqlLockRow &row);
 [[nodiscard]] QByteArray freeingText(const inspect::SqlLockRow &row); // MariaDB's and MySQL's
 void planClearRow(ForceReleasePlan &plan, const inspect::Contender &holder, FreeingText text);
 [[nodiscard]] QString askedAgain(const inspect::LockSnapshot &snapshot, const inspect::Contender &holder);
+// What frees the row of a client whose locks are not released from here: for a person, with the row as it was seen.
+// Empty for other locks.
+[[nodiscard]] QString ownFreeing(const inspect::LockSnapshot &snapshot, const inspect::Contender &holder);
 [[nodiscard]] Task<Result<Sent>> clearRow(ForceReleasePlan plan, mariadb::Session *session, FreeingText text,
                                           Deadline deadline);
 

@@ -93,6 +93,18 @@ std::vector<RecipeInfo> recipesOfMariaDb()
          .simulated = false,
          .flaws = {u"a client that dies leaves it locked for good"_s,
                    u"its unlock clears the row without comparing who has set it"_s}},
+        {.id = "sql-row-lock",
+         .backend = mariaDb,
+         .summary = u"a row that is a lock by what stands in it: Knex, knex-migrator, Hangfire, Laravel, Spring, "
+                    u"Symfony, Drupal"_s,
+         .shape = Shape::Row,
+         .endsBy = EndsBy::Lease, // without any time, of some
+         .wakeUp = WakeUp::Polling,
+         .releaseRefusal = u"only its own client frees such a row"_s,
+         .fenced = false,
+         .simulated = false,
+         .flaws = {u"of Knex, knex-migrator and Hangfire a client that dies leaves it held, and nothing says who it "
+                   u"was"_s}},
         {.id = "sql-shedlock",
          .backend = mariaDb,
          .summary = u"ShedLock: a row says who has it, and until when"_s,

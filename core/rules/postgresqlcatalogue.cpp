@@ -92,6 +92,18 @@ std::vector<RecipeInfo> recipesOfPostgreSql()
          .flaws = {u"who is paused for longer than lock_until holds it no more, and is not told"_s,
                    u"nobody is woken: waiters poll"_s, u"not fair"_s,
                    u"clients must agree on one clock and one time zone"_s}},
+        {.id = "pg-row-lock",
+         .backend = postgreSql,
+         .summary = u"a row that is a lock by what stands in it: Knex, knex-migrator, Hangfire, Laravel, Spring, "
+                    u"Symfony, Drupal"_s,
+         .shape = Shape::Row,
+         .endsBy = EndsBy::Lease, // without any time, of some
+         .wakeUp = WakeUp::Polling,
+         .releaseRefusal = u"only its own client frees such a row"_s,
+         .fenced = false,
+         .simulated = false,
+         .flaws = {u"of Knex, knex-migrator and Hangfire a client that dies leaves it held, and nothing says who it "
+                   u"was"_s}},
     };
 }
 

@@ -21,16 +21,12 @@ std::optional<QByteArray> nameByWhatStandsIn(const QByteArray &lock)
         return row->table.compare(table, Qt::CaseInsensitive) == 0
                && row->columns.front().compare(column, Qt::CaseInsensitive) == 0;
     };
-    inspect::SqlLockRow held;
-    held.schema = row->schema;
-    held.table = row->table;
-    if (isOf("shedlock", "name")) {
-        held.kind = inspect::SqlLockRow::Kind::ShedLock;
-        held.name = row->values.front();
-        return inspect::lockRowName(held);
-    }
-    held.kind = inspect::SqlLockRow::Kind::Liquibase;
-    return isOf("databasechangeloglock", "id") ? std::optional(inspect::lockRowName(held)) : std::nullopt;
+    const auto prefix = isOf("shedlock", "name")              ? "SHEDLOCK#"
+                        : isOf("databasechangeloglock", "id") ? "LIQUIBASE#"
+                                                              : "";
+    const inspect::SqlLockRow held{
+        .layout = recipes::rowLayoutNamed(prefix), .schema = row->schema, .table = row->table, .names = row->values};
+    return held.layout ? std::optional(inspect::lockRowName(held)) : std::nullopt;
 }
 
 class SqlContender : public OwnContender {

@@ -126,6 +126,93 @@ private slots:
             must(*m_admin, "DROP TABLE shop.`" + table + "`");
     }
 
+    // Tables of known clients as these make them, each with a row that is held; and as it is free.
+    void rowsOfKnownClientsAreSeen_data()
+    {
+        const Rows<QByteArray, QByteArray, QByteArray, QByteArray, qint64> row("create", "held", "free", "name",
+                                                                               "secondsLeft");
+        const auto ahead = [](const char *seconds) { return "UNIX_TIMESTAMP() + " + QByteArray(seconds); };
+        row("Knex", "knex_migrations_lock (`index` INT UNSIGNED AUTO_INCREMENT PRIMARY KEY, is_locked INT)", "(1, 1)",
+            "(1, 0), (2, NULL)", "KNEX#clients.knex_migrations_lock#1", -1);
+        row("Ghost",
+            "migrations_lock (lock_key VARCHAR(191) PRIMARY KEY, locked TINYINT(1), acquired_at DATETIME, "
+            "released_at DATETIME)",
+            "('km01', 1, NOW(), NULL)", "('km01', 0, NOW(), NOW())", "KNEX-MIGRATOR#clients.migrations_lock#km01",
+            -1);
+        row("Hangfire", "`lock` (resource VARCHAR(200) PRIMARY KEY, updatecount INT, acquired DATETIME(6))",
+            "('jobs', 0, UTC_TIMESTAMP(6) - INTERVAL 2 DAY)", "", "HANGFIRE#clients.lock#jobs", -1);
+        row("Laravel", "cache_locks (`key` VARCHAR(191) PRIMARY KEY, owner VARCHAR(191), expiration INT)",
+            "('app:import', 'x7Gh', " + ahead("600") + ')', "('app:import', 'x7Gh', " + ahead("0 - 5") + ')',
+            "LARAVEL#clients.cache_locks#app:import", 600);
+        row("Laravel, no time", "cache_locks (`key` VARCHAR(191) PRIMARY KEY, owner VARCHAR(191), expiration TEXT)",
+            "('a', 'x7Gh', 'soon')", "", "LARAVEL#clients.cache_locks#a", -1);
+        row("Spring",
+            "INT_LOCK (LOCK_KEY CHAR(36), REGION VARCHAR(100), CLIENT_ID CHAR(36), CREATED_DATE "
+            "TIMESTAMP(6) NOT NULL, PRIMARY KEY (LOCK_KEY, REGION))",
+            "('0f3c', 'DEFAULT', 'c1', UTC_TIMESTAMP(6))", "", "SPRING#clients.INT_LOCK#DEFAULT,0f3c", -1);
+        const QByteArray spring7("INT_LOCK (LOCK_KEY CHAR(36), REGION VARCHAR(100), CLIENT_ID CHAR(36), CREATED_DATE "
+                                 "DATETIME(6) NOT NULL, EXPIRED_AFTER DATETIME(6))");
+        row("Spring 7", spring7,
+            "('0f3c', 'DEFAULT', 'c1', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL 600 SECOND)",
+            "('0f3c', 'DEFAULT', 'c1', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL 1 DAY)",
+            "SPRING#clients.INT_LOCK#DEFAULT,0f3c", 600);
+        row("Symfony",
+            "lock_keys (key_id VARCHAR(64) PRIMARY KEY, key_token VARCHAR(44), key_expiration INT UNSIGNED)",
+            "('9f86', 'dG9r', " + ahead("300") + ')', "('9f86', 'dG9r', UNIX_TIMESTAMP())",
+            "SYMFONY#clients.lock_keys#9f86", 300);
+        row("Drupal", "semaphore (name VARCHAR(255) PRIMARY KEY, value VARCHAR(255), expire DOUBLE)",
+            "('cron', '6655.1', " + ahead("30.5") + ')', "('cron', '6655.1', " + ahead("0 - 0.5") + ')',
+            "DRUPAL#clients.semaphore#cron", 30);
+        row("Keycloak", "DATABASECHANGELOGLOCK (ID INT, LOCKED BIT(1), LOCKGRANTED DATETIME, LOCKEDBY VARCHAR(255))",
+            "(1, 0, NULL, NULL), (1000, 1, NOW(), 'kc (10.0.3.7)')", "(1, 0, NULL, NULL), (1000, 0, NULL, NULL)",
+            "LIQUIBASE#clients.DATABASECHANGELOGLOCK#1000", -1);
+    }
+    void rowsOfKnownClientsAreSeen()
+    {
+        QFETCH(QByteArray, create);
+        QFETCH(QByteArray, held);
+        QFETCH(QByteArray, free);
+        QFETCH(QByteArray, name);
+        QFETCH(qint64, secondsLeft);
+        must(*m_admin, "SET GLOBAL time_zone = '+00:00'");
+        must(*m_admin, "CREATE DATABASE clients");
+        must(*m_admin, "CREATE TABLE clients." + create);
+        const auto table = "clients." + create.left(create.indexOf(' '));
+        const auto session = openConnected();
+        MariaDbObserver observer(*session, ConnectionName("db"), {}, m_sink);
+        const auto empty = readNow(observer, name);
+        must(*m_admin, "INSERT INTO " + table + " VALUES " + held);
+        const auto lock = readNow(observer, name);
+        must(*m_admin, "DELETE FROM " + table);
+        if (!free.isEmpty())
+            must(*m_admin, "INSERT INTO " + table + " VALUES " + free);
+        const auto freed = readNow(observer, name);
+        must(*m_admin, "DROP DATABASE clients");
+        QCOMPARE(codeOf(empty), code(ErrorCode::NoNode));
+        QVERIFY2(lock, textOf(lock));
+        QCOMPARE(lock->state, LockState::Held);
+        QCOMPARE(lock->contenders.size(), std::size_t(1));
+        const auto &ends = lock->contenders[0].expiresAt;
+        QCOMPARE(ends.has_value(), secondsLeft >= 0);
+        QVERIFY(!ends || std::chrono::abs(*ends - lock->observed - std::chrono::seconds(secondsLeft)) < 3s);
+        QVERIFY2(lock->findings.empty() || lock->findings[0].code == FindingCode::LongHeld, "on a healthy lock");
+        QCOMPARE(codeOf(freed), code(ErrorCode::NoNode));
+    }
+
+    // Quartz' rows are always there: it locks them FOR UPDATE.
+    void rowsThatAreAlwaysThereAreNoLocks()
+    {
+        must(*m_admin, "CREATE TABLE shop.app_locks (SCHED_NAME VARCHAR(120), LOCK_NAME VARCHAR(40))");
+        must(*m_admin, "INSERT INTO shop.app_locks VALUES ('s', 'TRIGGER_ACCESS')");
+        MariaDbObserver observer(*m_admin, ConnectionName("db"), {.follow = false}, m_sink);
+        observer.start();
+        QTRY_VERIFY(observer.firstSnapshot().isComplete());
+        must(*m_admin, "DROP TABLE shop.app_locks");
+        QCOMPARE(observer.coverage().front().unexplained[0].example, QByteArray("other.shedlock"));
+        QCOMPARE(observer.coverage().front().unexplained[0].count, 1);
+        QCOMPARE(codeOf(readNow(observer, "QUARTZ#shop.app_locks#s,TRIGGER_ACCESS")), code(ErrorCode::NoNode));
+    }
+
     void liquibasesLockIsSeenAndGoesWithItsRow()
     {
         MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, m_sink);

@@ -74,6 +74,76 @@ private slots:
         must("DROP SCHEMA hangfire CASCADE; DROP TABLE public.blocks;");
     }
 
+    // Tables of known clients as these make them, each with a row that is held; and as it is free.
+    void rowsOfKnownClientsAreSeen_data()
+    {
+        const Rows<QByteArray, QByteArray, QByteArray, QString, qint64, bool> row("create", "held", "free", "name",
+                                                                                  "secondsLeft", "isAged");
+        const auto ahead = [](const char *seconds) { // as Symfony writes it, rounded
+            return "CAST(EXTRACT(epoch FROM now()) AS INT) + " + QByteArray(seconds);
+        };
+        row("Knex", "knex_migrations_lock (index serial PRIMARY KEY, is_locked int)", "(1, 1)", "(1, 0), (2, NULL)",
+            u"KNEX#clients.knex_migrations_lock#1"_s, -1, false);
+        row("Ghost",
+            "migrations_lock (lock_key varchar(191) PRIMARY KEY, locked boolean, acquired_at timestamp, "
+            "released_at timestamp)",
+            "('km01', true, localtimestamp, NULL)", "('km01', false, localtimestamp, localtimestamp)",
+            u"KNEX-MIGRATOR#clients.migrations_lock#km01"_s, -1, true);
+        row("Hangfire", "lock (resource text UNIQUE, updatecount int DEFAULT 0, acquired timestamptz)",
+            "('hangfire:nightly', 0, now() - interval '2 days')", "", u"HANGFIRE#clients.lock#hangfire:nightly"_s, -1,
+            true);
+        row("Hangfire, no time", "lock (resource text UNIQUE, updatecount int DEFAULT 0, acquired timestamp)",
+            "('a', 0, NULL)", "", u"HANGFIRE#clients.lock#a"_s, -1, false);
+        row("Laravel", "cache_locks (key varchar(255) PRIMARY KEY, owner varchar(255), expiration integer)",
+            "('app:import', 'x7Gh', " + ahead("600") + ')', "('app:import', 'x7Gh', " + ahead("0 - 5") + ')',
+            u"LARAVEL#clients.cache_locks#app:import"_s, 600, false);
+        row("Laravel, no time", "cache_locks (key varchar(255) PRIMARY KEY, owner varchar(255), expiration text)",
+            "('a', 'x7Gh', 'soon')", "", u"LARAVEL#clients.cache_locks#a"_s, -1, false);
+        row("Spring 7",
+            "int_lock (lock_key char(36), region varchar(100), client_id char(36), created_date timestamp "
+            "NOT NULL, expired_after timestamp NOT NULL)",
+            "('0f3c', 'DEFAULT', 'c1', timezone('utc', now()), timezone('utc', now()) + interval '600 s')",
+            "('0f3c', 'DEFAULT', 'c1', timezone('utc', now()), timezone('utc', now()) - interval '1 day')",
+            u"SPRING#clients.int_lock#DEFAULT,0f3c"_s, 600, false);
+        row("Symfony", "lock_keys (key_id varchar(64) PRIMARY KEY, key_token varchar(44), key_expiration int)",
+            "('9f86', 'dG9r', " + ahead("300") + ')', "('9f86', 'dG9r', " + ahead("0 - 1") + ')',
+            u"SYMFONY#clients.lock_keys#9f86"_s, 300, false);
+        row("Drupal", "semaphore (name varchar(255) PRIMARY KEY, value varchar(255), expire double precision)",
+            "('cron', '6655.1', " + ahead("30.5") + ')', "('cron', '6655.1', " + ahead("0 - 0.5") + ')',
+            u"DRUPAL#clients.semaphore#cron"_s, 30, false);
+    }
+    void rowsOfKnownClientsAreSeen()
+    {
+        QFETCH(QByteArray, create);
+        QFETCH(QByteArray, held);
+        QFETCH(QByteArray, free);
+        QFETCH(QString, name);
+        QFETCH(qint64, secondsLeft);
+        QFETCH(bool, isAged);
+        must("CREATE SCHEMA clients; CREATE TABLE clients." + create + ';');
+        const auto table = "clients." + create.left(create.indexOf(' '));
+        const auto empty = shown(name);
+        must("INSERT INTO " + table + " VALUES " + held + ';');
+        const auto lock = shown(name);
+        const auto id = holderIn(lock).value("id"_L1).toString();
+        const auto refused = forced(name, id, {u"--not-exact"_s});
+        const auto taken =
+            ctl({u"acquire"_s, u"pg:"_s + name, u"--recipe"_s, u"pg-for-update"_s, u"--hold"_s, u"100ms"_s});
+        must("DELETE FROM " + table + ';'
+             + (free.isEmpty() ? free : "INSERT INTO " + table + " VALUES " + free + ';'));
+        const auto freed = shown(name);
+        must("DROP SCHEMA clients CASCADE;");
+        QVERIFY(empty.isEmpty() && freed.isEmpty());
+        QCOMPARE(lock.value("recipe"_L1).toString(), u"pg-row-lock"_s);
+        QCOMPARE(lock.value("state"_L1).toString(), u"held"_s);
+        const auto left = holderIn(lock).value("ttlMs"_L1).toInteger(-1);
+        QVERIFY2(secondsLeft < 0 ? left == -1 : std::abs(left - secondsLeft * 1000) < 3000,
+                 qPrintable(QString::number(left)));
+        QCOMPARE(holderIn(lock).value("heldMs"_L1).toInteger(-1) >= 0, isAged);
+        QVERIFY2(refused.status != 0 && (refused.out + refused.err).contains("and run: "), refused.what());
+        QVERIFY2(taken.status != 0 && (taken.out + taken.err).contains("only its own clients take it"), taken.what());
+    }
+
     void liquibasesLockIsSeenAndGoesWithItsRow()
     {
         QVERIFY(shown(m_liquibase).isEmpty());

@@ -4,18 +4,26 @@
 #include "core/operate/forcerelease.h"
 #include "tests/support/testmain.h"
 
+#include <set>
+
 using namespace lockscope::inspect;
 
 namespace {
 
-SqlLockRow lockRow(SqlLockRow::Kind kind)
+const QByteArray liquibase("LIQUIBASE#"), shedLock("SHEDLOCK#");
+
+SqlLockRow lockRow(const QByteArray &prefix)
 {
-    SqlLockRow row{kind, "shop", "DATABASECHANGELOGLOCK", "1", "app-1 (10.0.0.7)", "2026-11-22 10:00:00", {},
-                   {},   false};
+    SqlLockRow row{.layout = recipes::rowLayoutNamed(prefix),
+                   .schema = "shop",
+                   .table = "DATABASECHANGELOGLOCK",
+                   .names = {"1"},
+                   .lockedBy = "app-1 (10.0.0.7)",
+                   .stamp = "2026-11-22 10:00:00"};
     row.since = ServerTime(1'700'000'000s);
-    if (kind == SqlLockRow::Kind::ShedLock) {
+    if (prefix == shedLock) {
         row.table = "shedlock";
-        row.name = "nightly #1";
+        row.names = {"nightly #1"};
         row.ends = ServerTime(1'700'000'160s);
     }
     return row;
@@ -36,7 +44,7 @@ class TestSqlLockRows : public QObject {
 private slots:
     void aRowIsALockWithItsHolder()
     {
-        const auto lock = snapshotOfRow(lockRow(SqlLockRow::Kind::Liquibase));
+        const auto lock = snapshotOfRow(lockRow(liquibase));
         QCOMPARE(lock.lock.name, QByteArray("LIQUIBASE#shop.DATABASECHANGELOGLOCK"));
         QCOMPARE(lock.recipe, QByteArray("sql-liquibase"));
         QCOMPARE(lock.client, std::optional(u"Liquibase"_s));
@@ -45,14 +53,14 @@ private slots:
         QCOMPARE(*lock.contenders[0].heldSince, ServerTime(1'700'000'000s));
         QVERIFY(!lock.contenders[0].expiresAt && !lock.waitersKnown);
 
-        const auto shed = snapshotOfRow(lockRow(SqlLockRow::Kind::ShedLock));
+        const auto shed = snapshotOfRow(lockRow(shedLock));
         QCOMPARE(shed.lock.name, QByteArray("SHEDLOCK#shop.shedlock#nightly #1"));
         QCOMPARE(*shed.contenders[0].expiresAt, ServerTime(1'700'000'160s));
         QCOMPARE(shed.contenders[0].id, QByteArray("app-1 (10.0.0.7)@1700000000000"));
         QCOMPARE(shed.client, std::optional(u"ShedLock"_s));
 
         // A token is nobody's host name, and names one hold.
-        auto ours = lockRow(SqlLockRow::Kind::ShedLock);
+        auto ours = lockRow(shedLock);
         ours.lockedBy = "0f3c2a14-97a1-4d7e-8c55-2f8f2a0d9b11";
         QCOMPARE(snapshotOfRow(ours).contenders[0].id, ours.lockedBy);
         QVERIFY(!snapshotOfRow(ours).client);
@@ -61,7 +69,7 @@ private slots:
     // A clock that is ahead, or another zone: no age below nothing.
     void aMomentToComeIsNoAge()
     {
-        auto row = lockRow(SqlLockRow::Kind::Liquibase);
+        auto row = lockRow(liquibase);
         row.since = ServerTime(1'700'003'700s);
         QVERIFY(!snapshotOfRow(row).contenders[0].heldSince);
         row.since.reset(); // LOCKGRANTED is NULL
@@ -70,18 +78,132 @@ private slots:
 
     void tablesComeBackFromNames()
     {
-        auto row = lockRow(SqlLockRow::Kind::Liquibase);
+        auto row = lockRow(liquibase);
         row.schema = "my.shop";
         const auto back = lockRowNamed(lockRowName(row));
-        QVERIFY(back && back->kind == row.kind && back->schema == "my.shop" && back->table == row.table);
-        row = lockRow(SqlLockRow::Kind::ShedLock);
+        QVERIFY(back && back->layout == row.layout && back->schema == "my.shop" && back->table == row.table);
+        row = lockRow(shedLock);
         row.schema = "my#shop";
-        row.name = "a.b#c";
+        row.names = {"a.b#c"};
         const auto shed = lockRowNamed(lockRowName(row));
-        QVERIFY(shed && shed->kind == row.kind && shed->schema == row.schema && shed->table == row.table);
-        QCOMPARE(shed->name, row.name);
+        QVERIFY(shed && shed->layout == row.layout && shed->schema == row.schema && shed->table == row.table);
+        QCOMPARE(shed->names, row.names);
         QVERIFY(!lockRowNamed("SHEDLOCK#shop.shedlock") && !lockRowNamed("LIQUIBASE#shop"));
         QVERIFY(isLockRowName("SHEDLOCK#shop.shedlock#x") && !isLockRowName("shop.shedlock#name=x"));
+    }
+
+    // Which table is which client's; "": of none.
+    void tablesAreToldByTheirColumns_data()
+    {
+        const Rows<QByteArray, QByteArray, QByteArray> row("table", "columns", "prefix");
+        row("Liquibase", "DATABASECHANGELOGLOCK", "id locked lockgranted lockedby", "LIQUIBASE#");
+        row("Liquibase, another name", "schema_lock", "id locked lockgranted lockedby tenant", "LIQUIBASE#");
+        row("ShedLock", "ShedLock", "name lock_until locked_at locked_by", "SHEDLOCK#");
+        row("Knex", "knex_migrations_lock", "index is_locked", "KNEX#");
+        row("Knex, another name", "app_lock", "is_locked index", "KNEX#");
+        row("Ghost", "migrations_lock", "lock_key locked acquired_at released_at", "KNEX-MIGRATOR#");
+        row("Hangfire", "lock", "resource updatecount acquired", "HANGFIRE#");
+        row("Laravel", "cache_locks", "key owner expiration", "LARAVEL#");
+        row("Spring", "INT_LOCK", "lock_key region client_id created_date", "SPRING#");
+        row("Spring 7", "INT_LOCK", "lock_key region client_id created_date expired_after", "SPRING#");
+        row("Symfony", "lock_keys", "key_id key_token key_expiration", "SYMFONY#");
+        row("Drupal", "d_semaphore", "name value expire", "DRUPAL#");
+        row("Quartz", "Q_LOCKS", "sched_name lock_name", "QUARTZ#");
+        row("an account that is locked", "user_lock_settings", "id is_locked_out", "");
+        row("settings of such columns", "user_lock_settings", "index is_locked", "");
+        row("Knex's and others", "account_lock", "index is_locked user_id", "");
+        row("one missing", "lock", "resource acquired", "");
+        row("Laravel's cache", "cache", "key value expiration", "");
+        row("values", "option_locks", "name value expire", "");
+        row("no columns", "cache_locks", "", "");
+    }
+    void tablesAreToldByTheirColumns()
+    {
+        QFETCH(QByteArray, table);
+        QFETCH(QByteArray, columns);
+        QFETCH(QByteArray, prefix);
+        const auto *layout = recipes::rowLayoutOf(table, columns.split(' '));
+        QCOMPARE(layout ? layout->prefix : QByteArray(), prefix);
+    }
+
+    void layoutsNameTheirOwnColumns()
+    {
+        std::set<QByteArray> prefixes;
+        for (const auto &one : recipes::rowLayouts()) {
+            QVERIFY2(prefixes.insert(one.prefix).second && one.prefix.endsWith('#'), one.prefix);
+            for (const auto &column : one.name + QByteArrayList{one.flag, one.owner, one.since, one.ends})
+                QVERIFY2(column.isEmpty() || one.columns.contains(column) || one.optional.contains(column),
+                         one.prefix);
+            QVERIFY2(one.name.isEmpty() || (!one.why.isEmpty() && !one.client.isEmpty()), one.prefix);
+            QVERIFY2(one.release != recipes::RowRelease::ResetFlag || !one.flag.isEmpty(), one.prefix);
+        }
+    }
+
+    void namesComeBack_data()
+    {
+        const Rows<QByteArray, QByteArrayList, QByteArray> row("prefix", "names", "name");
+        row("usual", "LIQUIBASE#", {"1"}, "LIQUIBASE#my.lock");
+        row("Keycloak's", "LIQUIBASE#", {"1000"}, "LIQUIBASE#my.lock#1000");
+        row("Knex", "KNEX#", {"1"}, "KNEX#my.lock#1");
+        row("a name with all", "LARAVEL#", {"a#b.c`d,e=f"}, "LARAVEL#my.lock#a#b.c`d,e=f");
+        row("two columns", "SPRING#", {"DEFAULT", "0f3c"}, "SPRING#my.lock#DEFAULT,0f3c");
+        row("two columns, a comma", "SPRING#", {"a,b", "c"}, "SPRING#my.lock#`a,b`,c");
+        row("two columns, another comma", "SPRING#", {"a", "b,c"}, "SPRING#my.lock#a,`b,c`");
+        row("two columns, a backtick", "SPRING#", {"`a", "b`c"}, "SPRING#my.lock#```a`,b`c");
+    }
+    void namesComeBack()
+    {
+        QFETCH(QByteArray, prefix);
+        QFETCH(QByteArrayList, names);
+        QFETCH(QByteArray, name);
+        auto row = lockRow(prefix);
+        row.schema = "my";
+        row.table = "lock";
+        row.names = names;
+        QCOMPARE(lockRowName(row), name);
+        const auto back = lockRowNamed(name);
+        QVERIFY(back && back->layout == row.layout && back->table == row.table);
+        QCOMPARE(back->names, names);
+    }
+
+    // What its client would send, with the row as it was seen; nothing is sent from here.
+    void aClientsRowIsFreedByHand_data()
+    {
+        const Rows<QByteArray, QByteArrayList, QByteArray, QByteArray, BackendKind, QString> row(
+            "prefix", "names", "owner", "stamp", "backend", "statement");
+        row("Knex", "KNEX#", {"1"}, "", "", BackendKind::MariaDb,
+            u"UPDATE `shop`.`t` SET `is_locked` = '0' WHERE `index` = '1' AND `is_locked` = '1'"_s);
+        row("Ghost", "KNEX-MIGRATOR#", {"km01"}, "", "2026-11-22 10:00:00", BackendKind::PostgreSql,
+            u"UPDATE \"shop\".\"t\" SET \"locked\" = '0' WHERE \"lock_key\" = 'km01' AND \"locked\" = '1' AND "
+            u"\"acquired_at\" = '2026-11-22 10:00:00'"_s);
+        row("Hangfire", "HANGFIRE#", {"it's"}, "", "2026-11-22 10:00:00+00", BackendKind::PostgreSql,
+            u"DELETE FROM \"shop\".\"t\" WHERE \"resource\" = 'it''s' AND \"acquired\" = "
+            u"'2026-11-22 10:00:00+00'"_s);
+        row("Spring", "SPRING#", {"DEFAULT", "0f3c"}, "me", "2026-11-22 10:00:00", BackendKind::MariaDb,
+            u"DELETE FROM `shop`.`t` WHERE `region` = 'DEFAULT' AND `lock_key` = '0f3c' AND `client_id` = 'me'"_s);
+    }
+    void aClientsRowIsFreedByHand()
+    {
+        QFETCH(QByteArray, prefix);
+        QFETCH(QByteArrayList, names);
+        QFETCH(QByteArray, owner);
+        QFETCH(QByteArray, stamp);
+        QFETCH(BackendKind, backend);
+        QFETCH(QString, statement);
+        auto row = lockRow(prefix);
+        row.table = "t";
+        row.names = names;
+        row.lockedBy = owner;
+        row.stamp = stamp;
+        LockSnapshot empty;
+        empty.backend = backend;
+        empty.observed = ServerTime(1'700'000'100s);
+        empty.lock = {ConnectionName("db"), lockRowName(row)};
+        const auto lock = lockOfRow(row, empty);
+        QCOMPARE(lock.recipe, QByteArray(backend == BackendKind::MariaDb ? "sql-row-lock" : "pg-row-lock"));
+        const auto plan = operate::planForceRelease(lock, lock.contenders[0].id);
+        QVERIFY(!plan);
+        QVERIFY2(plan.error().message.endsWith(statement), qPrintable(plan.error().message));
     }
 
     // Who has not said who he is cannot be compared with.
@@ -94,7 +216,7 @@ private slots:
     // LOCKED, and LOCKEDBY is NULL: somebody has it, and the row does not say who.
     void aRowWithoutAnOwnerHasAnUnknownHolder()
     {
-        auto row = lockRow(SqlLockRow::Kind::Liquibase);
+        auto row = lockRow(liquibase);
         row.lockedBy.clear();
         row.stamp.clear();
         row.since.reset();
@@ -112,7 +234,7 @@ private slots:
     {
         QFETCH(QByteArray, lockedBy);
         QFETCH(QByteArray, granted);
-        auto row = lockRow(SqlLockRow::Kind::Liquibase);
+        auto row = lockRow(liquibase);
         row.lockedBy = lockedBy;
         row.stamp = granted;
         const auto lock = snapshotOfRow(row);
@@ -123,7 +245,7 @@ private slots:
 
     void thePreviewSaysWhatIsSentAndWhatIsRisky()
     {
-        const auto lock = snapshotOfRow(lockRow(SqlLockRow::Kind::Liquibase));
+        const auto lock = snapshotOfRow(lockRow(liquibase));
         const auto plan = operate::planForceRelease(lock, lock.contenders[0].id);
         QVERIFY(plan);
         const auto sent = plan->commands.join(u' ');
@@ -136,7 +258,7 @@ private slots:
     // Of ShedLock's the time is ended, and the row stays: its client keeps in memory which rows there are.
     void aRowWithATimeIsEnded()
     {
-        const auto lock = snapshotOfRow(lockRow(SqlLockRow::Kind::ShedLock));
+        const auto lock = snapshotOfRow(lockRow(shedLock));
         const auto plan = operate::planForceRelease(lock, lock.contenders[0].id);
         QVERIFY(plan);
         const auto sent = plan->commands.join(u' ');

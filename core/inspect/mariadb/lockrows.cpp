@@ -26,7 +26,8 @@ QString tableLabel(const LockRowTable &table)
 // are seen as row locks.
 bool isNamedLikeLocks(const QByteArray &table)
 {
-    static const QByteArrayList words{"lock", "locks", "mutex", "mutexes", "semaphore", "semaphores"};
+    static const QByteArrayList words{"lock",      "locks",      "mutex",    "mutexes",
+                                      "semaphore", "semaphores", "shedlock", "databasechangeloglock"};
     if (table.toLower().endsWith("qrtz_locks"))
         return false;
     QByteArray word;
@@ -83,7 +84,7 @@ Task<Result<void>> SqlLockRows::findTables(Send send, Deadline deadline)
     if (!rows && !m_dialect->isRefusal(rows.error()))
         co_return rows.error();
     if (!rows) {
-        m_tableGaps << u"whether there are locks of Liquibase and ShedLock cannot be seen: "_s + rows.error().message;
+        m_tableGaps << u"whether rows of tables of locks are held cannot be seen: "_s + rows.error().message;
         co_return Result<void>();
     }
     if (rows->rows.size() >= mostLockTables)
@@ -91,22 +92,17 @@ Task<Result<void>> SqlLockRows::findTables(Send send, Deadline deadline)
     std::vector<LockRowTable> found;
     m_otherTables.clear();
     for (std::size_t i = 0; i < rows->rows.size(); ++i) {
-        LockRowTable table{text(*rows, i, "table_schema"), text(*rows, i, "name"), SqlLockRow::Kind::Liquibase,
-                           text(*rows, i, "is_zoned") == "1"};
-        const auto lower = table.name.toLower();
-        if (lower == "shedlock")
-            table.kind = SqlLockRow::Kind::ShedLock;
-        const bool isKnownName = lower == "shedlock" || lower == "databasechangeloglock";
-        if (isKnownName && text(*rows, i, "is_readable") == "1") {
-            const auto told = text(*rows, i, "columns").split(',');
-            CO_TRY(const auto &fits, co_await hasColumns(send, table, told, deadline));
-            if (fits) {
-                found.push_back(std::move(table));
-                continue;
-            }
+        LockRowTable table{text(*rows, i, "table_schema"), text(*rows, i, "name"), nullptr,
+                           text(*rows, i, "columns").split(','), text(*rows, i, "zoned").split(',')};
+        if (!isNamedLikeLocks(table.name))
+            continue;
+        if (text(*rows, i, "is_readable") == "1") {
+            CO_TRY(table, co_await withLayout(send, table, deadline));
         }
-        if (isKnownName || isNamedLikeLocks(table.name))
+        if (!table.layout)
             m_otherTables << table.schema + '.' + table.name;
+        else if (!table.layout->name.isEmpty())
+            found.push_back(std::move(table));
     }
     m_tables = std::move(found);
     co_return Result<void>();
@@ -123,27 +119,60 @@ std::vector<Unexplained> SqlLockRows::unexplained() const
     return {{count, text, m_otherTables.front()}};
 }
 
-Task<Result<bool>> SqlLockRows::hasColumns(Send send, LockRowTable table, QByteArrayList told, Deadline deadline)
+Task<Result<LockRowTable>> SqlLockRows::withLayout(Send send, LockRowTable table, Deadline deadline)
 {
     const auto isIt = [&table](const LockRowTable &one) {
         return one.schema == table.schema && one.name == table.name;
     };
     if (!m_dialect->whichColumns.isEmpty()) {
-        if (std::ranges::any_of(m_tables, isIt))
-            co_return true;
+        const auto known = std::ranges::find_if(m_tables, isIt);
+        if (known != m_tables.end())
+            co_return *known;
         const QByteArrayList parameters{table.schema, table.name};
         auto asking = send(m_dialect->whichColumns, deadline, parameters);
         const auto rows = co_await asking;
         if (!rows && !m_dialect->isRefusal(rows.error()))
             co_return rows.error();
-        told.clear();
+        table.columns.clear();
         for (std::size_t i = 0; rows && i < rows->rows.size(); ++i)
-            told << text(*rows, i, "name");
+            table.columns << text(*rows, i, "name");
     }
-    const auto wanted = table.kind == SqlLockRow::Kind::Liquibase
-                            ? QByteArrayList{"id", "locked", "lockgranted", "lockedby"}
-                            : QByteArrayList{"name", "lock_until", "locked_at", "locked_by"};
-    co_return std::ranges::all_of(wanted, [&told](const QByteArray &one) { return told.contains(one); });
+    table.layout = recipes::rowLayoutOf(table.name, table.columns);
+    co_return table;
+}
+
+QByteArray lockRowsQuestion(const LockRowDialect &dialect, const LockRowTable &table)
+{
+    const auto &layout = *table.layout;
+    QByteArrayList columns, conditions;
+    const auto column = [&](const QByteArray &name) {
+        return table.columns.contains(name) ? dialect.quoted(name) : QByteArray();
+    };
+    const auto add = [&columns](const QByteArray &expression, const QByteArray &name) {
+        columns << (expression.isEmpty() ? QByteArray("NULL") : expression) + " AS " + name;
+    };
+    const auto textOf = [&](const QByteArray &name) {
+        return column(name).isEmpty() ? QByteArray() : dialect.asText(column(name));
+    };
+    const auto timeOf = [&](const QByteArray &name, recipes::RowTime time, bool isInUtc) {
+        return column(name).isEmpty() ? QByteArray()
+                                      : dialect.timeOf(column(name), time, table.zoned.contains(name), isInUtc);
+    };
+    for (qsizetype i = 0; i < layout.name.size(); ++i)
+        add(textOf(layout.name[i]), "name" + QByteArray::number(i));
+    add(textOf(layout.owner), "locked_by");
+    add(textOf(layout.since), "stamp");
+    add(timeOf(layout.since, layout.sinceTime, false), "since");
+    add(timeOf(layout.since, layout.sinceTime, true), "since_in_utc");
+    add(timeOf(layout.ends, layout.endsTime, false), "ends");
+    add(timeOf(layout.ends, layout.endsTime, true), "ends_in_utc");
+    if (!layout.flag.isEmpty())
+        conditions << dialect.isTrue(column(layout.flag));
+    if (!column(layout.ends).isEmpty())
+        conditions << dialect.isAhead(column(layout.ends), layout.endsTime, table.zoned.contains(layout.ends));
+    return "SELECT " + columns.join(", ") + ' ' + dialect.from + dialect.quoted(table.schema) + '.'
+           + dialect.quoted(table.name) + (conditions.isEmpty() ? QByteArray() : " WHERE " + conditions.join(" AND "))
+           + " LIMIT " + QByteArray::number(mostLockRows);
 }
 
 Task<Result<void>> SqlLockRows::readTable(Send send, LockRowTable table, Deadline deadline)
@@ -151,7 +180,7 @@ Task<Result<void>> SqlLockRows::readTable(Send send, LockRowTable table, Deadlin
     std::optional<Reply<Rows>> before;
     if (!m_dialect->beforeRows.isEmpty())
         before = send(m_dialect->beforeRows, deadline, {});
-    auto asking = send(m_dialect->rowsOf(table), deadline, {});
+    auto asking = send(lockRowsQuestion(*m_dialect, table), deadline, {});
     const auto rows = co_await asking;
     if (before) {
         CO_TRY_VOID(co_await *before);
@@ -172,20 +201,24 @@ Task<Result<void>> SqlLockRows::readTable(Send send, LockRowTable table, Deadlin
 void SqlLockRows::take(const LockRowTable &table, const Rows &rows)
 {
     for (std::size_t i = 0; i < rows.rows.size(); ++i) {
-        SqlLockRow row{table.kind,
-                       table.schema,
-                       table.name,
-                       text(rows, i, "name"),
-                       text(rows, i, "locked_by"),
-                       text(rows, i, "stamp"),
-                       m_dialect->moment(rows, i, "since"),
-                       m_dialect->moment(rows, i, "ends")};
-        const auto inUtc = m_dialect->moment(rows, i, "ends_in_utc");
-        if (row.ends && inUtc && std::chrono::abs(*row.ends - *inUtc) > 1s) {
+        SqlLockRow row{.layout = table.layout,
+                       .schema = table.schema,
+                       .table = table.name,
+                       .lockedBy = text(rows, i, "locked_by"),
+                       .stamp = text(rows, i, "stamp"),
+                       .since = m_dialect->moment(rows, i, "since"),
+                       .ends = m_dialect->moment(rows, i, "ends")};
+        for (qsizetype name = 0; name < table.layout->name.size(); ++name)
+            row.names << text(rows, i, "name" + QByteArray::number(name));
+        const auto differ = [&](const std::optional<ServerTime> &here, const QByteArray &column) {
+            const auto inUtc = m_dialect->moment(rows, i, column);
+            return here && inUtc && std::chrono::abs(*here - *inUtc) > 1s;
+        };
+        row.isZoneUnclear = differ(row.ends, "ends_in_utc");
+        if (row.isZoneUnclear || differ(row.since, "since_in_utc"))
             row.since.reset();
+        if (row.isZoneUnclear)
             row.ends.reset();
-            row.isZoneUnclear = true;
-        }
         m_rows.push_back(std::move(row));
     }
 }

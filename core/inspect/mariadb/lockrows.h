@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows that are locks by what stands in them: Liquibase's DATABASECHANGELOGLOCK and ShedLock's table. Found by the
-// names of their tables where the credentials may look, and by their columns. Of any SQL server: what it is asked
-// differs, and how it answers.
+// Rows that are locks by what stands in them (core/rules/rowlayouts.h). Found by the names of their tables where the
+// credentials may look, and by their columns. Of any SQL server: what it is asked differs, and how it answers.
 #pragma once
 
 #include "core/async/task.h"
@@ -14,26 +13,37 @@ namespace lockscope::inspect {
 
 struct LockRowTable {
     QByteArray schema, name;
-    SqlLockRow::Kind kind{};
-    bool isZoned = false; // its times say their zone
+    const recipes::RowLayout *layout = nullptr;
+    QByteArrayList columns{}; // in lower case
+    QByteArrayList zoned{};   // those of them whose times say their zone
 };
 
 constexpr std::size_t mostLockRows = 1000, mostLockTables = 100; // of one table, and of those
 
 struct LockRowDialect {
     // Every table whose name contains a word for a lock, Liquibase's and ShedLock's first. Columns table_schema, name
-    // and is_readable; and, without whichColumns, columns (in one, with commas) and is_zoned.
+    // and is_readable; and, without whichColumns, columns and zoned (each in one, with commas).
     QByteArray whichTables;
     // Of a table, by schema and name: column name, in lower case. Not asked again of a table that is known.
     QByteArray whichColumns;
-    // Columns name, locked_by, stamp, since, ends and ends_in_utc of those that are locked.
-    QByteArray (*rowsOf)(const LockRowTable &table);
+    // How its questions for rows are written; `column` is quoted.
+    QByteArray from; // "FROM "
+    QByteArray (*quoted)(const QByteArray &name);
+    QByteArray (*asText)(const QByteArray &column);
+    QByteArray (*isTrue)(const QByteArray &column);
+    // As `moment` reads it; NULL where it is no time.
+    QByteArray (*timeOf)(const QByteArray &column, recipes::RowTime time, bool isZoned, bool isInUtc);
+    // Of what may be NULL or no time, too: that has not passed.
+    QByteArray (*isAhead)(const QByteArray &column, recipes::RowTime time, bool isZoned);
     QByteArray beforeRows; // sent before that, if anything
     std::optional<ServerTime> (*moment)(const mariadb::Rows &rows, std::size_t row, const QByteArray &column);
     // The server has an opinion: what the connection is suffering from is nobody's gap.
     bool (*isRefusal)(const Error &error);
     QString (*readErrorText)(const Error &error); // of a table's rows
 };
+
+// Columns name0, name1 …, locked_by, stamp, since, since_in_utc, ends and ends_in_utc of those that are locked.
+[[nodiscard]] QByteArray lockRowsQuestion(const LockRowDialect &dialect, const LockRowTable &table);
 
 // MariaDB's and MySQL's.
 [[nodiscard]] const LockRowDialect &ownLockRows();
@@ -59,7 +69,8 @@ public:
 
 private:
     Task<Result<void>> findTables(Send send, Deadline deadline);
-    Task<Result<bool>> hasColumns(Send send, LockRowTable table, QByteArrayList told, Deadline deadline);
+    // Its columns, and their layout if one fits; known ones are not asked for again.
+    Task<Result<LockRowTable>> withLayout(Send send, LockRowTable table, Deadline deadline);
     Task<Result<void>> readTable(Send send, LockRowTable table, Deadline deadline);
     void take(const LockRowTable &table, const mariadb::Rows &rows);
 

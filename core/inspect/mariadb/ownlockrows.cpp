@@ -23,21 +23,32 @@ QByteArray quoted(QByteArray name)
     return '`' + name + '`';
 }
 
-// LOCKGRANTED is a time of the server's zone. ShedLock's are of UTC where it takes the database's time, of its own
-// zone else: both are read, and count where they are one.
-QByteArray ownRowsOf(const LockRowTable &one)
+QByteArray ownText(const QByteArray &column)
 {
-    const auto table = quoted(one.schema) + '.' + quoted(one.name);
-    const auto limit = " LIMIT " + QByteArray::number(mostLockRows);
-    if (one.kind == SqlLockRow::Kind::Liquibase)
-        return "SELECT ID AS name, LOCKEDBY AS locked_by, CAST(LOCKGRANTED AS CHAR) AS stamp, "
-               "UNIX_TIMESTAMP(LOCKGRANTED) AS since, NULL AS ends, NULL AS ends_in_utc FROM "
-               + table + " WHERE LOCKED <> 0 AND ID = 1" + limit;
-    return "SELECT name, locked_by, CAST(locked_at AS CHAR) AS stamp, UNIX_TIMESTAMP(NOW(3)) "
-           "- TIMESTAMPDIFF(MICROSECOND, locked_at, NOW(3)) / 1000000 AS since, UNIX_TIMESTAMP(NOW(3)) "
-           "+ TIMESTAMPDIFF(MICROSECOND, NOW(3), lock_until) / 1000000 AS ends, UNIX_TIMESTAMP(NOW(3)) "
-           "+ TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(3), lock_until) / 1000000 AS ends_in_utc FROM "
-           + table + " WHERE lock_until > LEAST(NOW(3), UTC_TIMESTAMP(3))" + limit;
+    return "CAST(" + column + " AS CHAR)";
+}
+
+const QByteArray ownNumber = " REGEXP '^[0-9]{1,12}([.][0-9]{1,9}|)$'";
+
+// By the server's wall clock, or by UTC's, to the moment.
+QByteArray ownTime(const QByteArray &column, recipes::RowTime time, bool, bool isInUtc)
+{
+    using recipes::RowTime;
+    if (time == RowTime::Epoch)
+        return "CASE WHEN " + ownText(column) + ownNumber + " THEN " + column + " + 0 END";
+    const bool isUtc = time == RowTime::Utc || (isInUtc && time == RowTime::Unclear);
+    return "UNIX_TIMESTAMP(NOW(3)) + TIMESTAMPDIFF(MICROSECOND, "
+           + QByteArray(isUtc ? "UTC_TIMESTAMP(3), " : "NOW(3), ") + column + ") / 1000000";
+}
+
+// What is no date has no difference to one.
+QByteArray ownIsAhead(const QByteArray &column, recipes::RowTime time, bool)
+{
+    if (time == recipes::RowTime::Epoch)
+        return "CASE WHEN " + ownText(column) + ownNumber + " THEN " + column
+               + " > UNIX_TIMESTAMP(NOW(3)) ELSE 1 END";
+    return "(TIMESTAMPDIFF(SECOND, " + column + ", NOW()) IS NULL OR " + column
+           + " > LEAST(NOW(3), UTC_TIMESTAMP(3)))";
 }
 
 } // namespace
@@ -47,7 +58,12 @@ const LockRowDialect &ownLockRows()
     static const LockRowDialect dialect{
         .whichTables = ownWhichTables,
         .whichColumns = ownWhichColumns,
-        .rowsOf = ownRowsOf,
+        .from = "FROM ",
+        .quoted = [](const QByteArray &name) { return quoted(name); },
+        .asText = ownText,
+        .isTrue = [](const QByteArray &column) { return column + " = 1"; },
+        .timeOf = ownTime,
+        .isAhead = ownIsAhead,
         // What was rolled back is not to be told: so not as uncommitted reads are.
         .beforeRows = mariadb::committedNext,
         .moment = moment,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/inspect/snapshot.h"
+#include "core/rules/rowlayouts.h"
 
 #include <map>
 #include <tuple>
@@ -80,13 +81,12 @@ struct SqlObject {
 
 // A row that is a lock by what stands in it.
 struct SqlLockRow {
-    enum class Kind { Liquibase, ShedLock };
-    Kind kind{};
-    QByteArray schema, table;
-    QByteArray name;     // ShedLock's
-    QByteArray lockedBy; // what its holder wrote
-    QByteArray stamp;    // LOCKGRANTED or locked_at, as it stands there: each hold has another one
-    std::optional<ServerTime> since, ends;
+    const recipes::RowLayout *layout = nullptr;
+    QByteArray schema{}, table{};
+    QByteArrayList names{}; // what the columns of its name say, in their order
+    QByteArray lockedBy{};  // what its holder wrote
+    QByteArray stamp{};     // since when, as it stands there: each hold has another one, or each renewal
+    std::optional<ServerTime> since{}, ends{};
     bool isZoneUnclear = false; // its times are of UTC or of another zone, and nothing says of which
 };
 
@@ -175,7 +175,7 @@ struct SqlPoll {
 [[nodiscard]] QByteArray tableLockName(const QByteArray &schema, const QByteArray &table);
 [[nodiscard]] QByteArray objectLockName(const SqlObject &object);
 [[nodiscard]] std::optional<SqlObject> objectOfLock(const QByteArray &name);
-// "LIQUIBASE#shop.DATABASECHANGELOGLOCK", "SHEDLOCK#shop.shedlock#reports".
+// "LIQUIBASE#shop.DATABASECHANGELOGLOCK", "SHEDLOCK#shop.shedlock#reports", "SPRING#shop.INT_LOCK#DEFAULT,0f3c…".
 [[nodiscard]] QByteArray lockRowName(const SqlLockRow &row);
 // Back: which row that is; nothing of what stands in it.
 [[nodiscard]] std::optional<SqlLockRow> lockRowNamed(const QByteArray &name);

@@ -2,7 +2,7 @@
 // From rows that are locks by what stands in them to snapshots.
 #include "core/inspect/mariadb/pollindex.h"
 #include "core/base/identifiers.h"
-#include "core/inspect/knownclients.h"
+#include "core/base/text.h"
 #include "core/rules/contenderid.h"
 
 namespace lockscope::inspect {
@@ -11,12 +11,6 @@ using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 
 namespace {
-
-LockSnapshot ofRecipe(const SqlLockRow &row, LockSnapshot lock)
-{
-    lock.recipe = row.kind == SqlLockRow::Kind::Liquibase ? "sql-liquibase" : "sql-shedlock";
-    return lock;
-}
 
 qint64 millisOf(const std::optional<ServerTime> &moment)
 {
@@ -27,13 +21,19 @@ qint64 millisOf(const std::optional<ServerTime> &moment)
 
 LockSnapshot lockOfRow(const SqlLockRow &row, LockSnapshot lock)
 {
-    const bool isLiquibase = row.kind == SqlLockRow::Kind::Liquibase;
+    const auto &layout = *row.layout;
+    lock.recipe = (lock.backend == BackendKind::PostgreSql ? "pg-" : "sql-") + layout.recipe;
     // ShedLock writes its host's name; a token is somebody's who speaks its layout, as our own recipe does.
-    const bool isToken = !isLiquibase && isUuid36(row.lockedBy);
-    if (!isToken)
-        attribute(lock, isLiquibase ? clients::liquibase : clients::shedLockRow);
-    lock.why = isLiquibase ? u"the row says LOCKED; since when, LOCKGRANTED says in the server's time zone"_s
-                           : u"the row says until when it is locked (lock_until)"_s;
+    const bool isOurs = layout.release == recipes::RowRelease::EndTime && isUuid36(row.lockedBy);
+    const bool isToken = isOurs || (layout.isOwnerToken && !row.lockedBy.isEmpty());
+    // Other rows than Liquibase's own are of programs that use its layout, such as Keycloak.
+    if (!isOurs && (layout.only.isEmpty() || row.names == QByteArrayList{layout.only})) {
+        lock.client = layout.client;
+        lock.clientTraits.notices = layout.notices;
+    }
+    lock.why = layout.why;
+    if (layout.isSinceRenewed && !row.stamp.isEmpty())
+        lock.why += u" (%1 = %2)"_s.arg(label(layout.since.toUpper(), 60), label(row.stamp, 60));
     if (row.isZoneUnclear) {
         lock.why += u"; whether that is UTC or another zone's time nothing says, so that it may be over"_s;
         lock.confidence = Confidence::Medium;
@@ -48,7 +48,7 @@ LockSnapshot lockOfRow(const SqlLockRow &row, LockSnapshot lock)
     holder.id =
         isToken ? row.lockedBy
                 : recipes::constantContenderId(isNamed ? row.lockedBy : QByteArray("unknown"), millisOf(row.since));
-    if (row.since && *row.since <= lock.observed + 1s)
+    if (row.since && !layout.isSinceRenewed && *row.since <= lock.observed + 1s)
         holder.heldSince = std::min(*row.since, lock.observed);
     holder.expiresAt = row.ends;
     holder.guard = RowIdentity{.lockedBy = row.lockedBy, .stamp = row.stamp};
@@ -62,7 +62,7 @@ void addLockRows(std::vector<LockSnapshot> &snapshots, const SqlPollIndex &looke
     for (const auto &row : looked.look().lockRows) {
         const auto name = lockRowName(row);
         if (names.insert(name).second)
-            snapshots.push_back(lockOfRow(row, ofRecipe(row, emptySqlLock(looked.look(), connection, name))));
+            snapshots.push_back(lockOfRow(row, emptySqlLock(looked.look(), connection, name)));
     }
 }
 

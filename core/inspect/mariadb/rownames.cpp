@@ -8,7 +8,7 @@ namespace lockscope::inspect {
 
 namespace {
 
-const QByteArray gapPrefix("before "), liquibasePrefix("LIQUIBASE#"), shedLockPrefix("SHEDLOCK#");
+const QByteArray gapPrefix("before ");
 
 QByteArray inBackticks(QByteArray text)
 {
@@ -237,29 +237,47 @@ std::optional<SqlObject> objectOfLock(const QByteArray &name)
 
 std::optional<SqlLockRow> lockRowNamed(const QByteArray &name)
 {
-    SqlLockRow row;
-    qsizetype at = shedLockPrefix.size();
-    row.kind = name.startsWith(shedLockPrefix) ? SqlLockRow::Kind::ShedLock : SqlLockRow::Kind::Liquibase;
-    const bool isShedLock = row.kind == SqlLockRow::Kind::ShedLock;
-    const auto table = isShedLock ? tableAt(name, at) : tableBehind(name, liquibasePrefix);
-    if (!table || (isShedLock && name.mid(at, 1) != "#"))
+    SqlLockRow row{.layout = recipes::rowLayoutNamed(name)};
+    qsizetype at = row.layout ? row.layout->prefix.size() : 0;
+    const auto table = row.layout ? tableAt(name, at) : std::nullopt;
+    if (!table)
         return std::nullopt;
     row.schema = table->first;
     row.table = table->second;
-    row.name = isShedLock ? name.mid(at + 1) : QByteArray();
-    return row;
+    const auto rest = name.mid(at + 1);
+    if (at >= name.size()) {
+        row.names = {row.layout->only};
+    } else if (row.layout->name.size() == 1) {
+        row.names = {rest};
+    } else {
+        for (qsizetype from = 0; from < rest.size(); ++from) {
+            const auto comma = rest.indexOf(',', from);
+            const auto end = comma < 0 ? rest.size() : comma;
+            if (rest[from] == '`') {
+                row.names << literal(rest, from);
+            } else {
+                row.names << rest.mid(from, end - from);
+                from = end;
+            }
+        }
+    }
+    return lockRowName(row) == name ? std::optional(row) : std::nullopt;
 }
 
 bool isLockRowName(const QByteArray &name)
 {
-    return name.startsWith(liquibasePrefix) || name.startsWith(shedLockPrefix);
+    return recipes::rowLayoutNamed(name) != nullptr;
 }
 
 QByteArray lockRowName(const SqlLockRow &row)
 {
-    const auto table = written(row.schema) + '.' + written(row.table);
-    return row.kind == SqlLockRow::Kind::Liquibase ? liquibasePrefix + table
-                                                   : shedLockPrefix + table + '#' + row.name;
+    const auto table = row.layout->prefix + written(row.schema) + '.' + written(row.table);
+    if (!row.layout->only.isEmpty() && (row.names.isEmpty() || row.names == QByteArrayList{row.layout->only}))
+        return table;
+    QByteArrayList parts = row.names;
+    for (auto &part : parts)
+        part = parts.size() == 1 ? part : writtenValue(part, false);
+    return table + '#' + parts.join(',');
 }
 
 std::optional<std::pair<QByteArray, QByteArray>> tableIn(const QByteArray &statement, const QByteArray &database)

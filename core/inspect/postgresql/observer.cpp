@@ -71,8 +71,8 @@ Task<Result<LockSnapshot>> PostgreSqlObserver::readNow(QByteArray lock, Deadline
 QString PostgreSqlObserver::coverageDescription() const
 {
     return u"every advisory lock, every row, table or other lock that somebody waits for, and rows of "
-           u"ShedLock's and Liquibase's tables in this database that say so; another row or a table that "
-           u"nobody waits for is not shown"_s;
+           u"known clients' lock tables in this database (ShedLock, Liquibase, Knex, Hangfire and others) that say "
+           u"so; another row or a table that nobody waits for is not shown"_s;
 }
 
 namespace {

@@ -404,14 +404,16 @@ LockSnapshot snapshotOf(const PgPollIndex &looked, const PgGroup &group, const L
 
 void addPgLockRows(std::vector<LockSnapshot> &snapshots, const PgPoll &look, const ConnectionName &connection)
 {
+    std::set<QByteArray> names; // without a primary key a table has a row twice
     for (const auto &row : look.lockRows) {
         LockSnapshot lock;
         lock.lock = {connection, lockRowName(row)};
+        if (!names.insert(lock.lock.name).second)
+            continue;
         lock.backend = BackendKind::PostgreSql;
         lock.confidence = Confidence::High;
         lock.observed = look.now;
         lock.serverAhead = look.ahead;
-        lock.recipe = row.kind == SqlLockRow::Kind::Liquibase ? "pg-liquibase" : "pg-shedlock";
         snapshots.push_back(lockOfRow(row, std::move(lock)));
     }
 }

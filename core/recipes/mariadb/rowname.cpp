@@ -4,6 +4,7 @@
 #include "core/base/identifiers.h"
 #include "core/base/text.h"
 #include "core/recipes/mariadb/sqllock.h"
+#include "core/rules/rowlayouts.h"
 
 #include <QDateTime>
 
@@ -103,6 +104,11 @@ Result<RowName> readRowName(const QByteArray &lock)
     if (lock.startsWith("before "))
         return Error{ErrorCode::BadInput, u"\"%1\" is a gap between rows, and cannot be acquired: there is no row to "
                                           u"lock"_s.arg(label(lock))};
+    const auto *layout = rowLayoutNamed(lock);
+    if (layout && !lock.startsWith(leasedRowPrefix))
+        return Error{ErrorCode::BadInput,
+                     u"\"%1\" is a row that %2 writes to say who has the lock, and cannot be "
+                     u"acquired from here: only its own clients take it"_s.arg(label(lock), layout->client)};
     RowName row;
     QByteArray rest = lock;
     row.schema = takeIdentifier(rest, '.');
