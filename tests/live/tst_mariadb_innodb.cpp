@@ -192,6 +192,12 @@ private slots:
         // The client library cannot read it as a time.
         const auto zero = acquired("shop.leases#id=3", &why);
         QVERIFY2(zero == ErrorCode{}, qPrintable(why));
+        must(*m_admin, "CREATE OR REPLACE TABLE shop.job_lock (id INT PRIMARY KEY, acquired DATETIME(3))");
+        must(*m_admin, "INSERT INTO shop.job_lock VALUES (1, UTC_TIMESTAMP()), (2, '0000-00-00')");
+        QCOMPARE(acquired("shop.job_lock#id=1", &why), ErrorCode::Refused);
+        QVERIFY2(why.contains(u"acquired = 20"_s), qPrintable(why));
+        const auto never = acquired("shop.job_lock#id=2", &why);
+        QVERIFY2(never == ErrorCode{}, qPrintable(why));
     }
 };
 

@@ -38,6 +38,9 @@ private slots:
         row("until a number of seconds", "leases", "name expires_at", "a 1795855000", "expires_at = 1795855000");
         row("and of milliseconds, over", "leases", "name expires_at", "a 1795850000000", "");
         row("until what cannot be read", "leases", "name expires_at", "a soon", "expires_at = soon");
+        row("until no time", "leases", "name expires_at", "a 0000-00-00", "");
+        row("since no time", "lock", "resource acquired", "jobs 0000-00-00", "");
+        row("since what cannot be read", "lock", "resource acquired", "jobs unreadable", "acquired = unreadable");
         row("an owner", "jobs", "id state locked_by", "7 ready worker-3", "locked_by = worker-3");
         row("no owner", "jobs", "id state locked_by", "7 ready -", "");
         row("an owner in a table of locks", "app_locks", "name owner", "a host-1", "owner = host-1");

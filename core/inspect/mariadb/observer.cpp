@@ -115,7 +115,7 @@ QString MariaDbObserver::coverageDescription() const
     return u"every named lock, every table that somebody waits for or that is locked for writing (LOCK TABLES), "
            u"locks of the whole server (FLUSH TABLES WITH READ LOCK, backups), every row lock that somebody waits "
            u"for, and the rows of known clients' lock tables (Liquibase, ShedLock, Knex, Laravel and others); a row lock "
-           u"nobody waits for cannot be seen, and rows of other tools' lock tables are not looked for"_s;
+           u"without a waiter cannot be seen, and rows of other tools' lock tables are not searched for"_s;
 }
 
 } // namespace lockscope::inspect

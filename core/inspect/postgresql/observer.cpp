@@ -72,7 +72,7 @@ QString PostgreSqlObserver::coverageDescription() const
 {
     return u"every advisory lock, every row, table or other lock that somebody waits for, and rows of "
            u"known clients' lock tables in this database (ShedLock, Liquibase, Knex, Hangfire and others) that say "
-           u"so; another row or a table that nobody waits for is not shown"_s;
+           u"so; another row or a table without a waiter is not shown"_s;
 }
 
 namespace {

@@ -29,7 +29,7 @@ QByteArray pgColumnText(const QByteArray &column)
 
 const QByteArray pgNumber = "::text ~ '^[0-9]{1,12}([.][0-9]{1,9}|)$'";
 
-// From the zone's own wall clock to the moment. A time without a zone is of the zone of whoever wrote it.
+// From the zone's own wall clock to the moment. A time without a zone is in the zone of the client that wrote it.
 QByteArray pgTimeOf(const QByteArray &column, recipes::RowTime time, bool isZoned, bool isInUtc)
 {
     using recipes::RowTime;

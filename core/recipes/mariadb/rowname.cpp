@@ -188,6 +188,12 @@ bool isFalse(const QByteArray &flag)
     return words.contains(flag.trimmed().toLower());
 }
 
+// MySQL's zero date means that there is no time.
+bool isZeroDate(const QByteArray &time)
+{
+    return time.startsWith("0000-00-00");
+}
+
 // A time that cannot be read is not known to have passed.
 bool isAhead(const QByteArray &end, const ServerClock &clock)
 {
@@ -202,7 +208,7 @@ bool isAhead(const QByteArray &end, const ServerClock &clock)
         return QDateTime::fromString(iso, Qt::ISODateWithMs);
     };
     const auto time = read(end), here = read(clock.here), utc = read(clock.utc);
-    if (end.startsWith("0000-00-00")) // no time
+    if (isZeroDate(end))
         return false;
     if (!time.isValid() || !here.isValid() || !utc.isValid())
         return true;
@@ -238,7 +244,7 @@ QString rowOwnedReason(const std::vector<Column> &columns, const ServerClock &cl
             const auto value = column.value.value_or(QByteArray());
             const bool isTaken = says == Says::Flag  ? !isFalse(value)
                                  : says == Says::End ? isAhead(value, clock)
-                                                     : !value.isEmpty();
+                                                     : !value.isEmpty() && !isZeroDate(value);
             if (isTaken)
                 return u"%1 = %2"_s.arg(label(column.name, 60), label(value, 120));
             decides = decides || says == Says::Flag || says == Says::End;
@@ -303,7 +309,7 @@ Task<Result<mariadb::Rows>> withTimesAsText(mariadb::Session *session, RowName n
 Task<Result<void>> refuseOwnedRow(mariadb::Session *session, RowName name, mariadb::Rows rows,
                                   mariadb::Statement clock, Deadline deadline)
 {
-    if (clock.text == ownClock && hasEndInRow(name, rows)) {
+    if (clock.text == ownClock) {
         auto reading = withTimesAsText(session, name, std::move(rows), clock.connection, deadline);
         CO_TRY(rows, co_await reading);
     }
