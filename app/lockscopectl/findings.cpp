@@ -22,7 +22,8 @@ struct FoundFinding {
     inspect::Finding finding;
     std::optional<Mute> muted{};
     std::vector<std::pair<inspect::LockName, QByteArray>> contenders;
-    std::vector<inspect::LockName> locks; // one, but of a deadlock all
+    std::vector<inspect::LockName> locks; // one, but of a deadlock all, and of an unexplained wait none
+    ConnectionName connection{};          // of an unexplained wait
 };
 
 FoundFinding foundOn(const inspect::LockName &lock, const inspect::Finding &finding)
@@ -98,6 +99,8 @@ QString lockWords(const FoundFinding &found)
     QStringList names;
     for (const auto &lock : found.locks)
         names << escaped(lock.text());
+    if (names.isEmpty())
+        return escaped(found.connection.bytes());
     return names.join(u", "_s);
 }
 
@@ -115,6 +118,8 @@ QJsonObject findingJson(const FoundFinding &found)
                      {u"contenders"_s, contenders}};
     if (!found.finding.victim.empty())
         json[u"victim"_s] = inspect::toJson(found.finding.victim);
+    if (found.locks.empty())
+        json[u"connection"_s] = escaped(found.connection.bytes());
     if (found.muted)
         json[u"muted"_s] = QJsonObject{{u"reason"_s, found.muted->reason},
                                        {u"until"_s, isoSeconds(found.muted->until.time_since_epoch())}};
@@ -138,6 +143,8 @@ Task<Exit> findings(CommandContext &context)
     }
     for (const auto &cycle : graph.cycles)
         all.push_back(foundIn(graph, cycle));
+    for (auto &[connection, finding] : inspect::findingsOfUnexplainedWaits(context.pictures.coverage()))
+        all.push_back({std::move(finding), {}, {}, {}, connection});
     const auto mutes = mutesAt(std::chrono::floor<std::chrono::seconds>(context.pictures.now()));
     for (auto &found : all)
         addMute(found, mutes);

@@ -149,6 +149,19 @@ QStringList unheldLines(GraphTree &tree, const WaitGraph &graph)
     return lines;
 }
 
+// Clients that wait for what they hold themselves.
+QStringList ownLines(GraphTree &tree, const WaitGraph &graph)
+{
+    QStringList lines;
+    for (const auto &edge : graph.edges) {
+        if (edge.isBehindItself)
+            lines << u"%1 holds %2 and waits for it, too"_s.arg(
+                tree.name(edge.client),
+                label(graph.locks[static_cast<std::size_t>(edge.lock)].name.text(), nameLength));
+    }
+    return lines;
+}
+
 QStringList textOf(const WaitGraph &graph, const std::vector<inspect::Coverage> &coverage,
                    const QStringList &elsewhere)
 {
@@ -168,13 +181,13 @@ QStringList textOf(const WaitGraph &graph, const std::vector<inspect::Coverage> 
             root.client, u"%1 holds up %2 (%3 directly)%4"_s.arg(tree.name(root.client), QString::number(root.total),
                                                                  QString::number(root.direct), waiting));
     }
-    const auto unheld = unheldLines(tree, graph);
-    lines << unheld;
+    const auto explained = ownLines(tree, graph) + unheldLines(tree, graph);
+    lines << explained;
     if (graph.waiting() == 0) {
         const int held = graph.held();
         lines << inspect::noneFound(inspect::Question::Waits, true, coverage) + u"; "_s
                      + (held == 1 ? u"1 lock is held"_s : u"%1 locks are held"_s.arg(held));
-    } else if (graph.roots.empty() && graph.cycles.empty() && unheld.isEmpty() && elsewhere.isEmpty()) {
+    } else if (graph.roots.empty() && graph.cycles.empty() && explained.isEmpty() && elsewhere.isEmpty()) {
         lines << (graph.waiting() == 1 ? u"1 waits, for whom cannot be seen"_s
                                        : u"%1 wait, for whom cannot be seen"_s.arg(graph.waiting()));
     }

@@ -125,7 +125,7 @@ LOCKSCOPE_FIELDS(inspect::LockSnapshot, v.lock, v.backend, v.recipe, v.client, v
 LOCKSCOPE_FIELDS(inspect::SnapshotChange, v.kind, v.lock)
 LOCKSCOPE_FIELDS(inspect::SessionSnapshot, v.connection, v.session, v.endpoint, v.client, v.holds, v.waits,
                  v.expiresAt, v.serverAhead, since<3>(v.alsoEnds), since<3>(v.alsoEndsCount))
-LOCKSCOPE_FIELDS(inspect::Unexplained, v.count, v.text, v.example)
+LOCKSCOPE_FIELDS(inspect::Unexplained, v.count, v.text, v.example, since<6>(v.isWait))
 LOCKSCOPE_FIELDS(inspect::HiddenLocks, v.count, v.withFindings, v.worst, v.code, v.example)
 LOCKSCOPE_FIELDS(inspect::Coverage, v.connection, v.complete, v.message, since<4>(v.unexplained), since<4>(v.hidden))
 LOCKSCOPE_FIELDS(Confirmation, v.connection, v.until)

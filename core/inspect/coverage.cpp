@@ -90,6 +90,21 @@ QStringList gapsIn(const std::vector<Coverage> &coverage, const QString &howToSh
     return lines;
 }
 
+std::vector<std::pair<ConnectionName, Finding>> findingsOfUnexplainedWaits(const std::vector<Coverage> &coverage)
+{
+    std::vector<std::pair<ConnectionName, Finding>> all;
+    for (const auto &part : coverage) {
+        LockSnapshot none; // what they wait for is no lock that is known
+        for (const auto &wait : part.unexplained) {
+            if (wait.isWait)
+                addFinding(none, FindingCode::UnexplainedWait, wait.text);
+        }
+        for (auto &finding : none.findings)
+            all.emplace_back(part.connection, std::move(finding));
+    }
+    return all;
+}
+
 void addClosing(QJsonObject &answer, const std::vector<Coverage> &coverage)
 {
     QJsonArray unexplained;

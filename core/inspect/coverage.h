@@ -21,7 +21,11 @@ enum class Question { Locks, Findings, Waits };
 // A line for each thing that was not read, not understood or not shown. `howToShow` is how hidden locks are shown.
 [[nodiscard]] QStringList gapsIn(const std::vector<Coverage> &coverage, const QString &howToShow = {});
 
-// The same for programs: `hidden` and `unexplained` over all connections.
+// The waits that no lock explains, each as a finding of its connection.
+[[nodiscard]] std::vector<std::pair<ConnectionName, Finding>> findingsOfUnexplainedWaits(
+    const std::vector<Coverage> &coverage);
+
+// What gapsIn() says, for programs: `hidden` and `unexplained` over all connections.
 void addClosing(QJsonObject &answer, const std::vector<Coverage> &coverage);
 
 // Adds what a server shows and no lock accounts for. `coverage` has an entry.

@@ -46,6 +46,30 @@ void addLongWait(LockSnapshot &lock, std::chrono::milliseconds threshold)
                message, std::move(waiting));
 }
 
+// A waiter of the one holder's session. Threads of one client may do so in turn, so of a mutex nothing is said before
+// it has taken long; candidates of an election are one to a client.
+void addSelfWait(LockSnapshot &lock, std::chrono::milliseconds threshold)
+{
+    const auto holder = std::ranges::find(lock.contenders, Role::Holder, &Contender::role);
+    if (lock.holderCount() != 1 || !holder->session)
+        return;
+    const bool isElection = recipes::recipeOf(lock.recipe).electsLeader || saysElection(lock.lock.name);
+    std::vector<QByteArray> own;
+    for (const auto &contender : lock.contenders) {
+        const bool isDue =
+            isElection || (contender.waitingSince && lock.observed - *contender.waitingSince > threshold);
+        if (contender.role == Role::Waiter && contender.session == holder->session && isDue)
+            own.push_back(contender.id);
+    }
+    if (own.empty())
+        return;
+    own.insert(own.begin(), holder->id);
+    addFinding(lock, FindingCode::SelfWait,
+               u"session %1 holds it and waits for it, too: if one thread does both, it never ends by itself"_s.arg(
+                   label(holder->session->toUtf8(), 80)),
+               std::move(own));
+}
+
 // Before that many times its usual span, no age is worth a word of its own.
 constexpr int naturalFactor = 2;
 // A hand-off is not looked at so closely that less would mean anything.
@@ -192,6 +216,7 @@ void addAgeFindings(LockSnapshot &lock, const Thresholds &thresholds, const std:
 {
     addLongHeld(lock, thresholds, usual);
     addLongWait(lock, thresholds.longWait);
+    addSelfWait(lock, thresholds.longWait);
 }
 
 void addLongHeld(LockSnapshot &lock, const ThresholdRules &rules, const UsualHolds &holds,

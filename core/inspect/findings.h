@@ -29,6 +29,8 @@ enum class FindingCode : quint8 {
     SequenceOverflow,
     RevocationRequested,
     IdleInTransaction,
+    SelfWait,
+    UnexplainedWait, // of no lock: Unexplained::isWait
 };
 
 struct FindingKind {
@@ -76,7 +78,7 @@ void addLongHeld(LockSnapshot &lock, const Thresholds &thresholds, const std::op
                                                      std::optional<ServerTime> atLeastSince = {});
 // Who waited then and holds now holds since then at most, however long its node or entry is there.
 void boundHolds(LockSnapshot &lock, const LockSnapshot &before);
-// long-held and long-wait.
+// long-held, long-wait and self-wait.
 void addAgeFindings(LockSnapshot &lock, const Thresholds &thresholds, const std::optional<Usual> &usual = {});
 // The same, by what is said and known of this lock.
 void addLongHeld(LockSnapshot &lock, const ThresholdRules &rules, const UsualHolds &holds,

@@ -94,6 +94,17 @@ constexpr std::array findingTable{
         u"PostgreSQL `pg_stat_activity` says idle in transaction",
         u"find what its application waits for in the middle of a transaction. From outside only the end of its "
         u"connection ends it (KILL, pg_terminate_backend)"},
+    FindingKind{FindingCode::SelfWait, "self-wait", Severity::Info, u"Self-wait",
+                u"a waiter of the same session as the holder: in an election at once, of other locks after 2 minutes "
+                u"(settable)",
+                u"`dump` lists both nodes under one session",
+                u"see in that client whether one thread does both, as after a create whose answer was lost. If so, "
+                u"force-release the holder's node: the other one gets the lock"},
+    FindingKind{FindingCode::UnexplainedWait, "unexplained-wait", Severity::Warning, u"Unexplained wait",
+                u"the server says that clients wait for a lock, and no lock that is shown explains it",
+                u"`SHOW PROCESSLIST` in MariaDB, `pg_stat_activity` in PostgreSQL show the waiting statements",
+                u"look at what else is under way on the server: a backup, a change of a table, a long transaction. "
+                u"What keeps these clients waiting is not known here, so that no release is offered"},
 };
 
 constexpr bool isInOrder()

@@ -22,12 +22,17 @@ bool isWordCharacter(char c)
            || static_cast<uchar>(c) >= 0x80;
 }
 
+qsizetype lastSeparator(const QByteArray &pattern)
+{
+    return std::max(pattern.lastIndexOf('/'), pattern.lastIndexOf(':'));
+}
+
 // One folder up, by whichever separator comes last: "/a/b" becomes "/a/*", and that "/*".
 QByteArray folderOf(const QByteArray &pattern)
 {
     const bool isFolder = pattern.endsWith("/*") || pattern.endsWith(":*");
     const auto name = isFolder ? pattern.chopped(2) : pattern;
-    const auto at = std::max(name.lastIndexOf('/'), name.lastIndexOf(':'));
+    const auto at = lastSeparator(name);
     return at < 0 ? pattern : name.left(at + 1) + '*';
 }
 
@@ -87,9 +92,22 @@ Ledger::Groups Ledger::byFolder(const Groups &groups)
     return wider;
 }
 
+Ledger::Groups Ledger::bySiblings(const Groups &groups)
+{
+    std::map<QByteArray, int> patterns; // of each folder
+    for (const auto &[pattern, group] : groups)
+        ++patterns[pattern.left(lastSeparator(pattern) + 1)];
+    Groups joined;
+    for (const auto &[pattern, group] : groups) {
+        const auto folder = pattern.left(lastSeparator(pattern) + 1);
+        addTo(joined, !folder.isEmpty() && patterns[folder] > 1 ? folder + '*' : pattern, group);
+    }
+    return joined;
+}
+
 std::vector<Unexplained> Ledger::groups(const Texts &texts) const
 {
-    auto groups = m_groups;
+    auto groups = bySiblings(m_groups);
     constexpr int mostFolders = 16; // a name can have more of them; what is left then is one group
     for (int up = 0; groups.size() > mostGroups && up < mostFolders; ++up)
         groups = byFolder(groups);

@@ -28,8 +28,8 @@ public:
     void add(const QByteArray &name, qint64 count = 1);
     [[nodiscard]] bool isEmpty() const { return m_groups.empty(); }
     [[nodiscard]] qint64 count() const;
-    // The largest first. Where there are too many kinds of names, those of one folder are one group; what is still
-    // too much is one group at the end.
+    // The largest first. Names of one folder are one group. Where there are too many groups, folders are joined; what
+    // is still too much is one group at the end.
     [[nodiscard]] std::vector<Unexplained> groups(const Texts &texts) const;
 
 private:
@@ -39,6 +39,7 @@ private:
     };
     using Groups = std::map<QByteArray, Group>; // by pattern
     static void addTo(Groups &groups, const QByteArray &pattern, const Group &group);
+    [[nodiscard]] static Groups bySiblings(const Groups &groups);
     [[nodiscard]] static Groups byFolder(const Groups &groups);
 
     Groups m_groups;

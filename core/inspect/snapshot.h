@@ -195,6 +195,7 @@ struct Unexplained {
     qint64 count = 0;
     QString text;       // "1 key has a lease and belongs to no lock"
     QByteArray example; // one of them as the server names it; may be empty
+    bool isWait = false; // clients that the server says wait: findings lists it as "unexplained-wait"
     friend bool operator==(const Unexplained &, const Unexplained &) = default;
 };
 

@@ -20,6 +20,7 @@ public:
     // Those of more than low confidence. The others at `source` are not kept, only counted.
     [[nodiscard]] std::vector<LockSnapshot> withoutLow(const QByteArray &source, std::vector<LockSnapshot> now);
     [[nodiscard]] HiddenLocks hidden() const;
+    [[nodiscard]] bool hasHidden(const QByteArray &source) const { return m_hidden.contains(source); }
 
     [[nodiscard]] const LockSnapshot *find(const QByteArray &name) const;
     [[nodiscard]] std::optional<QByteArray> sourceOf(const QByteArray &name) const;

@@ -16,6 +16,7 @@ private slots:
     void aQueueInOrderWithProvenWatches();
     void sessionsKnowWhatTheyHoldAndAwait();
     void aReleaseIsSeenAtOnce();
+    void whatNoLockExplainsIsTold();
     void aQuietServerIsHeardAllTheSame();
     void aQuietServerIsAskedLittle();
     void amongOthersRequestsOursAreFew();
@@ -98,6 +99,39 @@ void TestZooKeeperObserver::aReleaseIsSeenAtOnce()
     clients.push_back(join("/release/x"));
     QTRY_COMPARE(m_sink.find("/release/x")->contenders.size(), std::size_t(3));
     QTRY_COMPARE(m_sink.find("/release/x")->contenders.back().watches.front().evidence, inspect::Evidence::Server);
+}
+
+// And of a lock whose nodes come and go between two dumps nothing is ever told.
+void TestZooKeeperObserver::whatNoLockExplainsIsTold()
+{
+    ensure("/registry/api");
+    ensure("/busy/x");
+    for (const char *member : {"/registry/api/host-a", "/registry/api/host-b"})
+        QVERIFY(
+            await(m_maker->create(ZPath(member), {}, zk::CreateMode::Ephemeral, zk::openAcl(), Deadline::never())));
+    ObserverOptions options;
+    options.dumpEvery = 50ms;
+    look(*m_open, options);
+    const auto unexplained = [this] {
+        std::vector<Unexplained> all;
+        for (const auto &part : m_observer->coverage())
+            std::ranges::copy(part.unexplained, std::back_inserter(all));
+        return all;
+    };
+    const std::vector<Unexplained> expected{
+        {2, u"2 ephemeral nodes like /registry/api/* belong to no known lock"_s, "/registry/api/host-a"}};
+    QCOMPARE(unexplained(), expected);
+    for (int round = 0; round < 40; ++round) {
+        auto client = join("/busy/x");
+        QTRY_VERIFY(m_sink.find("/busy/x"));
+        QCOMPARE(unexplained(), expected);
+        m_queue.clear();
+        client.session.reset();
+        QCOMPARE(unexplained(), expected);
+    }
+    for (const char *member : {"/registry/api/host-a", "/registry/api/host-b"})
+        QVERIFY(await(m_maker->remove(ZPath(member), zk::anyVersion, Deadline::never())));
+    QTRY_COMPARE(unexplained(), std::vector<Unexplained>());
 }
 
 // "As of" is the age of what is shown: nothing changes, and it is heard again and again that nothing did.

@@ -115,6 +115,19 @@ private slots:
     }
 
     // A gap that another part of the program adds does not take away what the server shows.
+    void onlyUnexplainedWaitsAreFindings()
+    {
+        auto coverage = coverageWithUnexplained();
+        QVERIFY(findingsOfUnexplainedWaits(coverage).empty());
+        addUnexplained(coverage, {{2, u"2 connections wait"_s, "connection 7", true}});
+        const auto found = findingsOfUnexplainedWaits(coverage);
+        QCOMPARE(found.size(), std::size_t(1));
+        QCOMPARE(found[0].first, redisConnection);
+        QCOMPARE(found[0].second.code, FindingCode::UnexplainedWait);
+        QCOMPARE(found[0].second.severity, Severity::Warning);
+        QCOMPARE(found[0].second.message, u"2 connections wait"_s);
+    }
+
     void gapKeepsUnexplained()
     {
         const auto coverage =

@@ -124,6 +124,32 @@ private slots:
         QCOMPARE(messageAt({FindingCode::NoTtl, Severity::Critical, u"no %1"_s, {}}, lock.observed), u"no %1"_s);
     }
 
+    void whoWaitsForItsOwnSessionIsTold_data()
+    {
+        const Rows<QByteArray, QString, std::chrono::seconds, bool> row("recipe", "waiter", "waits", "isTold");
+        row("an election at once", "curator-leader", u"0x1"_s, 1s, true);
+        row("an election with another session", "curator-leader", u"0x2"_s, 1h, false);
+        row("threads of one client take turns", "curator-mutex", u"0x1"_s, 10s, false);
+        row("a mutex for long", "curator-mutex", u"0x1"_s, 10min, true);
+        row("a mutex of another session", "curator-mutex", u"0x2"_s, 10min, false);
+    }
+    void whoWaitsForItsOwnSessionIsTold()
+    {
+        QFETCH(QByteArray, recipe);
+        QFETCH(QString, waiter);
+        QFETCH(std::chrono::seconds, waits);
+        QFETCH(bool, isTold);
+        LockSnapshot lock{.lock = {ConnectionName("zk"), "/a"}, .recipe = recipe, .observed = ServerTime(2h)};
+        lock.contenders = {
+            {.id = "h", .role = Role::Holder, .session = u"0x1"_s},
+            {.id = "w", .role = Role::Waiter, .session = waiter, .waitingSince = lock.observed - waits}};
+        addAgeFindings(lock, {});
+        const auto *finding = lock.find(FindingCode::SelfWait);
+        QCOMPARE(finding != nullptr, isTold);
+        if (finding)
+            QCOMPARE(finding->contenders, (std::vector<QByteArray>{"h", "w"}));
+    }
+
     // Five thousand in one queue are one finding, and the one who waits longest is named in it.
     void aLongQueueIsOneFinding()
     {

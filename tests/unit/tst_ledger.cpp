@@ -12,6 +12,7 @@ private slots:
     void replacesWhatTellsSiblingsApart_data();
     void replacesWhatTellsSiblingsApart();
     void countsEntriesOfOnePattern();
+    void joinsSiblings();
     void namesOneEntryWithoutAPattern();
     void joinsFoldersWhereThereAreManyPatterns();
     void makesOneGroupOfWhatIsTooMuch();
@@ -66,6 +67,16 @@ void TestLedger::countsEntriesOfOnePattern()
     ledger.add("/other", 5);
     QCOMPARE(ledger.count(), 7);
     QCOMPARE(lines(ledger), QStringList({u"5 entries like /other | /other"_s, u"2 entries like /svc/* | /svc/a1"_s}));
+}
+
+void TestLedger::joinsSiblings()
+{
+    Ledger ledger;
+    for (const auto *name : {"/svc/api/host-a", "/svc/api/host-b", "/svc/web/host-a", "leader", "member"})
+        ledger.add(name);
+    QCOMPARE(lines(ledger),
+             QStringList({u"2 entries like /svc/api/* | /svc/api/host-a"_s, u"1 entry | /svc/web/host-a"_s,
+                          u"1 entry | leader"_s, u"1 entry | member"_s}));
 }
 
 void TestLedger::namesOneEntryWithoutAPattern()

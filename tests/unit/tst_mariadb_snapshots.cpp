@@ -342,16 +342,20 @@ private slots:
     void waitsWithoutALockAreCounted()
     {
         auto look = lookOf({transaction("11", 2, 5), transaction("12", 3, 5), transaction("13", 4, 5)}, {});
-        QVERIFY(unexplainedWaits(look, {}).isEmpty());
+        QVERIFY(unexplainedWaits(look, {}).empty());
         look.processes[0].state = look.processes[1].state = "Waiting for table level lock";
         const auto said = unexplainedWaits(look, snapshotsOf(look, db));
-        QCOMPARE(said, QStringList{u"2 connections wait in the state \"Waiting for table level lock\", and it is not "
-                                   u"known who holds that lock"_s});
+        const std::vector<Unexplained> expected{
+            {2,
+             u"2 connections wait in the state \"Waiting for table level lock\", and it is not known who holds that "
+             u"lock"_s,
+             "connection 2", true}};
+        QCOMPARE(said, expected);
         look.processes[0].inState = 20ms; // it may have it by now
-        QVERIFY(unexplainedWaits(look, {}).front().startsWith(u"1 connection waits"_s));
+        QVERIFY(unexplainedWaits(look, {}).front().text.startsWith(u"1 connection waits"_s));
         look.processes[1].state.clear();
         look.transactions[2].waitStarted = at(20); // and no pair says for whom
-        QVERIFY(unexplainedWaits(look, {}).front().startsWith(u"1 transaction waits for an InnoDB lock"_s));
+        QVERIFY(unexplainedWaits(look, {}).front().text.startsWith(u"1 transaction waits for an InnoDB lock"_s));
     }
 
     void anIdleHolderIsShownAsSuch()

@@ -47,6 +47,26 @@ private slots:
         QCOMPARE(lock.waitersGrantedWithout("B"), std::vector<const Contender *>{&lock.contenders[0]});
         QVERIFY(answerSentence(lock, lock.observed).startsWith(u"no client holds /rw; 2 wait"_s));
     }
+
+    void whoWaitsForItsOwnHoldIsTold_data()
+    {
+        const Rows<QString, bool> row("picture", "isBehindItself");
+        row("holder and waiter of one session", u"zk:/a curator-mutex: A | A"_s, true);
+        row("another session waits", u"zk:/a curator-mutex: A | B"_s, false);
+        row("a second waiter has another in its way", u"zk:/a curator-mutex: A | B A"_s, false);
+    }
+    void whoWaitsForItsOwnHoldIsTold()
+    {
+        QFETCH(QString, picture);
+        QFETCH(bool, isBehindItself);
+        const auto graph = waitGraphOf({drawnLock(picture)}, {}, pictureTime);
+        const auto &last = graph.edges.back();
+        QCOMPARE(last.kind, GraphEdge::Kind::Waits);
+        QCOMPARE(last.isBehindItself, isBehindItself);
+        QVERIFY(graph.cycles.empty());
+        const auto json = toJson(graph).value("edges"_L1).toArray().last().toObject();
+        QCOMPARE(json.value("behind"_L1).toArray().size(), 1);
+    }
 };
 
 LOCKSCOPE_TEST(TestWaitGraphEdges)

@@ -198,6 +198,14 @@ GraphHeading headingOfSeen(const GraphFacts &facts)
         return {{PillShape::Ring, Tone::Wait, u"waiting"_s},
                 who,
                 u"a cycle of waits was seen; it is a deadlock if it is seen again"_s};
+    const auto own = std::ranges::find_if(
+        facts.graph.edges, [&facts](const GraphEdge &edge) { return edge.isBehindItself && isHeldUp(facts, edge); });
+    if (own != facts.graph.edges.end() && waiting.size() == 1)
+        return {{PillShape::Ring, Tone::Wait, u"waiting"_s},
+                u"%1 holds %2 and waits for it, too"_s.arg(
+                    nameOf(facts.graph.clients[static_cast<std::size_t>(own->client)]), nameOf(facts, own->lock)),
+                {},
+                own->client};
     if (!waiting.empty())
         return {{PillShape::Ring, Tone::Wait, u"waiting"_s}, who + u", for whom cannot be seen"_s, {}};
     const int held = facts.graph.held();

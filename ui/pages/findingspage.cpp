@@ -131,8 +131,11 @@ QWidget *FindingsPage::makeStrip()
     m_codes = new QComboBox(strip);
     m_codes->setAccessibleName(tr("Which findings"));
     m_codes->addItem(tr("Every finding"));
-    for (const auto &kind : inspect::findingKinds())
-        m_codes->addItem(kind.title.toString());
+    // The last one is of no lock: a banner tells of such waits.
+    for (const auto &kind : inspect::findingKinds()) {
+        if (kind.code != inspect::FindingCode::UnexplainedWait)
+            m_codes->addItem(kind.title.toString());
+    }
     connect(m_codes, &QComboBox::currentIndexChanged, this, [this](int at) {
         narrow([at](FindingFilter &filter) {
             filter.code = at <= 0 ? std::nullopt
@@ -371,7 +374,10 @@ void FindingsPage::showNotice()
     });
     const bool isEmpty = m_model.rowCount() == 0;
     m_gaps->setVisible(!gaps.isEmpty() && !isEmpty);
-    m_gaps->say(Banner::Look::Info, {}, gaps.join(u'\n'));
+    const bool hasWaits = std::ranges::any_of(seen, [](const Coverage &part) {
+        return std::ranges::any_of(part.unexplained, &inspect::Unexplained::isWait);
+    });
+    m_gaps->say(hasWaits ? Banner::Look::Warning : Banner::Look::Info, {}, gaps.join(u'\n'));
     m_stack->setCurrentIndex(isEmpty ? 1 : 0);
     m_detail->setVisible(!isEmpty);
     if (!isEmpty) {

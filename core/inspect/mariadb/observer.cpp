@@ -104,10 +104,12 @@ std::vector<LockSnapshot> MariaDbObserver::steadied(std::vector<LockSnapshot> sn
 
 SqlObserver::Looks MariaDbObserver::looks() const
 {
-    auto gaps = m_reader.gaps() + m_unexplained;
+    auto gaps = m_reader.gaps();
     if (m_reader.hasLooked() && !m_reader.rowsAreFresh())
         gaps << oldRowsText();
-    return {m_reader.hasLooked(), m_reader.requests(), gaps, m_reader.lockTablesNotRead()};
+    auto unexplained = m_unexplained;
+    std::ranges::move(m_reader.lockTablesNotRead(), std::back_inserter(unexplained));
+    return {m_reader.hasLooked(), m_reader.requests(), gaps, std::move(unexplained)};
 }
 
 QString MariaDbObserver::coverageDescription() const

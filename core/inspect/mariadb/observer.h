@@ -29,7 +29,7 @@ private:
     [[nodiscard]] QString oldRowsText() const;
 
     SqlReader m_reader;
-    QStringList m_unexplained; // waits of the last look that no snapshot shows
+    std::vector<Unexplained> m_unexplained; // waits of the last look that no snapshot shows
 };
 
 } // namespace lockscope::inspect

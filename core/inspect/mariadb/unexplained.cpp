@@ -4,8 +4,6 @@
 #include "core/base/text.h"
 #include "core/inspect/mariadb/pollindex.h"
 
-#include <QStringList>
-
 namespace lockscope::inspect {
 
 using namespace Qt::StringLiterals;
@@ -25,7 +23,7 @@ bool isStateOfWait(const QByteArray &state)
 
 } // namespace
 
-QStringList unexplainedWaits(const SqlPoll &look, const std::vector<LockSnapshot> &snapshots)
+std::vector<Unexplained> unexplainedWaits(const SqlPoll &look, const std::vector<LockSnapshot> &snapshots)
 {
     std::set<quint64> shown;
     for (const auto &lock : snapshots) {
@@ -35,22 +33,29 @@ QStringList unexplainedWaits(const SqlPoll &look, const std::vector<LockSnapshot
                 shown.insert(contender.session->toULongLong());
         }
     }
-    std::map<QByteArray, int> unexplained; // by state
+    std::map<QByteArray, std::vector<quint64>> unexplained; // connections by state
     for (const auto &process : look.processes) {
         if (isStateOfWait(process.state) && process.inState >= waitsInEarnest && !shown.contains(process.connection))
-            ++unexplained[process.state];
+            unexplained[process.state].push_back(process.connection);
     }
-    QStringList all;
-    for (const auto &[state, count] : unexplained) {
-        const auto who = count == 1 ? u"1 connection waits"_s : u"%1 connections wait"_s.arg(count);
-        all << u"%1 in the state \"%2\", and it is not known who holds that lock"_s.arg(who, label(state, 80));
+    std::vector<Unexplained> all;
+    const auto add = [&all](const std::vector<quint64> &who, const QString &what) {
+        all.push_back({qint64(who.size()), what, "connection " + QByteArray::number(who.front()), true});
+    };
+    for (const auto &[state, connections] : unexplained) {
+        const auto who =
+            connections.size() == 1 ? u"1 connection waits"_s : u"%1 connections wait"_s.arg(connections.size());
+        add(connections,
+            u"%1 in the state \"%2\", and it is not known who holds that lock"_s.arg(who, label(state, 80)));
     }
-    const auto rows = std::ranges::count_if(look.transactions, [&shown](const SqlTransaction &one) {
-        return one.waitStarted && !shown.contains(one.connection);
-    });
-    if (rows > 0 && look.rowsAreFresh)
-        all << u"%1 for an InnoDB lock, and it is not known who holds that lock"_s.arg(
-            rows == 1 ? u"1 transaction waits"_s : u"%1 transactions wait"_s.arg(rows));
+    std::vector<quint64> rows;
+    for (const auto &one : look.transactions) {
+        if (look.rowsAreFresh && one.waitStarted && !shown.contains(one.connection))
+            rows.push_back(one.connection);
+    }
+    if (!rows.empty())
+        add(rows, u"%1 for an InnoDB lock, and it is not known who holds that lock"_s.arg(
+                      rows.size() == 1 ? u"1 transaction waits"_s : u"%1 transactions wait"_s.arg(rows.size())));
     return all;
 }
 

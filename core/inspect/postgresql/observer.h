@@ -26,13 +26,14 @@ private:
     Task<Result<Seen>> look(Deadline deadline) override;
     [[nodiscard]] Looks looks() const override
     {
-        return {m_reader.hasLooked(), m_reader.requests(), m_reader.gaps() + m_unexplained,
-                m_reader.lockTablesNotRead()};
+        auto unexplained = m_unexplained;
+        std::ranges::move(m_reader.lockTablesNotRead(), std::back_inserter(unexplained));
+        return {m_reader.hasLooked(), m_reader.requests(), m_reader.gaps(), std::move(unexplained)};
     }
     [[nodiscard]] QString coverageDescription() const override;
 
     PgReader m_reader;
-    QStringList m_unexplained; // waits of the last look that no snapshot shows
+    std::vector<Unexplained> m_unexplained; // waits of the last look that no snapshot shows
 };
 
 // What the user of a connection may do on its PostgreSQL.

@@ -59,7 +59,7 @@ std::optional<QString> knownAdvisory(const AdvisoryKey &key, const QByteArray &d
 }
 
 // Who waits for a lock, as pg_stat_activity says it, and is in no snapshot.
-QStringList unexplainedPgWaits(const PgPoll &look, const std::vector<LockSnapshot> &snapshots)
+std::vector<Unexplained> unexplainedPgWaits(const PgPoll &look, const std::vector<LockSnapshot> &snapshots)
 {
     std::set<quint64> shown;
     for (const auto &lock : snapshots) {
@@ -68,13 +68,19 @@ QStringList unexplainedPgWaits(const PgPoll &look, const std::vector<LockSnapsho
                 shown.insert(contender.session->toULongLong());
         }
     }
-    const auto count = std::ranges::count_if(
-        look.sessions, [&shown](const PgSession &one) { return one.waitsFor == "Lock" && !shown.contains(one.pid); });
-    if (count == 0)
+    std::vector<quint64> waiting;
+    for (const auto &one : look.sessions) {
+        if (one.waitsFor == "Lock" && !shown.contains(one.pid))
+            waiting.push_back(one.pid);
+    }
+    if (waiting.empty())
         return {};
+    const auto who = waiting.size() == 1 ? u"1 session waits"_s : u"%1 sessions wait"_s.arg(waiting.size());
     return {
-        u"%1 for a lock (wait_event_type Lock) that pg_locks does not list, and it is not known who holds it"_s.arg(
-            count == 1 ? u"1 session waits"_s : u"%1 sessions wait"_s.arg(count))};
+        {qint64(waiting.size()),
+         u"%1 for a lock (wait_event_type Lock) that pg_locks does not list, and it is not known who holds it"_s.arg(
+             who),
+         "backend " + QByteArray::number(waiting.front()), true}};
 }
 
 } // namespace lockscope::inspect

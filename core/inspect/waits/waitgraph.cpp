@@ -204,6 +204,20 @@ std::vector<int> blockersOf(const GraphSources &sources, const RequestAt &at)
     return behind;
 }
 
+// Its own client is the one holder: another of its threads, or the same one, which waits for ever then.
+bool isBehindItself(const GraphSources &sources, const RequestAt &waiter)
+{
+    const auto &lock = sources.lock(waiter.contest);
+    int holders = 0, own = 0;
+    for (int j = 0; j < static_cast<int>(lock.contenders.size()); ++j) {
+        const RequestAt at{waiter.contest, j};
+        const bool holds = sources.contender(at).role == Role::Holder;
+        holders += holds;
+        own += holds && sources.client(at) == sources.client(waiter);
+    }
+    return holders == 1 && own == 1;
+}
+
 } // namespace
 
 WaitGraph waitGraphOf(const std::vector<LockSnapshot> &all, const std::vector<ClientLabel> &labels,
@@ -235,6 +249,7 @@ WaitGraph waitGraphOf(const std::vector<LockSnapshot> &all, const std::vector<Cl
             edge.isBound = holds && !contests.binding(at).empty();
             if (!holds)
                 edge.behind = blockersOf(sources, at);
+            edge.isBehindItself = !holds && edge.behind.empty() && isBehindItself(sources, at);
             graph.edges.push_back(std::move(edge));
         }
     }
@@ -344,6 +359,8 @@ QJsonObject toJson(const WaitGraph &graph)
         QJsonArray behind;
         for (const int one : edge.behind)
             behind.append(idOf(graph, one));
+        if (edge.isBehindItself)
+            behind.append(idOf(graph, edge.client));
         QJsonObject json{
             {u"client"_s, idOf(graph, edge.client)},
             {u"lock"_s, lockOf(graph, edge.lock)},

@@ -124,6 +124,8 @@ extern const Layout curatorLease, curatorLock, goLock, kazooRead, kazooLock;
 // Nodes of well-known systems that look like locks and are none (rule 24 of docs/layouts.md).
 [[nodiscard]] bool isNoLockDirectory(const ZPath &directory);
 [[nodiscard]] bool isNoLock(const ZPath &directory, const NodeName &name);
+// What that node is, is known: it needs no explanation.
+[[nodiscard]] bool isKnownEntry(const ZPath &directory, const NodeName &name);
 
 // Whose turn it is where nobody queues (Discipline::NoQueue).
 [[nodiscard]] recipes::Turn turnWithoutQueue(const std::vector<recipes::Queued> &queue, const NodeName &me);

@@ -57,6 +57,27 @@ bool isHBaseServer(const QByteArray &name)
     return parts.size() == 3 && isDigits(parts[1]) && isDigits(parts[2]);
 }
 
+// "bookie-1.example.com:3181"
+bool isHostAndPort(const QByteArray &name)
+{
+    const auto colon = name.lastIndexOf(':');
+    return colon > 0 && isDigits(name.mid(colon + 1));
+}
+
+// Where servers and services say that they are there.
+bool isRegistration(const Tail &tail, const QByteArray &name)
+{
+    const bool bookKeeper =
+        (tail.is({"ledgers", "available"}) || tail.is({"ledgers", "available", "readonly"})) && isHostAndPort(name);
+    const bool pulsar = tail.is({"loadbalance", "brokers"}) && isHostAndPort(name);
+    const bool helix = tail.is({"*", "LIVEINSTANCES"});
+    const bool druid = tail.is({"druid", "announcements"}) && isHostAndPort(name);
+    const bool hive = name.startsWith("serverUri=") && name.contains(";version=");
+    const bool dubbo =
+        (tail.is({"dubbo", "*", "providers"}) || tail.is({"dubbo", "*", "consumers"})) && name.contains("%3A%2F%2F");
+    return bookKeeper || pulsar || helix || druid || hive || dubbo;
+}
+
 bool isOfOtherSystem(const ZPath &directory, const QByteArray &name)
 {
     const Tail tail(directory);
@@ -74,7 +95,7 @@ bool isOfOtherSystem(const ZPath &directory, const QByteArray &name)
         (tail.is({"mutations"}) && isDigits(name)) || (tail.is({"block_numbers", "*"}) && name.startsWith("block-"));
     // Older versions left a node beside the lock's folder at each try: the lock's name, and a number behind it.
     const bool spring = tail.is({"SpringIntegration-LockRegistry"}) && name.startsWith("_c_");
-    return kafka || hbase || solr || clickHouse || spring;
+    return kafka || hbase || solr || clickHouse || spring || isRegistration(tail, name);
 }
 
 // Numbered names that are messages, log entries or short-lived markers.
@@ -108,20 +129,26 @@ bool isNoLockDirectory(const ZPath &directory)
     return directory.bytes() == "/zookeeper" || directory.bytes().startsWith("/zookeeper/");
 }
 
-bool isNoLock(const ZPath &directory, const NodeName &name)
+bool isKnownEntry(const ZPath &directory, const NodeName &name)
 {
     const QByteArray &bytes = name.bytes();
-    if (isOfKnownClient(name))
-        return false;
     if (isOfOtherSystem(directory, bytes))
         return true;
     if (bytes == "is_active" || bytes == "ready" || bytes == "leader_ack" || bytes.contains("__party__"))
         return true;
-    if (isUuid36(bytes)) // a member of Curator's double barrier, unless it is the only one in a folder of locks
-        return !saysLock(directory.name().bytes());
     const auto sequence = recipes::readSequence(name);
     // kazoo's LockingQueue: its entries, and who has taken which.
     return sequence && (isMessage(sequence->prefix()) || sequence->prefix().startsWith("entry-"));
+}
+
+bool isNoLock(const ZPath &directory, const NodeName &name)
+{
+    if (isOfKnownClient(name))
+        return false;
+    // A member of Curator's double barrier, unless it is the only one in a folder of locks. Other systems have such
+    // names, too, so that it is not a known entry.
+    const bool isMember = isUuid36(name.bytes()) && !saysLock(directory.name().bytes());
+    return isMember || isKnownEntry(directory, name);
 }
 
 } // namespace lockscope::inspect

@@ -18,8 +18,6 @@
 
 namespace lockscope::inspect {
 
-using NamesByParent = std::map<ZPath, std::vector<NodeName>>;
-
 // Where locks may be: from the ephemeral nodes that somebody listed (a server's dump, or a crawl) to
 // the directories worth reading. Pure.
 

@@ -293,6 +293,16 @@ void LockFinder::reconcileWithDump()
     m_follower.reconcile(candidates(ephemeralsBelow(m_answers.latest(), m_ensemble.chroot)), true);
 }
 
+std::vector<Unexplained> LockFinder::unexplained() const
+{
+    // Without a dump there is no list of them, and coverage says so.
+    if (!m_first.isComplete() && !m_follower.isIdle())
+        return {};
+    const auto viewOf = [this](const ZPath &directory) { return m_follower.viewOf(directory); };
+    return unexplainedEphemerals(ephemeralsBelow(m_answers.latest(), m_ensemble.chroot), m_judge.snapshots(), viewOf,
+                                 m_answers.context());
+}
+
 CrawlOptions LockFinder::crawlOptions(int restTimes)
 {
     CrawlOptions how;
@@ -367,6 +377,7 @@ void LockFinder::notifyAll()
     if (!m_crawled.refused.empty())
         facts.firstRefused = *m_crawled.refused.begin();
     m_follower.addTo(facts, m_crawled.refused);
+    facts.unexplained = unexplained();
     m_reporter.tell(facts, requests());
 }
 

@@ -50,6 +50,8 @@ public:
     // The directory as it was read, where that is all of it and nothing can have changed since without being told, or
     // nothing is followed at all; else null.
     [[nodiscard]] std::shared_ptr<const ReadAnswer> readAlready(const ZPath &path) const;
+    // Null while it is to be read.
+    [[nodiscard]] const DirectoryView *viewOf(const ZPath &path) const;
 
 private:
     // One watch on the children of a folder.
@@ -171,6 +173,7 @@ private:
     Task<void> hearTotals();                                                    // that have been asked for
     [[nodiscard]] std::shared_ptr<const NamesByParent> knownEphemerals() const; // as the dump names them
     void reconcileWithDump();
+    [[nodiscard]] std::vector<Unexplained> unexplained() const;
     [[nodiscard]] CrawlOptions crawlOptions(int restTimes);
     void crawlDone(const CrawlReport &report);
     [[nodiscard]] qint64 requests() const; // all that were sent so far

@@ -329,6 +329,16 @@ std::shared_ptr<const ReadAnswer> DirectoryFollower::readAlready(const ZPath &pa
     return isTold && !directory.hadGap ? directory.known : nullptr;
 }
 
+const DirectoryView *DirectoryFollower::viewOf(const ZPath &path) const
+{
+    const auto at = m_directories.find(path);
+    if (at == m_directories.end())
+        return nullptr;
+    const auto &directory = at->second;
+    const bool isToBeRead = directory.isQueued || directory.isReading || directory.dueSince || directory.hadGap;
+    return directory.known && !isToBeRead ? &directory.known->view : nullptr;
+}
+
 bool DirectoryFollower::noteGap()
 {
     m_backAt = Instant::max();

@@ -2,6 +2,7 @@
 #include "core/inspect/zookeeper/observerjudge.h"
 
 #include "core/base/text.h"
+#include "core/inspect/coverage.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/pace.h"
 #include "core/rules/catalogue.h"
@@ -152,6 +153,7 @@ std::vector<Coverage> coverageOf(const ConnectionName &connection, const zk::Evi
     if (const auto others = evidence.childWatchTotal.value_or(0) - search.ownChildWatches; others > 0)
         coverage.push_back(
             {connection, true, u"%1 child watches exist; servers do not say whose"_s.arg(counted(others))});
+    addUnexplained(coverage, search.unexplained);
     return coverage;
 }
 

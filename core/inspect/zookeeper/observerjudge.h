@@ -12,6 +12,7 @@
 #include "core/inspect/zookeeper/serverview.h"
 #include "core/zookeeper/evidence.h"
 
+#include <functional>
 #include <vector>
 
 namespace lockscope::inspect {
@@ -131,9 +132,18 @@ struct SearchFacts {
     int lateDirectories = 0; // not read again since they changed, or since the connection broke
     ZPath firstLate;         // the one that was read first of these
     WallTime lateSince{};    // and when it was known last, by our clock
+    std::vector<Unexplained> unexplained;
 };
 [[nodiscard]] std::vector<Coverage> coverageOf(const ConnectionName &connection, const zk::Evidence &evidence,
                                                const SearchFacts &search);
+
+// The directory as last read; null while it has to be read, or read again.
+using ViewOf = std::function<const DirectoryView *(const ZPath &directory)>;
+// Of the ephemerals that a server listed those that belong neither to a lock nor to a system that is known, in
+// groups. Those of directories that are yet to be read are left out.
+[[nodiscard]] std::vector<Unexplained> unexplainedEphemerals(const NamesByParent &listed,
+                                                             const SnapshotStore &snapshots, const ViewOf &viewOf,
+                                                             const RecogniseContext &context);
 
 class DirectoryJudge {
 public:

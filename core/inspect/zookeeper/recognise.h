@@ -58,6 +58,8 @@ struct RecogniseContext {
     bool *wantsNewerList = nullptr;
 };
 
+using NamesByParent = std::map<ZPath, std::vector<NodeName>>;
+
 // By names alone: might `parent` with these ephemeral children be (part of) a lock? Saves reading
 // what cannot be one. Returns the directory to look at as a whole (for `…/locks` beside `…/leases`
 // the composite's path, for a lone ephemeral its own parent).
