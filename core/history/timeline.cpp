@@ -2,6 +2,7 @@
 #include "core/history/timeline.h"
 
 #include "core/base/duration.h"
+#include "core/inspect/findings.h"
 
 #include <algorithm>
 
@@ -69,7 +70,7 @@ private:
         leave(moment.at, now);
         const bool wasHeld = isAnyHolding();
         for (const auto &contender : now.contenders)
-            come(moment.at, contender, now.serverAhead, isFirst);
+            come(moment.at, contender, now, isFirst);
         const bool isHeld = now.holderCount() > 0;
         if (isHeld && !wasHeld && m_freeSince && !isUnseenBetween(*m_freeSince, moment.at)) {
             m_gaps.push_back(moment.at - *m_freeSince);
@@ -77,6 +78,7 @@ private:
         }
         if (isHeld)
             m_freeSince.reset();
+        m_neverEnds = now.find(inspect::FindingCode::NoTtl) != nullptr;
         if (!moment.lock)
             m_timeline.events.push_back({moment.at, EventKind::Disappears, {}, {}, {}});
     }
@@ -142,8 +144,27 @@ private:
             {at, isForced ? EventKind::ForceReleased : EventKind::Released, known.last, span, {}});
     }
 
-    void come(Moment at, const Contender &contender, milliseconds serverAhead, bool isFirst)
+    // A client's own renewal puts the end off. What else becomes of it is the doing of another one, of an operator's
+    // say, and tells why the lock is stuck now.
+    void noteTtl(Moment at, const Contender &before, const Contender &now, const LockSnapshot &lock)
     {
+        constexpr milliseconds wavers(1000);
+        const bool neverEnds = lock.find(inspect::FindingCode::NoTtl) && !now.expiresAt;
+        const bool neverEnded = m_neverEnds && !before.expiresAt;
+        const auto add = [&](EventKind kind, std::optional<milliseconds> span = {}) {
+            m_timeline.events.push_back({at, kind, now, span, {}});
+        };
+        if (before.expiresAt && neverEnds)
+            add(EventKind::TtlRemoved);
+        else if (neverEnded && now.expiresAt)
+            add(EventKind::TtlSet);
+        else if (before.expiresAt && now.expiresAt && *before.expiresAt - *now.expiresAt > wavers)
+            add(EventKind::TtlShortened, *before.expiresAt - *now.expiresAt);
+    }
+
+    void come(Moment at, const Contender &contender, const LockSnapshot &lock, bool isFirst)
+    {
+        const auto serverAhead = lock.serverAhead;
         const auto [known, isNew] = m_known.try_emplace(contender.id);
         auto &seen = known->second;
         const bool held = !isNew && seen.last.role == Role::Holder;
@@ -164,6 +185,8 @@ private:
             m_timeline.events.push_back(
                 {at, isFirst ? EventKind::HeldAtStart : EventKind::Holds, contender, waited, {}});
         }
+        if (held && contender.role == Role::Holder && lock.backend == BackendKind::Redis)
+            noteTtl(at, seen.last, contender, lock);
         seen.last = contender;
         auto &said = m_said[contender.id];
         if (contender.endpoint)
@@ -217,6 +240,7 @@ private:
     std::optional<Moment> m_freeSince; // released while somebody waited
     std::vector<milliseconds> m_holds, m_waits, m_gaps;
     bool m_isBegun = false;
+    bool m_neverEnds = false; // as seen last
 };
 
 QString after(const QString &words, const QString &how, const std::optional<milliseconds> &span)
@@ -263,6 +287,9 @@ QString nameOf(EventKind kind)
     case EventKind::Released: return u"lets-go"_s;
     case EventKind::GivesUp: return u"gives-up"_s;
     case EventKind::ForceReleased: return u"is-forced"_s;
+    case EventKind::TtlRemoved: return u"ttl-removed"_s;
+    case EventKind::TtlSet: return u"ttl-set"_s;
+    case EventKind::TtlShortened: return u"ttl-shortened"_s;
     case EventKind::Disappears: return u"disappears"_s;
     case EventKind::Unseen: return u"unseen"_s;
     case EventKind::SeenAgain: return u"seen-again"_s;
@@ -281,6 +308,9 @@ QString wordsOf(const TimelineEvent &event)
     case EventKind::Released: return after(u"does not hold it any more"_s, u", after "_s, event.span);
     case EventKind::GivesUp: return after(u"is gone without it"_s, u", after "_s, event.span);
     case EventKind::ForceReleased: return after(u"is forced to let go"_s, u", after "_s, event.span);
+    case EventKind::TtlRemoved: return u"holds on, and its TTL was removed: the lock does not expire any more"_s;
+    case EventKind::TtlSet: return u"holds on, and a TTL was set: the lock expires by itself"_s;
+    case EventKind::TtlShortened: return after(u"holds on, and its TTL was shortened"_s, u" by "_s, event.span);
     case EventKind::Disappears: return u"the lock is gone from its server"_s;
     case EventKind::Unseen: return u"the connection broke: from here on nothing is seen"_s;
     case EventKind::SeenAgain: return u"the connection is back"_s;

@@ -20,6 +20,9 @@ struct TimelineEvent {
         Released,      // does not hold any more; `span`: how long it held
         GivesUp,       // is gone without having held; `span`: how long it waited
         ForceReleased, // was forced to let go; `span` as Released
+        TtlRemoved,    // holds on, and the lock does not end by itself any more
+        TtlSet,        // holds on, and now the lock ends by itself
+        TtlShortened,  // holds on, and the lock ends sooner than it would have; `span`: by so much
         Disappears,    // the lock is gone from its server
         Unseen,        // its connection broke: what happens from here on is not seen
         SeenAgain,

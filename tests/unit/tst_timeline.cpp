@@ -281,6 +281,41 @@ private slots:
             cells = bars;
         }
     }
+
+    void whatBecomesOfATtlIsTold_data()
+    {
+        const Rows<BackendKind, QString, QString> row("backend", "ttls", "events");
+        row("removed", BackendKind::Redis, u"30 -"_s, u"is-held ttl-removed"_s);
+        row("set", BackendKind::Redis, u"- 30"_s, u"is-held ttl-set"_s);
+        row("removed, and set again", BackendKind::Redis, u"30 - 20"_s, u"is-held ttl-removed ttl-set"_s);
+        row("shortened", BackendKind::Redis, u"30 5"_s, u"is-held ttl-shortened"_s);
+        row("renewed", BackendKind::Redis, u"30 60"_s, u"is-held"_s);
+        row("read a little differently", BackendKind::Redis, u"30 29.5"_s, u"is-held"_s);
+        row("not read once", BackendKind::Redis, u"30 ? 30"_s, u"is-held"_s);
+        row("a session's end is no TTL", BackendKind::ZooKeeper, u"30 5"_s, u"is-held"_s);
+    }
+    // "-": it never ends; "?": when it ends was not read.
+    void whatBecomesOfATtlIsTold()
+    {
+        QFETCH(BackendKind, backend);
+        QFETCH(QString, ttls);
+        QFETCH(QString, events);
+        std::vector<LockMoment> moments;
+        for (const auto &ttl : ttls.split(u' ')) {
+            auto moment = seenAt(std::chrono::seconds(moments.size()), "a");
+            moment.lock->backend = backend;
+            auto &holder = moment.lock->contenders.front();
+            if (ttl == "-"_L1)
+                inspect::addFinding(*moment.lock, inspect::FindingCode::NoTtl, u"never ends"_s, {"a"});
+            else if (ttl != "?"_L1)
+                holder.expiresAt = begun + std::chrono::milliseconds(qRound64(ttl.toDouble() * 1000));
+            moments.push_back(moment);
+        }
+        QStringList names;
+        for (const auto &event : timelineOf(historyOf(moments)).events)
+            names << nameOf(event.kind);
+        QCOMPARE(names.join(u' '), events);
+    }
 };
 
 LOCKSCOPE_TEST(TestTimeline)

@@ -45,6 +45,9 @@ public:
                 m_lanes.unseen.push_back({*m_unseen, event.at});
             m_unseen.reset();
             break;
+        case EventKind::TtlRemoved:
+        case EventKind::TtlSet:
+        case EventKind::TtlShortened:
         case EventKind::AdminAction: break;
         }
     }
