@@ -19,11 +19,14 @@ constexpr std::array findingTable{
         u"see first whether it ends by itself. If not, end the client that is named, or force-release what it "
         u"holds. Then let all clients take their locks in one order. Threads that share a session cannot be "
         u"told apart: if one of them works on, it is no deadlock"},
-    FindingKind{FindingCode::HolderDisconnected, "holder-disconnected", Severity::Warning, u"Holder disconnected",
-                u"the holder's session has no live connection, or is silent for longer than it should be",
-                u"`cons` of every member does not list the session, or its last packet there is old",
-                u"wait until the session expires: that gives the lock back. Force-release only if the client is "
-                u"dead: one that is merely cut off still believes that it holds"},
+    FindingKind{
+        FindingCode::HolderDisconnected, "holder-disconnected", Severity::Warning, u"Holder disconnected",
+        u"the holder's session has no live connection, or is silent for longer than it should be; of a row, no "
+        u"connection comes from the address that it names",
+        u"`cons` of every member does not list the session, or its last packet there is old; of a row, "
+        u"`SHOW PROCESSLIST` or `pg_stat_activity` has no connection from there",
+        u"wait until the session expires: that gives the lock back. Force-release only if the client is "
+        u"dead: one that is merely cut off still believes that it holds"},
     FindingKind{FindingCode::NoTtl, "no-ttl", Severity::Critical, u"No TTL",
                 u"a Redis lock that never ends by itself", u"`PTTL` of the key answers -1",
                 u"ask whether its holder is alive; if not, force-release. Let the client set the value and the "

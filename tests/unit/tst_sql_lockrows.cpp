@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows that are locks by what stands in them: their snapshots, and what a force-release of one will say.
+#include "core/inspect/findings.h"
+#include "core/inspect/json.h"
 #include "core/inspect/mariadb/poll.h"
 #include "core/operate/forcerelease.h"
 #include "tests/support/testmain.h"
@@ -64,6 +66,42 @@ private slots:
         ours.lockedBy = "0f3c2a14-97a1-4d7e-8c55-2f8f2a0d9b11";
         QCOMPARE(snapshotOfRow(ours).contenders[0].id, ours.lockedBy);
         QVERIFY(!snapshotOfRow(ours).client);
+    }
+
+    void connectionsOfTheHolderAreCompared_data()
+    {
+        const Rows<QByteArray, QByteArray, std::chrono::seconds, QString> row("holder", "connections", "held",
+                                                                              "says");
+        row("there", "app-1 (10.0.0.7)", "10.0.0.7:5001 10.0.0.8:9", 1min, u"connections from 10.0.0.7 are open"_s);
+        row("not there for long", "app-1 (10.0.0.7)", "10.0.0.8:9 localhost", 1h, u"warning holder-disconnected"_s);
+        row("not there for a moment", "app-1 (10.0.0.7)", "10.0.0.8:9", 1min, u"info holder-disconnected"_s);
+        row("another address with the same beginning", "app-1 (10.0.0.7)", "10.0.0.70:9", 1h,
+            u"warning holder-disconnected"_s);
+        row("names of hosts cannot be compared", "app-1 (10.0.0.7)", "app-1:5001 10.0.0.8:9", 1h, {});
+        row("no address in the row", "app-1", "10.0.0.8:9", 1h, {});
+        row("a version is no address", "app 10.0.0.7.3", "10.0.0.8:9", 1h, {});
+        row("connections of others are not told", "app-1 (10.0.0.7)", "", 1h, {});
+    }
+    void connectionsOfTheHolderAreCompared()
+    {
+        QFETCH(QByteArray, holder);
+        QFETCH(QByteArray, connections);
+        QFETCH(std::chrono::seconds, held);
+        QFETCH(QString, says);
+        auto row = lockRow(liquibase);
+        row.lockedBy = holder;
+        SqlPoll look{.now = *row.since + held};
+        look.seesAllProcesses = !connections.isEmpty();
+        for (const auto &host : connections.split(' '))
+            look.processes.push_back({.host = host});
+        look.lockRows.push_back(row);
+        const auto lock = snapshotsOf(look, ConnectionName("db")).front();
+        const auto *finding = lock.find(FindingCode::HolderDisconnected);
+        const auto found = finding ? word(finding->severity) + u' ' + word(finding->code) : QString();
+        if (says.startsWith(u"connections"_s))
+            QVERIFY2(lock.why.endsWith(says) && !finding, qPrintable(lock.why));
+        else
+            QCOMPARE(found, says);
     }
 
     // A clock that is ahead, or another zone: no age below nothing.

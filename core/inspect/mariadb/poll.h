@@ -182,6 +182,9 @@ struct SqlPoll {
 [[nodiscard]] bool isLockRowName(const QByteArray &name);
 // The lock with its holder and what is known of its client; its recipe, place and moment are given.
 [[nodiscard]] LockSnapshot lockOfRow(const SqlLockRow &row, LockSnapshot lock);
+// What the server's connections say of a holder that names an address. `addresses`: of each, without its port; empty
+// or "localhost" for one of the server's own machine.
+void addHolderConnections(LockSnapshot &lock, const QByteArrayList &addresses);
 // Every row lock somebody waits for, every named lock, and tables that are locked or waited for.
 [[nodiscard]] std::vector<LockSnapshot> snapshotsOf(const SqlPoll &look, const ConnectionName &connection);
 // Waits that the server reports and no snapshot shows: "2 connections wait in the state …", one for each state.

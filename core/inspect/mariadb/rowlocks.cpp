@@ -3,7 +3,12 @@
 #include "core/inspect/mariadb/pollindex.h"
 #include "core/base/identifiers.h"
 #include "core/base/text.h"
+#include "core/inspect/findings.h"
 #include "core/rules/contenderid.h"
+
+#include <QRegularExpression>
+
+#include <algorithm>
 
 namespace lockscope::inspect {
 
@@ -56,13 +61,46 @@ LockSnapshot lockOfRow(const SqlLockRow &row, LockSnapshot lock)
     return lock;
 }
 
+void addHolderConnections(LockSnapshot &lock, const QByteArrayList &addresses)
+{
+    // From then on its work is most likely over. Before, it may be between two connections.
+    constexpr auto isOld = 10min;
+    static const QRegularExpression form(u"(?<![0-9.])([0-9]{1,3}(?:\\.[0-9]{1,3}){3})(?![0-9.])"_s);
+    const auto &holder = lock.contenders.front();
+    const auto named = form.match(QString::fromLatin1(holder.identity.value_or(QByteArray())));
+    const auto address = named.captured(1).toLatin1();
+    // Names of hosts cannot be compared with an address.
+    const auto isComparable = [](const QByteArray &one) {
+        return one.isEmpty() || one == "localhost" || form.match(QString::fromLatin1(one)).hasMatch();
+    };
+    if (address.isEmpty() || !std::ranges::all_of(addresses, isComparable))
+        return;
+    const auto where = QString::fromLatin1(address);
+    if (addresses.contains(address)) {
+        lock.why += u"; connections from %1 are open"_s.arg(where);
+        return;
+    }
+    const bool isLikelyDead = holder.heldSince && lock.observed - *holder.heldSince >= isOld;
+    addFinding(
+        lock, FindingCode::HolderDisconnected, isLikelyDead ? Severity::Warning : Severity::Info,
+        u"no connection from %1 is open, where its row says its holder is; behind NAT or a pool of connections "
+        u"this proves nothing"_s.arg(where),
+        {holder.id});
+}
+
 void addLockRows(std::vector<LockSnapshot> &snapshots, const SqlPollIndex &looked, const ConnectionName &connection)
 {
+    QByteArrayList addresses;
+    for (const auto &process : looked.look().processes)
+        addresses << process.host.left(process.host.lastIndexOf(':'));
     std::set<QByteArray> names; // a server may say anything twice
     for (const auto &row : looked.look().lockRows) {
         const auto name = lockRowName(row);
-        if (names.insert(name).second)
-            snapshots.push_back(lockOfRow(row, emptySqlLock(looked.look(), connection, name)));
+        if (!names.insert(name).second)
+            continue;
+        snapshots.push_back(lockOfRow(row, emptySqlLock(looked.look(), connection, name)));
+        if (looked.look().seesAllProcesses && !addresses.isEmpty())
+            addHolderConnections(snapshots.back(), addresses);
     }
 }
 

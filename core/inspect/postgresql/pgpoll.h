@@ -69,6 +69,8 @@ struct PgPoll {
     PgRowKeys rowKeys;
     PgSharers sharers;
     std::vector<SqlLockRow> lockRows;
+    // From where clients are connected, asked only while such a row is locked. None: not told of all.
+    std::optional<QByteArrayList> clientAddresses{};
     // Why keys of rows that somebody waits for, or who shares them, could not be read; empty: they were.
     QString keysUnread, sharersUnread;
     bool seesOthers = true; // what others do is told, too

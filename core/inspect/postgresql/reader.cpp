@@ -198,6 +198,15 @@ Task<Result<void>> PgReader::readLockRows(PgPoll *look, Deadline deadline)
     auto reading = m_lockRows.read(sending, loop, {}, deadline);
     const auto read = co_await reading;
     look->lockRows = m_lockRows.rows();
+    if (!read || look->lockRows.empty() || !look->seesOthers)
+        co_return read;
+    auto asking = send("SELECT DISTINCT host(client_addr) AS address FROM pg_catalog.pg_stat_activity "
+                       "WHERE backend_type = 'client backend'",
+                       deadline);
+    CO_TRY(const auto &rows, co_await asking);
+    look->clientAddresses.emplace();
+    for (std::size_t i = 0; i < rows.rows.size(); ++i)
+        *look->clientAddresses << pgText(rows, i, "address");
     co_return read;
 }
 
