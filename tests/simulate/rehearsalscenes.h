@@ -41,6 +41,8 @@ public:
     virtual QByteArray clientOf(int contender, const recipes::Grant &grant) = 0;
     virtual Result<inspect::LockSnapshot> look() = 0;
     virtual Result<operate::Sent> release(const operate::ForceReleasePlan &plan) = 0;
+    // Its process ends at once, without a word to the server. False where that is not played.
+    virtual bool kill(int /*contender*/) { return false; }
 
     template <class T>
     Result<T> perform(Task<Result<T>> task)
@@ -89,6 +91,12 @@ public:
         return perform(operate::sendRelease(plan, m_admin.session.get(), soon()));
     }
 
+    bool kill(int contender) override
+    {
+        m_clients[size_t(contender)].process->kill();
+        return true;
+    }
+
 private:
     static ZPath path() { return ZPath("/locks/orders"); }
 
@@ -113,13 +121,13 @@ public:
     {
         auto &connection = m_world.connect(m_world.addProcess());
         m_world.world.advance(10ms);
-        return recipes::makeLock(m_recipe, connection, RedisKey("orders"), options, Random(m_world.processes.size()));
+        return recipes::makeLock(m_recipe, connection, RedisKey(key()), options, Random(m_world.processes.size()));
     }
     QByteArray clientOf(int, const recipes::Grant &grant) override { return grant.id; }
     // The simulated server has not all that an observer asks for: read at its console, and told as it reads.
     Result<inspect::LockSnapshot> look() override
     {
-        const auto main = viewOf("orders");
+        const auto main = viewOf(key());
         std::vector<inspect::KeyView> companions;
         for (const auto &key : inspect::companionsToRead(main))
             companions.push_back(viewOf(key.bytes()));
@@ -142,7 +150,18 @@ public:
         return perform(operate::sendRelease(plan, nodes, soon()));
     }
 
+    bool kill(int contender) override
+    {
+        m_world.processes[size_t(contender) + 1]->kill(); // the first one looks
+        return true;
+    }
+
 private:
+    // A number of free permits under the name of a lock would be a mark.
+    [[nodiscard]] QByteArray key() const
+    {
+        return recipes::recipeOf(m_recipe).counted ? QByteArray("orders") : QByteArray("lock:orders");
+    }
     sim::RedisServer &server() { return m_world.server(); }
     inspect::KeyView viewOf(const QByteArray &key)
     {
@@ -288,6 +307,12 @@ public:
     Result<operate::Sent> release(const operate::ForceReleasePlan &plan) override
     {
         return perform(operate::sendRelease(plan, m_clients.front().get(), soon()));
+    }
+
+    bool kill(int contender) override
+    {
+        m_processes[size_t(contender) + 1]->kill(); // the first one looks
+        return true;
     }
 
 private:
