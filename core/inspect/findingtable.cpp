@@ -21,8 +21,8 @@ constexpr std::array findingTable{
         u"told apart: if one of them works on, it is no deadlock"},
     FindingKind{
         FindingCode::HolderDisconnected, "holder-disconnected", Severity::Warning, u"Holder disconnected",
-        u"the holder's session has no live connection, or is silent for longer than it should be; of a row, no "
-        u"connection comes from the address that it names",
+        u"the holder's session has no live connection, or is silent for longer than it should be; of a row that is "
+        u"locked for 10 minutes, no connection comes from the address that it names",
         u"`cons` of every member does not list the session, or its last packet there is old; of a row, "
         u"`SHOW PROCESSLIST` or `pg_stat_activity` has no connection from there",
         u"wait until the session expires: that gives the lock back. Force-release only if the client is "

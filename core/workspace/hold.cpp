@@ -21,6 +21,7 @@ struct HeldLock::Private {
     Task<Result<void>> refuseBesideOthers(Link *link, Deadline deadline);
     Task<Result<void>> refuseBeside(Link *link, QByteArray name, Deadline deadline);
     Task<Result<void>> refuseUnderOtherNames(Link *link, Deadline deadline);
+    Task<Error> explained(Link *link, Error timedOut);
     [[nodiscard]] Error couldNotLook(const Error &why) const;
     void watchOver(const recipes::Grant &grant);
     void closeSession();
@@ -167,6 +168,25 @@ Task<Result<void>> HeldLock::Private::refuseUnderOtherNames(Link *link, Deadline
     co_return Result<void>();
 }
 
+// Recipes that poll do not know for whom. What is read a moment later may be another holder: it is in the way all
+// the same.
+Task<Error> HeldLock::Private::explained(Link *link, Error timedOut)
+{
+    if (timedOut.code != ErrorCode::TimedOut || timedOut.isExplained)
+        co_return timedOut;
+    const auto soon = Deadline::after(workspace.loop(), std::chrono::seconds(2));
+    const auto standing = co_await link->observer().readHolds(request.lock.name, soon);
+    if (!standing)
+        co_return timedOut;
+    const auto holder = std::ranges::find(standing->contenders, inspect::Role::Holder, &inspect::Contender::role);
+    if (holder == standing->contenders.end())
+        co_return timedOut;
+    timedOut.message =
+        u"it waits for %1, which holds it (%2)"_s.arg(label(holder->id, 80), recipeAndClient(*standing));
+    timedOut.isExplained = true;
+    co_return timedOut;
+}
+
 void HeldLock::Private::watchOver(const recipes::Grant &grant)
 {
     scope.launch(heedRecipe());
@@ -228,8 +248,11 @@ Task<Result<recipes::Grant>> HeldLock::acquire(std::optional<std::chrono::millis
     // The wait counts from connected.
     const auto deadline = wait ? Deadline::after(d->workspace.loop(), *wait) : Deadline::never();
     auto grant = co_await d->lock->acquire(deadline);
-    if (!grant)
-        co_return grant;
+    if (!grant) {
+        auto explaining = d->explained(link, grant.error());
+        const auto error = co_await explaining;
+        co_return error;
+    }
     d->watchOver(*grant);
     grant->id = co_await d->contender->idOf(grant->id);
     co_return grant;

@@ -36,6 +36,8 @@ class TestMariaDbInnoDb : public MariaDbFixture {
         for (const auto &part : observer.coverage()) {
             if (gaps && !part.complete)
                 *gaps << part.message;
+            for (const auto &wait : gaps ? part.unexplained : std::vector<Unexplained>())
+                *gaps << wait.text;
         }
         return observer.snapshots();
     }

@@ -275,7 +275,12 @@ private slots:
             said.clear();
             for (const auto &part : observer.coverage())
                 said += (part.complete ? u"complete: "_s : u"gap: "_s) + part.message + u'\n';
-            return said.contains("gap: 2 connections wait in the state \"Waiting for table metadata lock\""_L1);
+            for (const auto &part : observer.coverage()) {
+                for (const auto &wait : part.unexplained)
+                    said += u"unexplained: "_s + wait.text + u'\n';
+            }
+            return said.contains(
+                "unexplained: 2 connections wait in the state \"Waiting for table metadata lock\""_L1);
         };
         QVERIFY2(QTest::qWaitFor(isCounted, patienceMs), qPrintable(said));
         QVERIFY2(said.contains("gap: who has a table"_L1), qPrintable(said));

@@ -102,10 +102,14 @@ private slots:
     {
         for (const auto &lock : locks(++m_count)) {
             Ctl holder(acquire(lock, {u"--json"_s}));
-            QVERIFY(holder.jsonLine().value("acquired"_L1).toBool());
+            const auto had = holder.jsonLine();
+            QVERIFY(had.value("acquired"_L1).toBool());
             const auto late = run(acquire(lock, {u"--wait"_s, u"150ms"_s, u"--json"_s}));
             QVERIFY2(late.status == 5, late.what());
             QVERIFY2(late.out.isEmpty() && late.err.count('\n') == 1, late.what());
+            // For whom it waited: of ZooKeeper the node, which the id begins with.
+            const auto whom = had.value("id"_L1).toString().section(u'@', 0, 0);
+            QVERIFY2(late.err.contains(u"it waits for"_s) && late.err.contains(whom), late.what());
             if (lock.startsWith(u"zk:"_s))
                 QCOMPARE(contenders(lock), 1);
         }

@@ -63,7 +63,7 @@ LockSnapshot lockOfRow(const SqlLockRow &row, LockSnapshot lock)
 
 void addHolderConnections(LockSnapshot &lock, const QByteArrayList &addresses)
 {
-    // From then on its work is most likely over. Before, it may be between two connections.
+    // A client that is alive may be between two connections, but not for so long.
     constexpr auto isOld = 10min;
     static const QRegularExpression form(u"(?<![0-9.])([0-9]{1,3}(?:\\.[0-9]{1,3}){3})(?![0-9.])"_s);
     const auto &holder = lock.contenders.front();
@@ -80,12 +80,11 @@ void addHolderConnections(LockSnapshot &lock, const QByteArrayList &addresses)
         lock.why += u"; connections from %1 are open"_s.arg(where);
         return;
     }
-    const bool isLikelyDead = holder.heldSince && lock.observed - *holder.heldSince >= isOld;
-    addFinding(
-        lock, FindingCode::HolderDisconnected, isLikelyDead ? Severity::Warning : Severity::Info,
-        u"no connection from %1 is open, where its row says its holder is; behind NAT or a pool of connections "
-        u"this proves nothing"_s.arg(where),
-        {holder.id});
+    const auto none =
+        u"no connection from %1 is open; behind NAT or a pool of connections this proves nothing"_s.arg(where);
+    lock.why += u"; "_s + none;
+    if (holder.heldSince && lock.observed - *holder.heldSince >= isOld)
+        addFinding(lock, FindingCode::HolderDisconnected, none, {holder.id});
 }
 
 void addLockRows(std::vector<LockSnapshot> &snapshots, const SqlPollIndex &looked, const ConnectionName &connection)
