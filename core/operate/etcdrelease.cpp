@@ -34,6 +34,17 @@ QString conditionOf(const Contender &one)
                                              QString::number(one.guard.etcd().createRevision));
 }
 
+// One key, which another client may write without creating it: its lease says whose it is.
+bool isFixed(const LockSnapshot &snapshot)
+{
+    return inspect::keyOfFixed(snapshot.lock.name).has_value();
+}
+
+QString wokenBeside(const LockSnapshot &snapshot)
+{
+    return snapshot.waitersKnown ? u"nobody waits"_s : u"nobody is known to wait; pollers see it at their next try"_s;
+}
+
 // Whom all others wait for.
 const Contender *firstOf(const LockSnapshot &snapshot)
 {
@@ -44,10 +55,17 @@ const Contender *firstOf(const LockSnapshot &snapshot)
 void planDeleteKey(ForceReleasePlan &plan, const Contender &holder)
 {
     const auto key = escaped(holder.guard.etcd().key);
-    plan.commands << u"txn: if %1 then delete %2"_s.arg(conditionOf(holder), key);
+    const auto lease = isFixed(plan.before) ? leaseWords(holder) : QString();
+    plan.commands << u"txn: if %1%2 then delete %3"_s.arg(
+        conditionOf(holder), lease.isEmpty() ? QString() : u" and lease(%1) = %2"_s.arg(key, lease), key);
     plan.guardText =
-        u"the key must still be the one created at revision %1; compared and deleted in one transaction"_s.arg(
-            holder.guard.etcd().createRevision);
+        u"the key must still be the one created at revision %1%2; compared and deleted in one transaction"_s.arg(
+            QString::number(holder.guard.etcd().createRevision), lease.isEmpty() ? QString() : u", with its lease"_s);
+    if (!lease.isEmpty()) {
+        plan.warnings << u"its lease %1 stays, with whatever else hangs on it, and its client is not told"_s.arg(
+            lease);
+        return;
+    }
     plan.warnings
         << (holder.guard.etcd().lease == 0
                 ? u"its key has no lease: whether its client still runs cannot be seen. Stop the client first"_s
@@ -58,7 +76,7 @@ void planDeleteKey(ForceReleasePlan &plan, const Contender &holder)
 QString wokenByDeletion(const LockSnapshot &snapshot, const Contender &holder)
 {
     const auto elsewhere = inspect::firstAwaitsElsewhere(snapshot);
-    auto woken = snapshot.waiterCount() == 0 ? u"nobody waits"_s
+    auto woken = snapshot.waiterCount() == 0 ? wokenBeside(snapshot)
                  : elsewhere
                      ? u"no client of this lock: the first in the queue waits for %1"_s.arg(label(*elsewhere, 80))
                      : u"the next in the queue, by the deletion; nothing else to publish"_s;
@@ -95,7 +113,8 @@ void planLeaveEtcdQueue(ForceReleasePlan &plan, const Contender &waiter)
 Task<Result<Sent>> deleteKey(ForceReleasePlan plan, etcd::Client *client, Deadline deadline)
 {
     etcd::Transaction transaction;
-    transaction.conditions.push_back({plan.guard.etcd().key, plan.guard.etcd().createRevision});
+    const auto lease = isFixed(plan.before) ? plan.guard.etcd().lease : 0;
+    transaction.conditions.push_back({plan.guard.etcd().key, plan.guard.etcd().createRevision, lease});
     if (const auto *first = firstOf(plan.before); first && plan.way == ReleaseAction::KillWaiter)
         transaction.conditions.push_back({first->guard.etcd().key, first->guard.etcd().createRevision});
     else if (plan.way == ReleaseAction::KillWaiter)
@@ -180,7 +199,7 @@ void planEndLease(ForceReleasePlan &plan, const Contender &holder)
             .arg(holder.guard.etcd().createRevision);
     plan.exact = false;
     plan.wakes = plan.before.waiterCount() == 0
-                     ? u"nobody waits"_s
+                     ? wokenBeside(plan.before)
                      : u"the next in the queue, by the deletion; nothing else to publish"_s;
     plan.who = plan.nextHolder ? label(*plan.nextHolder, 80) : u"nobody: then the lock is free"_s;
     plan.alsoLost = u"not known: whatever else hangs on the lease"_s;
@@ -188,8 +207,11 @@ void planEndLease(ForceReleasePlan &plan, const Contender &holder)
     plan.warnings
         << u"etcd ends no lease on a condition: a key that its client puts on it in the moment between the last look "
            u"and the end is deleted, too"_s
-        << u"the old holder may still believe it holds the lock until its next keep-alive fails: etcd's Go client and "
-           u"etcdctl send one each third of the TTL, and a program hears of it only by Session.Done()"_s;
+        << (isFixed(plan.before)
+                ? u"the old holder may still believe it holds the lock until it looks, or its next keep-alive fails"_s
+                : u"the old holder may still believe it holds the lock until its next keep-alive fails: etcd's Go "
+                  u"client and etcdctl send one each third of the TTL, and a program hears of it only by "
+                  u"Session.Done()"_s);
 }
 
 // Those that hang on it beside the contender's own.
@@ -221,6 +243,8 @@ Task<void> addOtherLocks(ForceReleasePlan *plan, etcd::Client *client, Deadline 
         entry.key = key;
         entry.lease = leaseOf(*plan);
         const auto lock = inspect::etcdLockOf(entry);
+        if (!lock && inspect::mayBeFixedKey(entry))
+            plan->otherLocksLost.push_back(inspect::lockOfFixed(key));
         if (!lock)
             continue;
         if (++asked > mostLocksAsked) {
@@ -288,7 +312,7 @@ Error refusedBy(const ForceReleasePlan &plan, const etcd::TransactionAnswer &ans
         return goneAlready(plan);
     if (there.front().created != plan.guard.etcd().createRevision)
         return changedMeanwhile(plan, u"its key was made anew at revision %1"_s.arg(there.front().created));
-    if (plan.way == ReleaseAction::EndLease)
+    if (plan.way == ReleaseAction::EndLease || isFixed(plan.before))
         return changedMeanwhile(plan, u"its key hangs on another lease"_s);
     return changedMeanwhile(plan, u"who was before it is gone: it may hold the lock now"_s);
 }

@@ -2,6 +2,7 @@
 #include "core/rehearse/stage.h"
 
 #include "core/contention/etcdaccess.h"
+#include "core/inspect/etcd/recognise.h"
 #include "core/operate/etcd.h"
 #include "core/operate/releasemethod.h"
 
@@ -21,14 +22,14 @@ public:
     [[nodiscard]] std::unique_ptr<contention::ContenderAccess> open(sim::Process &process, int contender) override
     {
         return m_clients.open(process, contender, m_server, m_context.network, m_context.scenario, m_context.trace,
-                              m_context.plan.before.lock.name);
+                              lockPlayed());
     }
 
     [[nodiscard]] Task<Result<operate::Sent>> release(operate::ForceReleasePlan plan, int /*contender*/,
                                                       recipes::Grant grant) override
     {
         const auto at = grant.id.indexOf('@');
-        const auto key = plan.before.lock.name + '/' + grant.id.left(at);
+        const auto key = lockPlayed() + '/' + grant.id.left(at);
         const auto entry = m_server.entries().find(key);
         if (entry == m_server.entries().end())
             co_return operate::goneAlready(plan);
@@ -40,6 +41,12 @@ public:
     }
 
 private:
+    [[nodiscard]] QByteArray lockPlayed() const
+    {
+        const auto &name = m_context.plan.before.lock.name;
+        return inspect::keyOfFixed(name).value_or(name);
+    }
+
     const StageContext m_context;
     sim::EtcdServer m_server;
     contention::EtcdClients m_clients;

@@ -37,6 +37,27 @@ std::vector<RecipeInfo> recipesOfEtcd()
          .electsLeader = true,
          .tellsClientsTokens = true,
          .renewed = true},
+        {.id = "etcd-key-lock",
+         .backend = etcd,
+         .summary =
+             u"one key with a lease: whoever creates it has the lock (python-etcd3, etcd3gw, tooz, etcd3 for Node, "
+             u"CloudTik)"_s,
+         .shape = Shape::Key,
+         .endsBy = EndsBy::Lease,
+         .wakeUp = WakeUp::Polling,
+         .release = DeleteAtRevision,
+         .playedBy = "etcd-mutex",
+         .fenced = false,
+         .flaws = {u"not fair: who tries next gets it"_s}},
+        {.id = "etcd-key-election",
+         .backend = etcd,
+         .summary = u"one key with a lease: whoever creates it is the leader (Patroni, scripts)"_s,
+         .shape = Shape::Key,
+         .endsBy = EndsBy::Lease,
+         .wakeUp = WakeUp::Polling,
+         .release = DeleteAtRevision,
+         .electsLeader = true,
+         .fenced = false},
     };
 }
 

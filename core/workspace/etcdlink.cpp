@@ -32,11 +32,15 @@ public:
         holding.scope.launch(heedKey(holding, grant));
     }
     // A slash at the end makes it another lock, whose keys are below the other's: that one's clients wait for them,
-    // and these wait for none of that one's. There are locks called so ("/my-lock/"), so it is not taken off.
+    // and these wait for none of that one's. There are locks called so ("/my-lock/"), so it is not taken off. Nor do
+    // clients that queue wait for the key of that very name.
     [[nodiscard]] std::vector<QByteArray> otherNames() const override
     {
         const auto &name = m_request.lock.name;
-        return name.size() > 1 && name.endsWith('/') ? std::vector{name.chopped(1)} : std::vector<QByteArray>();
+        std::vector<QByteArray> names{inspect::lockOfFixed(name)};
+        if (name.size() > 1 && name.endsWith('/'))
+            names.push_back(name.chopped(1));
+        return names;
     }
 
 private:

@@ -182,17 +182,19 @@ private slots:
         QVERIFY(answerOf(m_gated->grant(lease, 60s, Deadline::after(m_loop, 10s))));
         QVERIFY(putWithLease(lock, lease));
         const auto refused = run(acquiring(lock));
-        QVERIFY2(refused.status == 4 && refused.err.contains(lock + " with the lease 7001"), refused.what());
+        QVERIFY2(refused.status == 4 && refused.err.contains("KEY#" + lock + " is held by 7001@"), refused.what());
         QCOMPARE(keysBelow(lock), 0);
         const auto listed = run(connect() + QStringList{u"locks"_s});
-        QVERIFY2(listed.out.contains("not explained") && listed.out.contains(lock), listed.what());
+        QVERIFY2(listed.out.contains("KEY#" + lock) && listed.out.contains("etcd-key-lock"), listed.what());
+        const auto queued = run(connect() + QStringList{u"show"_s, u"etcd:"_s + QString::fromUtf8(lock)});
+        QVERIFY2(queued.err.contains("is a lock by itself, KEY#" + lock), queued.what());
         KeepingSink sink;
         const auto looks = observer(sink);
         looks->start();
         QVERIFY(eventually([&] { return looks->firstSnapshot().isComplete(); }));
-        QVERIFY(std::ranges::none_of(looks->coverage(), &inspect::Coverage::complete));
+        QVERIFY(std::ranges::all_of(looks->coverage(), &inspect::Coverage::complete) && sink.find("KEY#" + lock));
         QVERIFY(removeKey(lock));
-        QVERIFY(eventually([&] { return std::ranges::all_of(looks->coverage(), &inspect::Coverage::complete); }));
+        QVERIFY(eventually([&] { return !sink.find("KEY#" + lock); }));
         const auto held = run(acquiring(lock, {u"--hold"_s, u"0s"_s}));
         QVERIFY2(held.status == 0, held.what());
     }

@@ -83,10 +83,11 @@ private slots:
             if (!recipe.acquirable)
                 seenOnly << recipe.id;
         }
-        QCOMPARE(seenOnly, (QByteArrayList{"zk-election", "zk-lease", "zookeeper-recipe-lock", "curator-leader",
-                                           "redis-semaphore", "redis-rwlock", "redis-rule", "sql-innodb-lock",
-                                           "sql-table-lock", "sql-liquibase", "sql-row-lock", "etcd-election",
-                                           "pg-table", "pg-liquibase", "pg-shedlock", "pg-row-lock"}));
+        QCOMPARE(seenOnly,
+                 (QByteArrayList{"zk-election", "zk-lease", "zookeeper-recipe-lock", "curator-leader",
+                                 "redis-semaphore", "redis-rwlock", "redis-rule", "sql-innodb-lock", "sql-table-lock",
+                                 "sql-liquibase", "sql-row-lock", "etcd-election", "etcd-key-lock",
+                                 "etcd-key-election", "pg-table", "pg-liquibase", "pg-shedlock", "pg-row-lock"}));
     }
 };
 

@@ -249,6 +249,10 @@ private slots:
         QTest::newRow("no lease") << QByteArray("orders/0") << qint64(0) << QByteArray();
         QTest::newRow("capitals") << QByteArray("orders/75BCD15") << qint64(123456789) << QByteArray();
         QTest::newRow("leading zero") << QByteArray("orders/075bcd15") << qint64(123456789) << QByteArray();
+        QTest::newRow("as etcdctl prints it")
+            << QByteArray("a/x.lock/00000000075bcd15") << qint64(123456789) << QByteArray("a/x.lock");
+        QTest::newRow("a service, as etcdctl prints it")
+            << QByteArray("services/00000000075bcd15") << qint64(123456789) << QByteArray();
         QTest::newRow("no prefix") << QByteArray("/75bcd15") << qint64(123456789) << QByteArray();
         QTest::newRow("a service") << QByteArray("services/web/10.0.0.1") << qint64(123456789) << QByteArray();
     }

@@ -4,6 +4,7 @@
 #include "core/async/dated.h"
 #include "core/async/sleep.h"
 #include "core/base/text.h"
+#include "core/inspect/coverage.h"
 #include "core/inspect/findings.h"
 
 #include <algorithm>
@@ -145,7 +146,9 @@ void EtcdObserver::take(EtcdSwept swept)
             if (before == m_locks.end())
                 continue;
             const auto same = before->second.find(created);
-            if (same == before->second.end() || same->second.entry.key != claim.entry.key)
+            const bool isSame = same != before->second.end() && same->second.entry.key == claim.entry.key
+                                && (!claim.fixed || same->second.entry.lease == claim.entry.lease);
+            if (!isSame)
                 continue;
             claim.came = same->second.came;
             claim.first = same->second.first;
@@ -154,6 +157,8 @@ void EtcdObserver::take(EtcdSwept swept)
     m_locks = std::move(swept.locks);
     m_foreign = std::move(swept.foreign);
     m_leased = std::move(swept.leased);
+    m_unexplained = unexplainedOf(m_leased, m_locks);
+    m_isLedgerOld = false;
     m_unread.clear();
     m_revision = swept.revision;
     m_keysLooked = swept.keys;
@@ -244,8 +249,11 @@ LockSnapshot EtcdObserver::snapshotOf(const QByteArray &name, const EtcdQueue &q
         if (at != m_locks.end() && above != name)
             addWaiterAbove(snapshot, above, at->second, foreignOf(above));
     }
-    if (m_leased.contains(name))
+    const auto key = keyOfFixed(name);
+    if (m_leased.contains(name) || m_locks.contains(lockOfFixed(name)))
         addFixedKey(snapshot);
+    else if (key && m_locks.contains(*key))
+        addQueueBeside(snapshot, *key);
     addAgeFindings(snapshot, *m_options.thresholds, m_usual);
     return snapshot;
 }
@@ -270,10 +278,10 @@ void EtcdObserver::settle(std::set<QByteArray> names)
             continue;
         const auto at = m_locks.find(name);
         std::vector<LockSnapshot> there;
-        const bool isShown =
-            at != m_locks.end() && (m_options.includeLowConfidence || !isGuess({m_name, name}, at->second));
-        if (isShown)
+        if (at != m_locks.end())
             there.push_back(snapshotOf(name, at->second, foreignOf(name)));
+        if (!m_options.includeLowConfidence)
+            there = m_known.withoutLow(name, std::move(there));
         m_usual.note(name, there.empty() ? std::nullopt : std::optional(there.front()), now());
         auto changed = m_known.replace(name, std::move(there));
         std::ranges::move(changed, std::back_inserter(changes));
@@ -314,6 +322,7 @@ Task<Result<void>> EtcdObserver::askLease(etcd::LeaseId id)
         co_return answer.error();
     if (answer->ttl <= 0s)
         co_return Result<void>();
+    std::erase_if(answer->keys, [this](const QByteArray &key) { return m_keys.contains(key); });
     lease.granted = answer->granted;
     lease.ends = now() + answer->ttl;
     if (withKeys && lease.areKeysTold)
@@ -352,6 +361,11 @@ Task<void> EtcdObserver::askLeases(int most)
 
 Task<Result<LockSnapshot>> EtcdObserver::readNow(QByteArray name, Deadline deadline)
 {
+    if (const auto key = keyOfFixed(name)) {
+        auto reading = readFixed(*key, deadline);
+        auto read = co_await reading;
+        co_return read;
+    }
     etcd::RangeRequest request;
     request.key = name + '/';
     request.end = etcd::endOfPrefix(request.key);
@@ -367,7 +381,7 @@ Task<Result<LockSnapshot>> EtcdObserver::readNow(QByteArray name, Deadline deadl
     const auto fixed = co_await fixing; // not read where the user may not: it is not told then
     const bool isFixed = fixed && !fixed->entries.empty() && fixed->entries.front().lease != 0;
     if (keys.queue.empty())
-        co_return noLock(name, isFixed ? EtcdForeign{fixed->entries} : keys.foreign);
+        co_return isFixed ? noQueue(name, fixed->entries.front()) : noLock(name, keys.foreign);
     const auto known = m_locks.find(name);
     for (auto &[created, claim] : keys.queue) {
         if (known == m_locks.end() || !known->second.contains(created))
@@ -385,7 +399,7 @@ Task<Result<LockSnapshot>> EtcdObserver::readNow(QByteArray name, Deadline deadl
         auto asksAbove = addWaitersAbove(&snapshot, &m_client, deadline);
         co_await asksAbove;
     }
-    if (isFixed && !m_leased.contains(name))
+    if (isFixed && !m_leased.contains(name) && !m_locks.contains(lockOfFixed(name)))
         addFixedKey(snapshot);
     co_return snapshot;
 }
@@ -406,28 +420,23 @@ std::vector<Coverage> EtcdObserver::coverage() const
     if (isConnected && m_isNarrowed)
         add(u"only keys that begin with %1 are looked at: the user may read no others, and the URI names no prefix"_s
                 .arg(label(m_prefix, 80)));
-    QStringList guesses;
-    for (const auto &[name, queue] : m_locks) {
-        if (!m_options.includeLowConfidence && isGuess({m_name, name}, queue))
-            guesses << label(queue.begin()->second.entry.key, 80);
-    }
-    if (isConnected && !guesses.isEmpty())
-        add(u"keys that have the name of a claim, and no lease, may be locks (--all shows them): %1%2"_s.arg(
-            guesses.first(std::min<qsizetype>(3, guesses.size())).join(u", "_s),
-            guesses.size() > 3 ? u" and others"_s : QString()));
-    if (isConnected && !m_leased.empty())
-        add(unexplainedText(m_leased, m_leased.size() < mostLeasedKeys));
+    if (isConnected && m_leased.size() >= mostLeasedKeys)
+        add(u"of keys that have a lease and belong to no known lock not all were kept"_s);
     if (all.empty())
         all.push_back(
             {m_name, true,
-             u"every key PREFIX/<its lease>%1, as etcd's Go client and etcdctl make them; locks of other forms are not "
-             u"looked for, and an election in which nobody proposes anything looks like a mutex"_s.arg(
+             u"every key with a lease, and every key PREFIX/<a lease>%1; an election in which nobody proposes "
+             u"anything looks like a mutex"_s.arg(
                  m_prefix.isEmpty() ? QString() : u" that begins with "_s + label(m_prefix, 80))});
+    addUnexplained(all, m_unexplained);
+    addHidden(all, m_known.hidden());
     return all;
 }
 
 void EtcdObserver::tell()
 {
+    if (std::exchange(m_isLedgerOld, false))
+        m_unexplained = unexplainedOf(m_leased, m_locks);
     m_reporter.tell(coverage());
     Progress progress;
     progress.how = m_options.follow ? u"watch"_s : u"one look"_s;

@@ -44,6 +44,9 @@ private:
     Task<void> askLeases(int most);
     Task<Result<void>> askLease(etcd::LeaseId id);
     Task<void> askForeign(QByteArray name);
+    Task<void> askFixed(QByteArray key);
+    Task<Result<LockSnapshot>> readFixed(QByteArray key, Deadline deadline);
+    [[nodiscard]] std::optional<EtcdFixedKey> fixedNow(const etcd::KeyValue &entry) const;
     [[nodiscard]] std::optional<QByteArray> claimOf(const etcd::WatchEvent &event) const;
     void heedLeased(const etcd::WatchEvent &event, bool isClaim, std::set<QByteArray> &changed);
     void heedForeign(const etcd::WatchEvent &event, const std::optional<QByteArray> &lock,
@@ -79,7 +82,9 @@ private:
     std::map<QByteArray, EtcdForeign> m_foreign;                        // by lock
     // Locks whose foreign keys are being read: who holds them is not known yet. Whether one came or went meanwhile.
     std::map<QByteArray, bool> m_unread;
-    std::set<QByteArray> m_leased; // keys with a lease that are no claims
+    std::map<QByteArray, etcd::LeaseId> m_leased; // of keys that are no claims, and not known to be something else
+    std::vector<Unexplained> m_unexplained;       // of these
+    bool m_isLedgerOld = false;
     EtcdLeases m_leases;
     etcd::LeaseId m_lastAsked = 0;
     SnapshotStore m_known;

@@ -2,10 +2,13 @@
 // What events say of the keys that have to do with locks.
 #include "core/inspect/etcd/observer.h"
 
+#include "core/base/text.h"
+
 #include <algorithm>
 
 namespace lockscope::inspect {
 
+using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 
 namespace {
@@ -22,18 +25,35 @@ std::optional<QByteArray> EtcdObserver::claimOf(const etcd::WatchEvent &event) c
         return std::nullopt;
     const auto lock = etcdLockOf(entry);
     const auto known = m_keys.find(entry.key);
-    if (lock || (known != m_keys.end() && known->second.second == entry.created))
+    const bool isKnown = known != m_keys.end() && known->second.second == entry.created;
+    const bool isFixed = isKnown && known->second.first == lockOfFixed(entry.key);
+    if (lock || (isKnown && (!isFixed || entry.lease != 0)))
         return lock ? lock : known->second.first;
     const auto stray = strayLockOf(entry);
-    return stray && m_locks.contains(*stray) ? stray : std::nullopt;
+    if (stray && m_locks.contains(*stray))
+        return stray;
+    return fixedNow(entry) ? std::optional(lockOfFixed(entry.key)) : std::nullopt;
+}
+
+// A key that is a lock by itself, by what stands beside it now.
+std::optional<EtcdFixedKey> EtcdObserver::fixedNow(const etcd::KeyValue &entry) const
+{
+    if (entry.lease == 0)
+        return std::nullopt;
+    const auto member = m_leased.find(patroniMemberOf(entry));
+    return fixedKeyOf(entry, m_locks.contains(entry.key), member != m_leased.end() && member->second == entry.lease);
 }
 
 void EtcdObserver::heedLeased(const etcd::WatchEvent &event, bool isClaim, std::set<QByteArray> &changed)
 {
     const auto &key = event.entry.key;
-    const bool isLeased = !event.isRemoved && !isClaim && event.entry.lease != 0;
-    const bool isChanged =
-        isLeased ? m_leased.size() < mostLeasedKeys && m_leased.insert(key).second : m_leased.erase(key) > 0;
+    const bool isLeased = !event.isRemoved && !isClaim && event.entry.lease != 0 && !isKnownEntry(key);
+    const bool isChanged = isLeased
+                               ? m_leased.size() < mostLeasedKeys && m_leased.emplace(key, event.entry.lease).second
+                               : m_leased.erase(key) > 0;
+    if (const auto at = m_leased.find(key); at != m_leased.end())
+        at->second = event.entry.lease;
+    m_isLedgerOld = m_isLedgerOld || isChanged;
     if (isChanged && m_locks.contains(key))
         changed.insert(key);
 }
@@ -72,6 +92,13 @@ void EtcdObserver::apply(const etcd::WatchEvent &event, std::set<QByteArray> &ch
     const auto at = m_keys.find(entry.key);
     if (at == m_keys.end() && !lockOfNew)
         return;
+    if (at != m_keys.end() && lockOfNew && *lockOfNew != at->second.first) { // of another form now
+        auto gone = event;
+        gone.isRemoved = true;
+        apply(gone, changed);
+        apply(event, changed);
+        return;
+    }
     const auto name = at != m_keys.end() ? at->second.first : *lockOfNew;
     auto &queue = m_locks[name];
     const bool isNew = queue.empty();
@@ -86,22 +113,34 @@ void EtcdObserver::apply(const etcd::WatchEvent &event, std::set<QByteArray> &ch
         queue.erase(at->second.second);
         m_keys.erase(at);
     }
+    const bool isFixed = name == lockOfFixed(entry.key);
     if (lockOfNew) {
+        const auto fixed = isFixed ? fixedNow(entry) : std::nullopt;
+        if (isFixed && claim.entry.lease != entry.lease)
+            claim.first = now();
+        claim.fixed = fixed ? fixed : claim.fixed;
         claim.entry = entry;
         queue[entry.created] = claim;
         m_keys[entry.key] = {name, entry.created};
     }
+    if (isFixed)
+        changed.insert(entry.key); // where others queue below it
+    else if (isNew || queue.empty())
+        changed.insert(lockOfFixed(name));
     if (queue.empty()) {
         addNested(name, changed);
         m_locks.erase(name);
         m_foreign.erase(name);
         m_unread.erase(name);
-    } else if (isNew) {
-        m_unread[name] = false; // whether anything is in its way is not in the events
+    } else if (isNew && !isFixed) {
+        if (m_leased.contains(name))
+            m_work.launch(askFixed(name)); // what it says was of no interest before
+        m_unread[name] = false;            // whether anything is in its way is not in the events
         m_work.launch(askForeign(name));
-    } else {
+    } else if (!isFixed) {
         noteHolder(name, before);
     }
+    m_isLedgerOld = m_isLedgerOld || isFixed;
     changed.insert(name);
 }
 
@@ -156,6 +195,75 @@ Task<void> EtcdObserver::askForeign(QByteArray name)
     m_foreign[name] = std::move(found.foreign);
     noteHolder(name, before);
     settle({name});
+}
+
+// A key that is named as a lock now.
+Task<void> EtcdObserver::askFixed(QByteArray key)
+{
+    ++m_requests;
+    etcd::RangeRequest own;
+    own.key = key;
+    auto asking = m_client.range(own, Deadline::after(m_loop, foreignAnswersWithin));
+    const auto answer = co_await asking;
+    if (!answer || answer->entries.empty() || !m_leased.contains(key))
+        co_return;
+    std::set<QByteArray> changed;
+    apply({.isRemoved = false, .entry = answer->entries.front()}, changed);
+    if (const auto at = m_locks.find(lockOfFixed(key)); at != m_locks.end())
+        at->second.begin()->second.first.reset(); // since when was not seen
+    settle(changed);
+}
+
+Task<Result<LockSnapshot>> EtcdObserver::readFixed(QByteArray key, Deadline deadline)
+{
+    const auto name = lockOfFixed(key);
+    const auto none = u"no lock is at %1: there is no key %2"_s.arg(label(name, 80), label(key, 80));
+    etcd::RangeRequest own;
+    own.key = key;
+    auto asking = m_client.range(own, deadline);
+    const auto found = co_await asking;
+    if (!found && found.error().code == ErrorCode::NoPermission) // who queues beside it need not read it
+        co_return Error{ErrorCode::Unsupported,
+                        u"no lock is known at %1: %2"_s.arg(label(name, 80), found.error().message)};
+    CO_TRY(const auto &answer, found);
+    if (answer.entries.empty())
+        co_return Error{ErrorCode::NoNode, none};
+    EtcdClaim claim;
+    claim.entry = answer.entries.front();
+    auto beside = m_client.range(oldestOf(key, mostForeignKeys), deadline);
+    const auto below = co_await beside;
+    const bool isBesideQueue = below && !etcdKeysOf(key, below->entries, below->more).queue.empty();
+    bool hasMember = false;
+    if (const auto member = patroniMemberOf(claim.entry); !member.isEmpty()) {
+        own.key = member;
+        own.keysOnly = true;
+        auto naming = m_client.range(own, deadline);
+        const auto there = co_await naming;
+        hasMember = there && !there->entries.empty() && there->entries.front().lease == claim.entry.lease;
+    }
+    claim.fixed = fixedKeyOf(claim.entry, isBesideQueue, hasMember);
+    const auto known = m_locks.find(name);
+    const bool isKnown = known != m_locks.end() && known->second.contains(claim.entry.created)
+                         && known->second.at(claim.entry.created).entry.lease == claim.entry.lease;
+    if (isKnown) {
+        const auto &before = known->second.at(claim.entry.created);
+        claim.came = before.came;
+        claim.first = before.first;
+        claim.fixed = claim.fixed ? claim.fixed : before.fixed;
+    }
+    if (!claim.fixed)
+        co_return Error{ErrorCode::Unsupported, u"no lock is known at %1: there is the key %2"_s.arg(
+                                                    label(name, 80), foreignText(claim.entry))};
+    auto asksLease = askLease(claim.entry.lease);
+    (void)co_await asksLease; // without it the time left is not told
+    auto snapshot = snapshotOf(name, {{claim.entry.created, claim}}, {});
+    if (isBesideQueue && !m_locks.contains(key))
+        addQueueBeside(snapshot, key);
+    if (!m_isWatching) {
+        auto asksAbove = addWaitersAbove(&snapshot, &m_client, deadline);
+        co_await asksAbove;
+    }
+    co_return snapshot;
 }
 
 } // namespace lockscope::inspect

@@ -65,20 +65,6 @@ QString etcdctlDelete(const QByteArray &key, etcd::Revision created)
                                                                              QString::number(created));
 }
 
-QString unexplainedText(const std::set<QByteArray> &keys, bool areAll)
-{
-    constexpr qsizetype mostNamed = 3;
-    QStringList names;
-    for (auto at = keys.begin(); at != keys.end() && names.size() < mostNamed; ++at)
-        names << label(*at, 80);
-    const auto count = qint64(keys.size());
-    const auto what =
-        count == 1 ? u"1 key has a lease and is not explained (it may be a lock of another form): "_s
-                   : u"%1%2 keys have a lease and are not explained (they may be locks of another form): "_s.arg(
-                       areAll ? QString() : u"at least "_s, QString::number(count));
-    return what + names.join(u", "_s) + (count > mostNamed ? u" and others"_s : QString());
-}
-
 // Free only where nothing is left that a client may hold, or wait for.
 Error noLock(const QByteArray &name, const EtcdForeign &others)
 {
@@ -91,6 +77,14 @@ Error noLock(const QByteArray &name, const EtcdForeign &others)
                          foreignText(others.keys.front()))};
 }
 
+Error noQueue(const QByteArray &name, const etcd::KeyValue &own)
+{
+    if (!mayBeFixedKey(own))
+        return noLock(name, EtcdForeign{{own}});
+    return Error{ErrorCode::Unsupported, u"no client queues for %1; the key %2 is a lock by itself, %3"_s.arg(
+                                             label(name, 80), foreignText(own), label(lockOfFixed(name), 80))};
+}
+
 namespace {
 
 constexpr qsizetype longestProposal = 256;
@@ -98,10 +92,11 @@ constexpr qsizetype longestProposal = 256;
 constexpr auto shortestJudged = 6s;
 
 // A key that lost its lease keeps the name, and with it the id that it had.
-QByteArray claimId(const etcd::KeyValue &entry)
+QByteArray claimId(const EtcdClaim &claim)
 {
-    const auto name =
-        etcdLockOf(entry) ? etcd::leaseText(entry.lease) : entry.key.mid(entry.key.lastIndexOf('/') + 1);
+    const auto &entry = claim.entry;
+    const auto name = claim.fixed || etcdLockOf(entry) ? etcd::leaseText(entry.lease)
+                                                       : entry.key.mid(entry.key.lastIndexOf('/') + 1);
     return name + '@' + QByteArray::number(entry.created);
 }
 
@@ -109,7 +104,7 @@ Contender contenderOf(const EtcdClaim &claim, const EtcdLeases &leases)
 {
     const auto &entry = claim.entry;
     Contender one;
-    one.id = claimId(entry);
+    one.id = claimId(claim);
     if (entry.lease != 0)
         one.session = QString::fromLatin1(etcd::leaseText(entry.lease));
     if (!entry.value.isEmpty())
@@ -151,6 +146,8 @@ bool isElection(const EtcdQueue &queue)
 // Who is in a queue of its own making is one for certain; of a key alone that lost its lease only the name speaks.
 Confidence confidenceOf(const LockName &lock, const EtcdQueue &queue)
 {
+    if (queue.begin()->second.fixed)
+        return queue.begin()->second.fixed->confidence;
     if (std::ranges::any_of(queue, [](const auto &one) { return etcdLockOf(one.second.entry).has_value(); }))
         return Confidence::High;
     const bool isKnown = std::ranges::any_of(queue, [](const auto &one) { return one.second.came.has_value(); });
@@ -166,7 +163,7 @@ void addLeaseless(LockSnapshot &lock, const EtcdClaim &claim)
     addFinding(lock, FindingCode::NoTtl, holds && lock.waiterCount() > 0 ? Severity::Critical : Severity::Warning,
                u"the key %1 has no lease: it stays until a client deletes it%2"_s.arg(
                    label(entry.key, 120), command.isEmpty() ? QString() : u" ("_s + command + u')'),
-               {claimId(entry)});
+               {claimId(claim)});
 }
 
 // `stuck`: who is first of those that wait for no claim, and for which key; null: for one that was not read.
@@ -204,9 +201,19 @@ std::optional<QByteArray> etcdLockOf(const etcd::KeyValue &entry)
         return std::nullopt;
     const auto name = entry.key.mid(slash + 1);
     const auto lock = entry.key.left(slash);
-    // Registries of services end their keys with a lease in decimal, too.
-    const bool isDecimal = name == QByteArray::number(entry.lease) && saysLock(lock.mid(lock.lastIndexOf('/') + 1));
-    return name == etcd::leaseText(entry.lease) || isDecimal ? std::optional(lock) : std::nullopt;
+    if (name == etcd::leaseText(entry.lease))
+        return lock;
+    // Registries of services end their keys with their lease in decimal, or as etcdctl prints it, too.
+    return isOwnLease(entry) && saysLock(lock.mid(lock.lastIndexOf('/') + 1)) ? std::optional(lock) : std::nullopt;
+}
+
+bool isOwnLease(const etcd::KeyValue &entry)
+{
+    constexpr qsizetype digitsPrinted = 16; // by etcdctl
+    const auto name = entry.key.mid(entry.key.lastIndexOf('/') + 1);
+    const auto hexadecimal = etcd::leaseText(entry.lease);
+    return name == hexadecimal || name == QByteArray::number(entry.lease)
+           || name == hexadecimal.rightJustified(digitsPrinted, '0');
 }
 
 std::optional<QByteArray> strayLockOf(const etcd::KeyValue &entry)
@@ -268,6 +275,12 @@ LockSnapshot etcdSnapshot(const LockName &lock, const EtcdQueue &queue, const Et
     snapshot.lock = lock;
     snapshot.backend = BackendKind::Etcd;
     snapshot.observed = now;
+    if (const auto &first = queue.begin()->second; first.fixed) {
+        auto fixed = fixedSnapshot(std::move(snapshot), contenderOf(first, leases), first);
+        if (first.fixed->isRenewed)
+            addSilence(fixed, first, leases);
+        return fixed;
+    }
     snapshot.confidence = confidenceOf(lock, queue);
     const bool proposes = isElection(queue);
     snapshot.recipe = proposes ? "etcd-election" : "etcd-mutex";
@@ -332,15 +345,8 @@ void addWaiterAbove(LockSnapshot &lock, const QByteArray &above, const EtcdQueue
         addFinding(
             lock, FindingCode::ForeignNode, Severity::Info,
             u"a client that waits for the lock %1 (%2) waits for this holder's key: a release wakes that client, "
-            u"too"_s.arg(label(above, 80), label(claimId(next->second.entry), 80)),
+            u"too"_s.arg(label(above, 80), label(claimId(next->second), 80)),
             {lock.contenders.front().id});
-}
-
-void addFixedKey(LockSnapshot &lock)
-{
-    addFinding(lock, FindingCode::ForeignNode, Severity::Warning,
-               u"the key %1 itself has a lease: a client that locks by that key alone does not exclude these, nor "
-               u"these it"_s.arg(label(lock.lock.name, 80)));
 }
 
 void noteOtherKeys(EtcdLease &lease, const etcd::LeaseAnswer &answer)
@@ -351,7 +357,7 @@ void noteOtherKeys(EtcdLease &lease, const etcd::LeaseAnswer &answer)
         etcd::KeyValue entry;
         entry.key = key;
         entry.lease = answer.id;
-        return etcdLockOf(entry).has_value();
+        return etcdLockOf(entry) || mayBeFixedKey(entry);
     });
     lease.otherCount = std::ssize(lease.others);
     std::ranges::sort(lease.others);

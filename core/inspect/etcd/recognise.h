@@ -2,7 +2,7 @@
 // Locks and elections of etcd's Go client, as they stand in the keys: PREFIX/<lease in hexadecimal>, each with that
 // lease, in the order of the revisions that created them. Below a PREFIX that says lock, the lease may be in decimal.
 // A key of that form stays a claim where its client wrote it again without its lease: others wait for it all the
-// same. Pure.
+// same. Beside them locks that are one key with a lease (fixed keys), whose name is KEY#<key>. Pure.
 #pragma once
 
 #include "core/async/task.h"
@@ -11,7 +11,6 @@
 
 #include <functional>
 #include <map>
-#include <set>
 
 namespace lockscope::inspect {
 
@@ -39,16 +38,26 @@ void noteForeign(EtcdForeign &foreign, const etcd::KeyValue &entry);
 // something else.
 [[nodiscard]] QString etcdctlDelete(const QByteArray &key, etcd::Revision created);
 
-// Of keys that have a lease and are no claims.
-[[nodiscard]] QString unexplainedText(const std::set<QByteArray> &keys, bool areAll);
 // Why nothing can be shown at that name. Free (NoNode) only where nothing is left that a client may hold or wait for.
 [[nodiscard]] Error noLock(const QByteArray &name, const EtcdForeign &others);
+// The same where that very key has a lease.
+[[nodiscard]] Error noQueue(const QByteArray &name, const etcd::KeyValue &own);
+
+// What name and value tell of a key that is a lock by itself.
+struct EtcdFixedKey {
+    bool isElection = false;
+    bool isRenewed = false; // its client renews the lease by itself, as those of queues do
+    Confidence confidence = Confidence::Low;
+    QString client{}; // empty: not known
+    QString why{};
+};
 
 // One that contends: its key, and what was seen of its time. etcd keeps none.
 struct EtcdClaim {
     etcd::KeyValue entry;
-    std::optional<ServerTime> came;  // seen to
-    std::optional<ServerTime> first; // seen to become
+    std::optional<EtcdFixedKey> fixed; // then it is the only one
+    std::optional<ServerTime> came;    // seen to
+    std::optional<ServerTime> first;   // seen to become
 };
 // Of one lock, by the revision that created them.
 using EtcdQueue = std::map<etcd::Revision, EtcdClaim>;
@@ -66,6 +75,8 @@ using EtcdLeases = std::map<etcd::LeaseId, EtcdLease>;
 
 // The lock's name, which is PREFIX; empty if this is no such key.
 [[nodiscard]] std::optional<QByteArray> etcdLockOf(const etcd::KeyValue &entry);
+// Its last part is the number of its own lease, in whatever form.
+[[nodiscard]] bool isOwnLease(const etcd::KeyValue &entry);
 // The same of a key that is named as such a one, and has no lease or another one.
 [[nodiscard]] std::optional<QByteArray> strayLockOf(const etcd::KeyValue &entry);
 using EtcdQueues = std::map<QByteArray, EtcdQueue>; // by lock
@@ -88,8 +99,29 @@ struct EtcdLockKeys {
                                         const EtcdLeases &leases, ServerTime now);
 // Another lock's first waiter that is known to wait for this lock's holder: its key is below that one's prefix, too.
 void addWaiterAbove(LockSnapshot &lock, const QByteArray &above, const EtcdQueue &queue, const EtcdForeign &foreign);
+
+// Fixed keys.
+
+[[nodiscard]] QByteArray lockOfFixed(const QByteArray &key);
+[[nodiscard]] std::optional<QByteArray> keyOfFixed(const QByteArray &lock);
+// A registration of a known system, which is no lock.
+[[nodiscard]] bool isKnownEntry(const QByteArray &key);
+// By its name alone, which tells whether to read the value.
+[[nodiscard]] bool mayBeFixedKey(const etcd::KeyValue &entry);
+// The key that Patroni's leader has as a member, with the same lease; empty if this is named otherwise.
+[[nodiscard]] QByteArray patroniMemberOf(const etcd::KeyValue &leader);
+// `isBesideQueue`: it is named as a lock that has claims. `hasMember`: patroniMemberOf() is there with that lease.
+[[nodiscard]] std::optional<EtcdFixedKey> fixedKeyOf(const etcd::KeyValue &entry, bool isBesideQueue, bool hasMember);
+// `snapshot` has what does not depend on the form.
+[[nodiscard]] LockSnapshot fixedSnapshot(LockSnapshot snapshot, Contender holder, const EtcdClaim &claim);
 // The key that is named as the lock is has a lease.
 void addFixedKey(LockSnapshot &lock);
+// Clients queue below the fixed key.
+void addQueueBeside(LockSnapshot &fixed, const QByteArray &queue);
+// Of keys that have a lease and are no claims: those that belong to no lock.
+[[nodiscard]] std::vector<Unexplained> unexplainedOf(const std::map<QByteArray, etcd::LeaseId> &leased,
+                                                     const EtcdQueues &locks);
+
 // Takes over what the lease's keys are, where they were told.
 void noteOtherKeys(EtcdLease &lease, const etcd::LeaseAnswer &answer);
 // The leases by which somebody holds or waits.
@@ -103,8 +135,8 @@ struct EtcdSwept {
     etcd::Revision revision = 0;
     qint64 keys = 0; // looked at
     EtcdQueues locks;
-    std::map<QByteArray, EtcdForeign> foreign; // by lock
-    std::set<QByteArray> leased;               // keys with a lease that are no claims
+    std::map<QByteArray, EtcdForeign> foreign;  // by lock
+    std::map<QByteArray, etcd::LeaseId> leased; // of keys that are no claims, and not known to be something else
 };
 // No more of those are kept.
 inline constexpr std::size_t mostLeasedKeys = 100'000;

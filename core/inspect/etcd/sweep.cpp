@@ -37,8 +37,8 @@ etcd::Transaction readingOf(std::span<const etcd::RangeRequest> requests)
     return reading;
 }
 
-// The values of all claims, then what else is below each lock.
-std::vector<etcd::RangeRequest> readingsOf(const EtcdSwept &swept)
+// The values of all claims, then what else is below each lock; last the keys that may be locks by themselves.
+std::vector<etcd::RangeRequest> readingsOf(const EtcdSwept &swept, const QByteArrayList &mayBeFixed)
 {
     std::vector<etcd::RangeRequest> readings;
     for (const auto &[name, queue] : swept.locks) {
@@ -46,9 +46,24 @@ std::vector<etcd::RangeRequest> readingsOf(const EtcdSwept &swept)
             readings.emplace_back().key = claim.entry.key;
         readings.push_back(keysAround(name, queue));
     }
+    for (const auto &key : mayBeFixed)
+        readings.emplace_back().key = key;
     for (auto &one : readings)
         one.at = swept.revision;
     return readings;
+}
+
+void takeFixed(EtcdSwept &swept, const etcd::KeyValue &entry)
+{
+    const auto member = swept.leased.find(patroniMemberOf(entry));
+    const bool hasMember = member != swept.leased.end() && member->second == entry.lease;
+    auto fixed = fixedKeyOf(entry, swept.locks.contains(entry.key), hasMember);
+    if (!fixed)
+        return;
+    auto &claim = swept.locks[lockOfFixed(entry.key)][entry.created];
+    claim.entry = entry;
+    claim.fixed = std::move(fixed);
+    swept.leased.erase(entry.key);
 }
 
 // In the same order. What is gone by then is told by the watch.
@@ -65,13 +80,17 @@ void take(EtcdSwept &swept, const std::vector<etcd::RangeAnswer> &answers)
             swept.foreign[name] = etcdKeysOf(name, at->entries, at->more).foreign;
         at += at != answers.end() ? 1 : 0;
     }
+    for (; at != answers.end(); ++at) {
+        if (!at->entries.empty())
+            takeFixed(swept, at->entries.front());
+    }
 }
 
 // What is no claim by itself. Of a folder full of such names, which is data, no more is kept than tells so.
-void keepOther(const etcd::KeyValue &entry, EtcdQueues &strays, std::set<QByteArray> &leased)
+void keepOther(const etcd::KeyValue &entry, EtcdQueues &strays, std::map<QByteArray, etcd::LeaseId> &leased)
 {
-    if (entry.lease != 0 && leased.size() < mostLeasedKeys)
-        leased.insert(entry.key);
+    if (entry.lease != 0 && leased.size() < mostLeasedKeys && !isKnownEntry(entry.key))
+        leased.emplace(entry.key, entry.lease);
     const auto lock = strayLockOf(entry);
     if (lock && strays[*lock].size() < mostForeignKeys)
         strays[*lock][entry.created].entry = entry;
@@ -83,6 +102,20 @@ void forgetClaims(EtcdSwept &swept)
         for (const auto &[created, claim] : queue)
             swept.leased.erase(claim.entry.key);
     }
+}
+
+// Of those that are kept.
+QByteArrayList mayBeFixedOf(const EtcdSwept &swept)
+{
+    QByteArrayList keys;
+    etcd::KeyValue entry;
+    for (const auto &[key, lease] : swept.leased) {
+        entry.key = key;
+        entry.lease = lease;
+        if (mayBeFixedKey(entry) || swept.locks.contains(key))
+            keys << key;
+    }
+    return keys;
 }
 
 } // namespace
@@ -140,7 +173,7 @@ Task<Result<EtcdSwept>> sweepEtcd(etcd::Client *client, QByteArray prefix, std::
     }
     addStrays(swept.locks, strays);
     forgetClaims(swept);
-    const auto readings = readingsOf(swept);
+    const auto readings = readingsOf(swept, mayBeFixedOf(swept));
     const std::span all(readings);
     std::vector<etcd::RangeAnswer> answers;
     for (std::size_t i = 0; i < readings.size(); i += operationsAtOnce) {
@@ -160,7 +193,10 @@ Task<void> addWaitersAbove(LockSnapshot *snapshot, etcd::Client *client, Deadlin
 {
     constexpr qint64 mostNames = 500;
     const auto &lock = snapshot->lock.name;
-    for (const auto &above : prefixesOf(lock + '/')) {
+    if (snapshot->contenders.empty())
+        co_return;
+    const auto key = snapshot->contenders.front().guard.etcd().key;
+    for (const auto &above : prefixesOf(key)) {
         if (above == lock)
             continue;
         etcd::RangeRequest names;

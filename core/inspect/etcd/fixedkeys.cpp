@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// Locks that are one key with a lease: whoever creates the key has the lock. The sources of each form are in
+// docs/layouts.md.
+#include "core/inspect/etcd/recognise.h"
+
+#include "core/base/identifiers.h"
+#include "core/base/text.h"
+#include "core/inspect/findings.h"
+#include "core/inspect/ledger.h"
+#include "core/inspect/lockterms.h"
+
+#include <algorithm>
+#include <array>
+
+namespace lockscope::inspect {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr QByteArrayView fixedMark("KEY#");
+
+// Where known systems keep keys with a lease that are no locks: each begins with one of these.
+constexpr std::array registrations{
+    "/registry/events/",                 // Kubernetes: kube-apiserver's --event-ttl
+    "/registry/masterleases/",           // Kubernetes: pkg/controlplane/reconcilers/lease.go
+    "/registry/peerserverleases/",       // Kubernetes: reconcilers/peer_endpoint_lease.go
+    "/kubernetes.io/events/",            // OpenShift: the same, by its --etcd-prefix
+    "/kubernetes.io/masterleases/",      //
+    "kubernetes.io/events/",             //
+    "kubernetes.io/masterleases/",       //
+    "/apisix/data_plane/server_info/",   // Apache APISIX: apisix/plugins/server-info.lua
+    "/micro/registry/",                  // go-micro: registry/etcd
+    "/microservices/",                   // Kratos: contrib/registry/etcd
+    "kitex/registry-etcd/",              // CloudWeGo Kitex: registry-etcd
+    "/dubbo/",                           // Apache Dubbo: registry/etcdv3
+    "/topology/tidb/",                   // TiDB: pkg/domain/infosync
+    "/coreos.com/network/subnets/",      // flannel: pkg/subnet/etcd
+    "cilium/state/identities/v1/value/", // Cilium: pkg/identity/cache
+    "cilium/state/ip/v1/",               // Cilium: pkg/ipcache
+    "cilium/state/nodes/v1/",            // Cilium: pkg/node/store
+    "cilium/state/services/v1/",         // Cilium: pkg/clustermesh/store
+    "cilium/.heartbeat",                 // Cilium: pkg/kvstore
+    "tooz/groups/",                      // OpenStack tooz: drivers/etcd3gw.py, members of groups
+};
+
+bool isRegistration(const QByteArray &key)
+{
+    return std::ranges::any_of(registrations, [&key](const char *prefix) { return key.startsWith(prefix); });
+}
+
+// A lease by itself is what many things are called that are none: addresses, subnets, tenants.
+bool saysLockBesideLease(QByteArray word)
+{
+    if (!saysLock(word))
+        return false;
+    for (const auto *lease : {"leases", "lease", "Leases", "Lease"})
+        word.replace(lease, "");
+    return saysLock(word);
+}
+
+enum class NameSays : quint8 { Nothing, Above, Folder, Name };
+struct FixedName {
+    NameSays says = NameSays::Nothing;
+    bool isElection = false;
+};
+
+// The last part says more than the folder, and that one more than what is above it.
+FixedName readName(const QByteArray &key)
+{
+    constexpr qsizetype shortestStamp = 10;   // of numbers by which clients tell their keys apart
+    if (!saysLock(key) && !saysElection(key)) // nearly all
+        return {};
+    const auto parts = key.split('/');
+    const auto &last = parts.last();
+    if (last.isEmpty() || (isDigits(last) && last.size() >= shortestStamp) || isRegistration(key))
+        return {};
+    for (auto i = parts.size() - 1; i >= 0; --i) {
+        const bool isElection = saysElection(parts[i]);
+        if (!isElection && !saysLockBesideLease(parts[i]))
+            continue;
+        // In a folder of one lock, or of an election, those that contend may stand side by side.
+        const bool isFolderOfLocks = !isElection && (parts[i].endsWith('s') || parts[i].endsWith('S'));
+        const auto says = i == parts.size() - 1                      ? NameSays::Name
+                          : i == parts.size() - 2 && isFolderOfLocks ? NameSays::Folder
+                                                                     : NameSays::Above;
+        return {says, isElection};
+    }
+    return {};
+}
+
+// As claims are, or once were.
+bool isNumbered(const etcd::KeyValue &entry)
+{
+    return isOwnLease(entry) || strayLockOf(entry);
+}
+
+bool isRawUuid(const QByteArray &value, int version)
+{
+    constexpr qsizetype rawLength = 16;
+    return value.size() == rawLength && (static_cast<uchar>(value[6]) >> 4) == version
+           && (static_cast<uchar>(value[8]) & 0xc0) == 0x80;
+}
+
+// "2024-05-01 10:00:00.123456", as Python writes a moment.
+bool isMoment(const QByteArray &value)
+{
+    constexpr QByteArrayView form("0000-00-00 00:00:00");
+    const auto fits = [](char wanted, char c) { return wanted == '0' ? c >= '0' && c <= '9' : wanted == c; };
+    return value.size() >= form.size() && std::equal(form.begin(), form.end(), value.begin(), fits);
+}
+
+// "host:1a2b3c4d", "host:proc:4711" and "host:thrd:4711".
+bool isEtcd3PyOwner(const QByteArray &value)
+{
+    constexpr qsizetype ownDigits = 8;
+    const auto parts = value.split(':');
+    if (parts.size() < 2 || parts.front().isEmpty())
+        return false;
+    const auto kind = parts[parts.size() - 2];
+    return (parts.size() == 2 && parts.last().size() == ownDigits && isHex(parts.last()))
+           || (parts.size() == 3 && (kind == "proc" || kind == "thrd") && isDigits(parts.last()));
+}
+
+EtcdFixedKey fixedOf(const QString &client, bool isElection = false, bool isRenewed = false)
+{
+    return {isElection, isRenewed, Confidence::High, client,
+            u"one key with a lease, named and filled as %1 does it"_s.arg(client)};
+}
+
+// Where name and value are those of one client.
+std::optional<EtcdFixedKey> fixedOfClient(const etcd::KeyValue &entry, bool hasMember)
+{
+    const auto &[key, value] = std::tie(entry.key, entry.value);
+    if (key.startsWith("/locks/") && isRawUuid(value, 1))
+        return fixedOf(u"python-etcd3"_s);
+    if (key.startsWith("/locks/") && isUuid36(value) && value[14] == '1')
+        return fixedOf(u"etcd3gw"_s);
+    if (key.startsWith("/tooz/locks") && isRawUuid(value, 4))
+        return fixedOf(u"tooz"_s, key.endsWith("TOOZ_GROUP_LEADER"));
+    if (key.startsWith("cloudtik/locks/") && isMoment(value))
+        return fixedOf(u"CloudTik"_s);
+    if (key.startsWith("_locks/") && isEtcd3PyOwner(value))
+        return fixedOf(u"etcd3-py"_s, false, true);
+    if (hasMember)
+        return fixedOf(u"Patroni"_s, true, true);
+    return std::nullopt;
+}
+
+QByteArray patroniMembersOf(const QByteArray &key)
+{
+    constexpr QByteArrayView leader("/leader");
+    return key.endsWith(leader) ? key.chopped(leader.size()) + "/members/" : QByteArray();
+}
+
+} // namespace
+
+QByteArray lockOfFixed(const QByteArray &key)
+{
+    return fixedMark.toByteArray() + key;
+}
+
+std::optional<QByteArray> keyOfFixed(const QByteArray &lock)
+{
+    return lock.startsWith(fixedMark) ? std::optional(lock.mid(fixedMark.size())) : std::nullopt;
+}
+
+bool isKnownEntry(const QByteArray &key)
+{
+    return isRegistration(key);
+}
+
+bool mayBeFixedKey(const etcd::KeyValue &entry)
+{
+    const bool isNamed = readName(entry.key).says != NameSays::Nothing || entry.key.startsWith("/tooz/locks");
+    return entry.lease != 0 && isNamed && !isNumbered(entry);
+}
+
+QByteArray patroniMemberOf(const etcd::KeyValue &leader)
+{
+    const auto members = patroniMembersOf(leader.key);
+    return members.isEmpty() || leader.value.isEmpty() ? QByteArray() : members + leader.value;
+}
+
+std::optional<EtcdFixedKey> fixedKeyOf(const etcd::KeyValue &entry, bool isBesideQueue, bool hasMember)
+{
+    if (entry.lease == 0 || isNumbered(entry))
+        return std::nullopt;
+    if (auto known = fixedOfClient(entry, hasMember))
+        return known;
+    const auto name = readName(entry.key);
+    EtcdFixedKey fixed;
+    fixed.isElection = name.isElection;
+    fixed.confidence = name.says == NameSays::Above ? Confidence::Low : Confidence::Medium;
+    const auto what = name.isElection ? u"an election"_s : u"a lock"_s;
+    if (name.says != NameSays::Nothing)
+        fixed.why = (name.says == NameSays::Name ? u"one key with a lease, whose name says that it is %1"_s
+                                                 : u"one key with a lease, in a folder that says that it is %1"_s)
+                        .arg(what);
+    else if (isBesideQueue && entry.value.isEmpty())
+        fixed.why = u"one key with a lease and no value, named as the lock that queues below it"_s;
+    else
+        return std::nullopt;
+    if (entry.value.isEmpty() && !name.isElection)
+        fixed.why += u", as etcd3 for Node makes it"_s;
+    return fixed;
+}
+
+LockSnapshot fixedSnapshot(LockSnapshot snapshot, Contender holder, const EtcdClaim &claim)
+{
+    const auto &fixed = *claim.fixed;
+    snapshot.recipe = fixed.isElection ? "etcd-key-election" : "etcd-key-lock";
+    snapshot.confidence = fixed.confidence;
+    snapshot.why = fixed.why;
+    if (!fixed.client.isEmpty())
+        snapshot.client = fixed.client;
+    snapshot.waitersKnown = false; // they watch the key, or try again
+    snapshot.state = LockState::Held;
+    holder.role = Role::Holder;
+    holder.heldSince = claim.first;
+    snapshot.contenders.push_back(std::move(holder));
+    return snapshot;
+}
+
+void addFixedKey(LockSnapshot &lock)
+{
+    addFinding(lock, FindingCode::ForeignNode, Severity::Warning,
+               u"the key %1 itself has a lease: a client that locks by that key alone does not exclude these, nor "
+               u"these it"_s.arg(label(lock.lock.name, 80)));
+}
+
+void addQueueBeside(LockSnapshot &fixed, const QByteArray &queue)
+{
+    addFinding(
+        fixed, FindingCode::ForeignNode, Severity::Warning,
+        u"clients queue for the lock %1 by keys below this one: its holder does not exclude them, nor they it"_s.arg(
+            label(queue, 80)));
+}
+
+std::vector<Unexplained> unexplainedOf(const std::map<QByteArray, etcd::LeaseId> &leased, const EtcdQueues &locks)
+{
+    std::set<QByteArray> explained;
+    for (const auto &[name, queue] : locks) {
+        const auto &first = queue.begin()->second;
+        if (!first.fixed)
+            continue;
+        const auto &key = first.entry.key;
+        for (auto at = leased.lower_bound(key); at != leased.end() && at->first.startsWith(key); ++at) {
+            if (at->second == first.entry.lease)
+                explained.insert(at->first);
+        }
+        const auto members = first.fixed->client == u"Patroni"_s ? patroniMembersOf(key) : QByteArray();
+        for (auto at = leased.lower_bound(members);
+             !members.isEmpty() && at != leased.end() && at->first.startsWith(members); ++at)
+            explained.insert(at->first);
+    }
+    Ledger ledger;
+    for (const auto &[key, lease] : leased) {
+        if (!explained.contains(key))
+            ledger.add(key);
+    }
+    return ledger.groups({u"1 key has a lease and belongs to no known lock"_s,
+                          u"%1 keys like %2 have leases and belong to no known lock"_s});
+}
+
+} // namespace lockscope::inspect
