@@ -62,7 +62,8 @@ inline constexpr KnownClient bull{
      .isOfOneNode = true}};
 inline constexpr KnownClient pottery{
     u"pottery or RedLock.net",
-    {.notices = u"by an exception (pottery) or not at all (RedLock.net, whose next renewal sets the key anew)"}};
+    {.notices = u"by an exception (pottery) or not at all (RedLock.net, whose next renewal sets the key anew)",
+     .putsKeyBack = true}};
 inline constexpr KnownClient dotNet{u"DistributedLock (.NET)"};
 inline constexpr KnownClient redlockCpp{u"redlock-cpp"};
 inline constexpr KnownClient redisPlusPlus{u"redis-plus-plus"};
@@ -82,6 +83,15 @@ inline constexpr KnownClient nextcloud{u"Nextcloud", {.isOfOneNode = true}};
 inline constexpr KnownClient springCache{
     u"Spring Data Redis cache",
     {.notices = u"not at all", .deletesBlindly = u"Spring's cache writer", .isOfOneNode = true}};
+inline constexpr KnownClient celeryOnce{
+    u"celery-once",
+    {.notices = u"not at all: the task runs on to its end", .deletesBlindly = u"celery-once", .isOfOneNode = true}};
+inline constexpr KnownClient arq{
+    u"arq", {.notices = u"not at all: the job runs on to its end", .deletesBlindly = u"arq", .isOfOneNode = true}};
+inline constexpr KnownClient cmRedisSession{
+    u"Cm_RedisSession (Magento)",
+    {.notices = u"when it writes the session: it does not, if another's pid stands there, and only its log says so",
+     .isOfOneNode = true}};
 inline constexpr KnownClient celerySingleton{u"celery-singleton",
                                              {.notices = u"not at all: the task runs on to its end",
                                               .deletesBlindly = u"celery-singleton",

@@ -148,6 +148,7 @@ struct ClientTraits {
     bool isOfOneNode = false;                 // it knows one Redis only, so its value is no vote of a Redlock
     bool waitsOnList = false;                 // its waiters wait for an item of the lock's list
     bool waitsOnChannel = false;              // they may listen on the lock's channel
+    bool putsKeyBack = false;                 // its renewal sets a key that is gone anew, with the token of before
     const char *exclusiveMark = nullptr; // its holders are members by their end, and beside an exclusive one this
     friend bool operator==(const ClientTraits &, const ClientTraits &) = default;
 };

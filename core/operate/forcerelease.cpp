@@ -2,6 +2,7 @@
 #include "core/operate/forcerelease.h"
 
 #include "core/async/sleep.h"
+#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
@@ -248,6 +249,42 @@ Result<ForceReleaseOutcome> reported(Result<ForceReleaseOutcome> outcome, const 
     return withAudit(std::move(outcome), act.recorded);
 }
 
+// Step 6. Longer than this nobody is kept waiting, and the outcome says when to look.
+Task<Result<ForceReleaseOutcome>> lookForReturn(ForceReleasePlan plan, ForceReleaseTools tools, QString reason,
+                                                ForceReleaseOutcome outcome)
+{
+    constexpr std::chrono::seconds longestWait(60);
+    constexpr std::chrono::seconds renewalTakes(1);
+    constexpr std::chrono::seconds rereadWithin(5);
+    const auto within = *plan.backWithin + renewalTakes;
+    if (within > longestWait) {
+        outcome.message += u"; its client may put it back within %1: look again then"_s.arg(formatDuration(within));
+        co_return outcome;
+    }
+    auto rest = sleepFor(*tools.loop, within);
+    co_await rest;
+    const auto by = Deadline::after(*tools.loop, rereadWithin);
+    const auto now = co_await tools.observer->readNow(plan.before.lock.name, by);
+    const bool isBack = now && stillHolds(plan, *now);
+    if (!now && !isNoLock(now.error()))
+        outcome.message += u"; whether its client put it back could not be read: "_s + now.error().message;
+    if (!isBack)
+        co_return outcome;
+    outcome.released = outcome.done = false;
+    outcome.after = *now;
+    outcome.message +=
+        u"; but looked at again after %1, it is back with the same token: its client lives, and puts it "
+        u"back at each renewal. End that process, and release it then"_s.arg(formatDuration(within));
+    auto record = recordOf(plan, reason, plan.before);
+    record.phase = u"result"_s;
+    record.outcome = u"back with the same token after "_s + formatDuration(within);
+    record.after = inspect::toJson(*now);
+    const auto recorded = tools.audit->append(record);
+    outcome.isRecorded = outcome.isRecorded && recorded;
+    outcome.message += missingInAudit(recorded);
+    co_return outcome;
+}
+
 // One node after the other; the last one's second look is at the whole set. Without a record of what was done on one
 // nothing is sent to the next.
 Task<Result<ForceReleaseOutcome>> actOnNodes(ForceReleasePlan plan, ForceReleaseTools tools, QString reason,
@@ -281,12 +318,20 @@ Task<Result<ForceReleaseOutcome>> forceRelease(ForceReleasePlan plan, ForceRelea
     const auto fresh = co_await tools.observer->readNow(plan.before.lock.name, deadline);
     if (auto refusal = refusalAfterReading(plan, fresh))
         co_return *refusal;
-    if (const auto *holder = fresh->find(plan.holder))
+    if (const auto *holder = fresh->find(plan.holder)) {
         plan.leaseEnds = leaseEndOf(*fresh, *holder);
+        if (plan.backWithin)
+            plan.backWithin = returnWithin(*fresh, *holder);
+    }
     if (plan.shares.empty()) {
         auto acting = actOnce(plan, tools, reason, *fresh, deadline);
         const auto act = co_await acting;
-        co_return reported(outcomeOfAct(plan, act), act);
+        auto outcome = reported(outcomeOfAct(plan, act), act);
+        if (!plan.backWithin || !outcome || !outcome->released)
+            co_return outcome;
+        auto looking = lookForReturn(plan, tools, reason, *outcome);
+        outcome = co_await looking;
+        co_return outcome;
     }
     auto onNodes = actOnNodes(plan, tools, reason, *fresh, deadline);
     const auto outcome = co_await onNodes;

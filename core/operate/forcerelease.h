@@ -7,6 +7,7 @@
 //   4. Send the library-correct release: delete of the exact node (with its version), Redis
 //      compare-and-delete in a script; Redisson also publishes, or its waiters sleep on.
 //   5. Read again, report who holds now, write the result to the audit file.
+//   6. Of a client that puts back what was taken from it: read once more when it would have, and record that, too.
 //
 // Exact only where identity is in the name or in a script (sequence nodes, Redis). For a fixed
 // ZooKeeper name, and for KILL of an SQL connection, the plan says that a gap remains between the re-read

@@ -50,12 +50,13 @@ struct ForceReleasePlan {
     // Refused unless somebody who read it says so.
     QString risk;
     bool isRiskAccepted = false;
-    std::optional<qint64> leaseEnds;        // as of the last look: precheck.h, leaseEndOf()
-    std::vector<NodeShare> shares;          // of a lock that each node keeps by itself: one node after the other
-    std::optional<NodeShare> onNode;        // that node's part of it
-    recipes::KeySignals wakeUps;            // sent with the release, as the lock's own clients do
-    std::optional<QByteArray> nextHolder;   // contender id
-    QString wakes;                          // "1 waiter, by the deletion; nothing else to publish"
+    std::optional<qint64> leaseEnds; // as of the last look: precheck.h, leaseEndOf()
+    std::vector<NodeShare> shares;   // of a lock that each node keeps by itself: one node after the other
+    std::optional<NodeShare> onNode; // that node's part of it
+    std::optional<std::chrono::milliseconds> backWithin; // precheck.h, returnWithin(): looked for once more then
+    recipes::KeySignals wakeUps;                         // sent with the release, as the lock's own clients do
+    std::optional<QByteArray> nextHolder;                // contender id
+    QString wakes;                                       // "1 waiter, by the deletion; nothing else to publish"
     std::vector<QByteArray> otherLocksLost; // by the same act, as far as they are seen: none for one node or key
     bool otherLocksKnown = true;            // false: there may be more of them
     QStringList alternatives;               // "its session ends by itself in 6.4 s; then … gets the lock"

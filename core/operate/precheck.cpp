@@ -54,6 +54,14 @@ std::optional<qint64> leaseEndOf(const inspect::LockSnapshot &lock, const inspec
     return one.expiresAt->time_since_epoch().count();
 }
 
+std::optional<std::chrono::milliseconds> returnWithin(const inspect::LockSnapshot &lock,
+                                                      const inspect::Contender &holder)
+{
+    if (!lock.clientTraits.putsKeyBack || holder.role != inspect::Role::Holder || !holder.expiresAt)
+        return std::nullopt;
+    return std::max(std::chrono::milliseconds(0), *holder.expiresAt - lock.observed) / 2;
+}
+
 bool isWrittenEarly(qint64 was, qint64 is, qint64 left)
 {
     constexpr qint64 noise = 250; // ms: of a renewal's timer, and of what an old server says

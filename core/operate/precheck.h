@@ -26,6 +26,10 @@ namespace lockscope::operate {
 // When such a one's lease in Redis ends, in ms since 1970: with that its hold is told from the next. Nothing where
 // others share what ends.
 [[nodiscard]] std::optional<qint64> leaseEndOf(const inspect::LockSnapshot &lock, const inspect::Contender &one);
+// How long its client may take to put the key back, should it do so: it renews at half of what it was given, so after
+// no more than half of what is left. Nothing where the client does not, or nothing ends.
+[[nodiscard]] std::optional<std::chrono::milliseconds> returnWithin(const inspect::LockSnapshot &lock,
+                                                                    const inspect::Contender &holder);
 // Whether a look that failed tells that nothing of the lock is there. (Unsupported: other keys are there, of a form
 // that is not known.)
 [[nodiscard]] inline bool isNoLock(const Error &error)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/operate/redis.h"
 
+#include "core/base/duration.h"
 #include "core/base/identifiers.h"
 #include "core/base/text.h"
 #include "core/operate/precheck.h"
@@ -37,6 +38,17 @@ void planRisk(ForceReleasePlan &plan, const Contender &holder)
         u"the value \"%1\" is one that another holder may write as well, and %2: should the lock pass to another "
         u"before the command arrives, that one loses it"_s.arg(value, why);
     plan.warnings << plan.risk;
+}
+
+// A client that lives may undo it.
+void planReturn(ForceReleasePlan &plan, const Contender &holder)
+{
+    plan.backWithin = returnWithin(plan.before, holder);
+    if (plan.backWithin)
+        plan.warnings
+            << u"if its client is RedLock.net and still runs, it puts the key back at its next renewal, within "
+               u"%1, unless another has the lock by then: end that process first, or let another client take "
+               u"the lock at once. After that time it is looked at again"_s.arg(formatDuration(*plan.backWithin));
 }
 
 // Who lets go and takes it again has the same id.
@@ -415,10 +427,12 @@ std::vector<ReleaseMethod> releaseMethodsOfRedis()
     const auto planKey = [](ForceReleasePlan &plan, const Contender &holder) {
         planCompareAndDelete(plan, holder);
         planRisk(plan, holder);
+        planReturn(plan, holder);
     };
     const auto planSet = [](ForceReleasePlan &plan, const Contender &holder) {
         planQuorumDelete(plan, holder);
         planRisk(plan, holder);
+        planReturn(plan, holder);
     };
     // An empty value is one, too; a holder that nobody may take away has none at all.
     const auto isIdentified = [](const Contender &holder) { return !holder.guard.redis().value.isNull(); };

@@ -267,6 +267,7 @@ Task<Result<operate::BulkReport>> Workspace::bulkRelease(std::vector<operate::Bu
         return planForceRelease(target.lock, target.contender, by, target.way, target.server);
     };
     tools.act = [this](operate::ForceReleasePlan plan, QString why, Deadline by) {
+        plan.backWithin.reset(); // the others do not wait for it
         return forceRelease(std::move(plan), std::move(why), by);
     };
     tools.progressed = std::move(progressed);

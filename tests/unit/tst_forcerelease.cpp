@@ -3,6 +3,7 @@
 // found out.
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
+#include "core/inspect/knownclients.h"
 #include "tests/support/testmain.h"
 #include "tests/unit/redislocks.h"
 #include "tests/unit/releaseworld.h"
@@ -370,6 +371,49 @@ private slots:
         QVERIFY2(outcome->message.contains(u"free now"_s), qPrintable(outcome->message));
         QCOMPARE(w.store.sent.size(), 1U);
         QCOMPARE(w.store.sent[0], (redis::Command{"EVALSHA", "compare-and-delete", "orders-lock", "tok\"en"}));
+    }
+
+    // RedLock.net's renewal sets a missing key anew, at half of its time.
+    void whatItsClientPutsBackIsSeen_data()
+    {
+        const Rows<int, int, QString> row("left", "then", "said"); // seconds; 0 gone, 1 the same, 2 another, 3 unread
+        row("put back", 30, 1, u"back with the same token"_s);
+        row("not put back", 30, 0, u"it is free now"_s);
+        row("another has it", 30, 2, u"it is free now"_s);
+        row("not read", 30, 3, u"could not be read: no connection"_s);
+        row("a long lease is not waited for", 3600, 1, u"may put it back within 30 m 01 s"_s);
+    }
+    void whatItsClientPutsBackIsSeen()
+    {
+        QFETCH(int, left);
+        QFETCH(int, then);
+        QFETCH(QString, said);
+        ReleaseWorld w;
+        auto snapshot = redisLock("redis-set-nx", "token");
+        attribute(snapshot, clients::pottery);
+        snapshot.contenders[0].expiresAt = snapshot.observed + std::chrono::seconds(left);
+        auto another = snapshot;
+        another.contenders[0].id = "other";
+        const Error unread{ErrorCode::NotConnected, u"no connection"_s};
+        const std::vector<Result<LockSnapshot>> later{noNode(), snapshot, another, unread};
+        w.observer.answers = {snapshot, noNode(), later[std::size_t(then)]};
+        w.store.next.kind = redis::Value::Kind::Integer;
+        w.store.next.integer = 1;
+        const auto plan = planForceRelease(snapshot, "token");
+        QVERIFY(plan && plan->warnings.join(u' ').contains(u"puts the key back"_s));
+        const auto begun = w.loop.now();
+        const auto outcome = w.release(*plan);
+        QVERIFY(outcome);
+        QVERIFY2(outcome->message.contains(said), qPrintable(outcome->message));
+        const bool isWaitedFor = left == 30;
+        QCOMPARE(w.loop.now() - begun >= std::chrono::seconds(16), isWaitedFor);
+        const bool isBack = isWaitedFor && then == 1;
+        QCOMPARE(outcome->released, !isBack);
+        QCOMPARE(outcome->done, !isBack);
+        QStringList written{u"intent"_s, u"result: released"_s};
+        if (isBack)
+            written << u"result: back with the same token after 16 s"_s;
+        QCOMPARE(w.outcomes(), written);
     }
 
     void aRedisTokenThatChangedIsLeftAlone_data()
