@@ -178,6 +178,47 @@ private slots:
         QVERIFY(steps.back().firstSnapshotComplete);
     }
 
+    // A Redis with Celery, Laravel and sessions, and three keys that look like claims.
+    void whatNoRuleExplainsIsSaidInAFewLines()
+    {
+        std::vector<redis::Command> commands;
+        constexpr int each = 500;
+        for (int i = 0; i < each; ++i) {
+            const auto n = QByteArray::number(i);
+            const auto hex = n.rightJustified(32, 'a');
+            const auto uuid = n.rightJustified(8, '0') + "-97a1-4d7e-8c55-2f8f2a0d9b11";
+            commands.push_back({"SET", "celery-task-meta-" + uuid,
+                                R"({"status":"SUCCESS","task_id":")" + uuid + "\"}", "EX", "86400"});
+            commands.push_back({"SET", "laravel_database_laravel_cache:" + hex, "s:5:\"hello\";", "EX", "600"});
+            commands.push_back({"SET", "laravel_database_laravel_cache:user:" + n, "i:17;", "EX", "7200"});
+            commands.push_back({"SET", "PHPREDIS_SESSION:" + hex, "user|i:17;", "EX", "1440"});
+            commands.push_back({"HSET", "sess_" + hex, "data", "x", "lock", "0", "wait", "0", "pid", "web1|" + n});
+            commands.push_back({"SET", "rate:10.0.0." + n, "3", "EX", "60"});
+            commands.push_back({"INCR", "stat:processed:" + n});
+            commands.push_back({"SET", "user:" + n + ":session", hex});
+        }
+        commands.push_back({"LPUSH", "celery", "{}"});
+        commands.push_back({"SADD", "_kombu.binding.celery", "celery"});
+        commands.push_back({"SET", "orders:7", "0f3c2a14-97a1-4d7e-8c55-2f8f2a0d9b11"});
+        commands.push_back({"SET", "laravel_database_laravel_cache:foo",
+                            QByteArray("\xef\x10\x00\x00\x00\xf0\x01", 7) + "1r2fM79GOE1goTTj", "EX", "600"});
+        commands.push_back({"HSET", "huey.results.shop", "shop.lock.nightly", "1"});
+        QVERIFY(answerOf(m_other->pipeline(std::move(commands), soon())));
+        const auto before = commandsProcessed();
+        observe({.follow = false});
+        QVERIFY(firstSnapshot());
+        const auto sent = commandsProcessed() - before;
+        QCOMPARE(m_observer->snapshots().size(), 0u);
+        QCOMPARE(m_observer->coverage().front().hidden.count, 0);
+        QByteArrayList examples;
+        for (const auto &group : m_observer->coverage().front().unexplained)
+            examples << group.example;
+        std::ranges::sort(examples);
+        QCOMPARE(examples, (QByteArrayList{"huey.results.shop", "laravel_database_laravel_cache:foo", "orders:7"}));
+        // What ends within 15 minutes, and hashes, were read before, too.
+        QVERIFY2(sent < 40 * each, qPrintable(QString::number(sent)));
+    }
+
     // Its name is that of thousands that are no locks; what the server counts as ending tells that there is one more.
     void findsOneThatIsNamedAsThousandsThatAreNoLocks()
     {

@@ -48,9 +48,10 @@ public:
     // What stands in a hash.
     std::vector<QByteArray> fields{"0f3c2a14-97a1-4d7e-8c55-2f8f2a0d9b11:1", "1"};
     qint64 commands = 0;
-    QByteArray otherDatabases;  // lines of INFO keyspace
-    std::optional<int> swaps;   // SWAPDB; it tells of them
-    bool isScanEndless = false; // it names all keys again and again
+    std::map<QByteArray, qint64> counts; // by the first word
+    QByteArray otherDatabases;           // lines of INFO keyspace
+    std::optional<int> swaps;            // SWAPDB; it tells of them
+    bool isScanEndless = false;          // it names all keys again and again
     bool refusesTracking = false;
     QByteArray token{"0f3c2a14-97a1-4d7e-8c55-2f8f2a0d9b11"};
     // From now on nothing is answered; the connection stands until it breaks.
@@ -120,6 +121,7 @@ private:
     {
         ++commands;
         const auto &word = command.front();
+        ++counts[word];
         const auto sinceEpoch = std::chrono::duration_cast<std::chrono::seconds>(m_loop.wallNow().time_since_epoch());
         if (word == "TIME")
             return listOf({textOf(QByteArray::number(qint64(sinceEpoch.count()))), textOf("0")});

@@ -85,8 +85,8 @@ private slots:
         }
         QCOMPARE(seenOnly,
                  (QByteArrayList{"zk-election", "zk-lease", "zookeeper-recipe-lock", "curator-leader",
-                                 "redis-semaphore", "redis-rwlock", "redis-rule", "sql-innodb-lock", "sql-table-lock",
-                                 "sql-liquibase", "sql-row-lock", "etcd-election", "etcd-key-lock",
+                                 "redis-semaphore", "redis-rwlock", "redis-session", "redis-rule", "sql-innodb-lock",
+                                 "sql-table-lock", "sql-liquibase", "sql-row-lock", "etcd-election", "etcd-key-lock",
                                  "etcd-key-election", "pg-table", "pg-liquibase", "pg-shedlock", "pg-row-lock"}));
     }
 };

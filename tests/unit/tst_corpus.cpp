@@ -5,6 +5,7 @@
 #include "znodetable.h"
 
 #include "core/inspect/findings.h"
+#include "core/inspect/redis/claims.h"
 #include "core/inspect/redis/recognise.h"
 
 #include <QFile>
@@ -187,6 +188,26 @@ private slots:
         }
         QVERIFY2(made >= 2000, qPrintable(QString::number(made)));
         QVERIFY2(wrong.size() <= mostFalse, qPrintable(wrong.join(u'\n')));
+    }
+
+    // All of them on one server: some look like claims, as baskets of a UUID each do. Of each kind a sample is read.
+    void ordinaryKeysAreFewGroups()
+    {
+        Claims claims;
+        QSet<QString> kinds;
+        const auto templates = linesOf("redis.txt");
+        for (qsizetype at = 0; at < templates.size(); ++at) {
+            for (int i = 0; i < perTemplate; ++i) {
+                const auto made = keyFrom(templates[at], quint32(at * 1000 + i));
+                const auto now = made.context.observed;
+                claims.note(made.view, recognise(made.view, {}, made.context).has_value(), now, 1);
+                if (looksLikeClaim(made.view, now))
+                    kinds << templates[at];
+            }
+        }
+        claims.sweepEnds(1);
+        QVERIFY(claims.groups().size() <= 10);
+        QVERIFY2(kinds.size() <= 12, qPrintable(QStringList(kinds.begin(), kinds.end()).join(u'\n')));
     }
 
     void ordinaryKeysAreNeverAnAlarm()

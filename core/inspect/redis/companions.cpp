@@ -95,7 +95,8 @@ bool isSuspect(const RedisKey &key, KeyType type, std::optional<std::chrono::mil
     switch (type) {
     case KeyType::Hash:
         // Redisson's locks may have any name, but hardly ever no expiry.
-        return named || ttl.has_value() || includeLowConfidence || isNamedAsSemaphore(key.bytes());
+        return named || ttl.has_value() || includeLowConfidence || isNamedAsSemaphore(key.bytes())
+               || beginsWith(key.bytes(), "huey.results."); // its locks are fields among the results
     case KeyType::String: return isStringOfLock(key.bytes()) || includeLowConfidence;
     case KeyType::SortedSet: return key.bytes().startsWith("semaphore:");
     case KeyType::None:
@@ -111,10 +112,13 @@ bool isWorthMeasuring(const RedisKey &key, KeyType type, std::optional<std::chro
 {
     // Who keeps a lock alive does so for minutes at a time, not hours.
     constexpr auto longestLease = std::chrono::minutes(15);
+    constexpr auto longestOfSet = 3 * longestLease; // DistributedLock's lives three times as long as its members
     if (companionOf(key) || isSuspect(key, type, ttl, false))
         return false;
     const bool endsSoon = ttl && *ttl <= longestLease;
-    return type == KeyType::String || type == KeyType::SortedSet ? endsSoon : type == KeyType::Hash;
+    if (type == KeyType::SortedSet)
+        return ttl && *ttl <= longestOfSet;
+    return type == KeyType::String || type == KeyType::Set ? endsSoon : type == KeyType::Hash;
 }
 
 // What MEMORY USAGE says of a key beyond its name differs between versions by some tens of bytes.
@@ -126,7 +130,7 @@ bool hasSizeOfLock(const RedisKey &key, KeyType type, qint64 bytes)
     constexpr qint64 mostOfHash = 224;
     constexpr qint64 mostOfSet = 600; // some tokens
     const auto beyondName = bytes - key.bytes().size();
-    if (type == KeyType::SortedSet)
+    if (type == KeyType::SortedSet || type == KeyType::Set)
         return beyondName >= leastField && beyondName <= mostOfSet;
     return type == KeyType::String ? beyondName >= leastToken && beyondName <= mostOfString
                                    : beyondName >= leastField && beyondName <= mostOfHash;

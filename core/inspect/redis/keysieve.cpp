@@ -14,6 +14,8 @@ constexpr std::size_t kindsAtMost = 512;
 constexpr std::size_t endingAtMost = 50'000;
 constexpr qint64 firstOfKind = 32;
 constexpr qint64 thenOneOf = 64;
+constexpr int samplesOfKind = 4;
+constexpr int samplesOfOthers = 64;
 
 bool isLetterOfName(char c)
 {
@@ -60,6 +62,7 @@ void KeySieve::begin(qint64 keys, std::optional<qint64> counted)
         kind.passedOver = 0;
     // Where most of them end there is nothing to be saved.
     m_round = counted && *counted <= keys / 2 ? Round::Samples : Round::All;
+    m_takesSamples = true;
 }
 
 KeySieve::Kind &KeySieve::kindOf(const QByteArray &name)
@@ -73,10 +76,11 @@ KeySieve::Kind &KeySieve::kindOf(const QByteArray &name)
 
 bool KeySieve::isDue(const QByteArray &name)
 {
-    if (m_round == Round::All)
+    if (m_round == Round::All && !m_takesSamples)
         return true;
     auto &kind = kindOf(name);
-    if (kind.ends)
+    m_asked = m_takesSamples ? &kind : nullptr;
+    if (m_round == Round::All || kind.ends)
         return true;
     ++kind.met;
     if (m_round == Round::Samples && (kind.answered < firstOfKind || kind.met % thenOneOf == 0))
@@ -84,6 +88,14 @@ bool KeySieve::isDue(const QByteArray &name)
     ++kind.passedOver;
     ++m_passedOver;
     return false;
+}
+
+bool KeySieve::isSample()
+{
+    if (!m_asked || m_asked->samples >= (m_asked == &m_others ? samplesOfOthers : samplesOfKind))
+        return false;
+    ++m_asked->samples;
+    return true;
 }
 
 void KeySieve::learn(const QByteArray &name, bool ends)
@@ -112,6 +124,8 @@ bool KeySieve::goOn(std::optional<qint64> counted, qint64 stillThere)
                        || std::ranges::any_of(m_kinds, [&](const auto &one) { return isHalfAsked(one.second); });
     m_round = m_round == Round::Samples && counted && !m_isOverfull && helps ? Round::Ending : Round::All;
     m_passedOver = 0;
+    m_takesSamples = false;
+    m_asked = nullptr;
     return true;
 }
 

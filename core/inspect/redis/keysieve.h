@@ -27,6 +27,9 @@ public:
     void begin(qint64 keys, std::optional<qint64> counted);
     // Whether to ask this key. Counts it: once per round and key.
     [[nodiscard]] bool isDue(const QByteArray &name);
+    // Of the key that isDue() was just asked about: whether its value, too, is to be read, as a sample of its kind. A
+    // few of each kind, once and for all, in the first round of a sweep.
+    [[nodiscard]] bool isSample();
     // What was asked, of whatever key.
     void learn(const QByteArray &name, bool ends);
     // What has to be known at the end of a round; without, it is the last.
@@ -45,13 +48,16 @@ private:
         qint64 answered = 0; // until it is enough of them, all are asked: answers come later
         qint64 passedOver = 0;
         bool ends = false;
+        int samples = 0;
     };
     Kind &kindOf(const QByteArray &name);
 
     Round m_round = Round::All;
     std::unordered_map<quint64, Kind> m_kinds;
-    Kind m_others; // of more kinds than are told apart
+    Kind m_others;           // of more kinds than are told apart
+    Kind *m_asked = nullptr; // the kind of the key asked about last, where samples are taken
     std::unordered_set<QByteArray> m_ending;
+    bool m_takesSamples = false;
     bool m_isOverfull = false;
     qint64 m_passedOver = 0;
 };

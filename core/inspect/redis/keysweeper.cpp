@@ -128,6 +128,8 @@ void KeySweeper::sortOut(const redis::Value &names, const redis::Value *hashes, 
         readInSweep(RedisKey(hash));
     for (const auto &item : names.items) {
         const RedisKey key(item.text);
+        if (pace.isSlow)
+            m_callbacks.met(item.text);
         if (const auto main = companionOf(key)) {
             if (m_sweep.isFirstRound)
                 m_callbacks.foundCompanion(key, *main);
@@ -141,8 +143,11 @@ void KeySweeper::sortOut(const redis::Value &names, const redis::Value *hashes, 
         const bool isToRead = !hashes || isSuspectUnlessHash(key, m_includesLowConfidence);
         if (isToRead || (pace.isSlow && m_callbacks.isWanted(key)))
             readInSweep(key);
-        else if (m_sieve.isDue(item.text))
+        else if (m_sieve.isDue(item.text)) {
+            if (m_sieve.isSample())
+                m_sweep.toSample.push_back(key);
             m_sweep.toAsk.push_back(key);
+        }
     }
 }
 
@@ -162,6 +167,13 @@ Task<Result<void>> KeySweeper::readSortedOut()
             m_sweep.toRead.push_back(key);
     }
     m_sweep.toAsk.clear();
+    CO_TRY(auto &samples, co_await m_reader.samples(m_sweep.toSample));
+    m_sweep.toSample.clear();
+    for (const auto &view : samples) {
+        m_callbacks.sampled(view);
+        if (view.type != KeyType::String)
+            m_sweep.toRead.push_back(view.key);
+    }
     co_await m_queue.untilPageRead(); // that of before
     auto keys = std::exchange(m_sweep.toRead, {});
     std::ranges::sort(keys); // a lock has several companions

@@ -18,6 +18,8 @@ public:
     struct Callbacks {
         std::function<bool(const RedisKey &)> isWanted; // read in any case, by a sweep that is slow
         std::function<void(const RedisKey &companion, const RedisKey &main)> foundCompanion;
+        std::function<void(const QByteArray &name)> met; // by a sweep that is slow
+        std::function<void(const KeyView &)> sampled;    // a string; what is none is to be read
     };
     struct Pace {
         bool isSlow = false;              // each page is read by itself
@@ -32,6 +34,7 @@ public:
     void connected()
     {
         m_scanTellsTypes = true;
+        m_sieve = {};
         m_pages.reset();
     }
     // A new sweep.

@@ -100,15 +100,15 @@ const QByteArrayList &lessors()
 const QByteArrayList &otherThings()
 {
     static const QByteArrayList all{
-        "csrf",      "xsrf",     "nonce",    "token",     "tokens",       "session",      "sessions", "sess",
-        "otp",       "code",     "codes",    "captcha",   "etag",         "etags",        "hash",     "md5",
-        "sha",       "checksum", "digest",   "signature", "fingerprint",  "secret",       "password", "passwd",
-        "ticket",    "tickets",  "verify",   "verified",  "verification", "confirm",      "reset",    "cursor",
-        "challenge", "auth",     "oauth",    "sso",       "jwt",          "refresh",      "apikey",   "cache",
-        "cached",    "guid",     "uuid",     "version",   "rev",          "revision",     "trace",    "idempotency",
-        "state",     "visitor",  "presence", "online",    "heartbeat",    "fragment",     "views",    "object",
-        "salt",      "key",      "iv",       "id",        "request",      "correlation",  "build",    "deploy",
-        "sid",       "seed",     "invite",   "magic",     "link",         "subscription", "etagged",  "device"};
+        "csrf",      "xsrf",     "nonce",     "token",        "tokens",       "session",     "sessions", "sess",
+        "otp",       "code",     "codes",     "captcha",      "etag",         "etags",       "hash",     "md5",
+        "sha",       "checksum", "digest",    "signature",    "fingerprint",  "secret",      "password", "passwd",
+        "ticket",    "tickets",  "verify",    "verified",     "verification", "confirm",     "reset",    "cursor",
+        "challenge", "auth",     "oauth",     "sso",          "jwt",          "refresh",     "apikey",   "guid",
+        "uuid",      "version",  "rev",       "revision",     "trace",        "idempotency", "state",    "visitor",
+        "presence",  "online",   "heartbeat", "fragment",     "views",        "object",      "salt",     "key",
+        "iv",        "id",       "request",   "correlation",  "build",        "deploy",      "sid",      "seed",
+        "invite",    "magic",    "link",      "subscription", "etagged",      "device"};
     return all;
 }
 
@@ -178,6 +178,9 @@ bool callsItselfLock(const QByteArray &key)
 // Asked of every key of a large store, so the letters that most names do not have come first.
 bool isNamedByClient(const QByteArray &key)
 {
+    if (key.startsWith("arq:in-progress:")
+        || (key.startsWith("qo_") && key.contains('.'))) // "qo_shop.tasks.bill_id-7"
+        return true;
     if (key.contains('/'))
         return behindSchedule(key) == 0;
     return key.contains("laravel") && (key.contains("laravel-queue-overlap:") || key.contains("laravel_unique_job:"));
@@ -192,6 +195,12 @@ bool callsItselfSomethingElse(const QByteArray &key)
 {
     const auto words = wordsOf(key);
     return std::ranges::any_of(words, [](const auto &one) { return otherThings().contains(one); });
+}
+
+bool isOfCache(const QByteArray &key)
+{
+    const auto words = wordsOf(key);
+    return words.contains("cache") || words.contains("cached");
 }
 
 bool isNamedAtRandom(const QByteArray &key)

@@ -73,7 +73,9 @@ RedisObserver::RedisObserver(redis::Connection &connection, ConnectionName name,
       m_rest(m_reader, [this] { return isVerificationSweep(); }),
       m_sweeper(m_sweep, m_reader, m_queue, m_refusals, m_databases, options.includeLowConfidence,
                 {[this](const RedisKey &key) { return m_known.contains(key) || m_forced.contains(key); },
-                 [this](const RedisKey &key, const RedisKey &main) { noteCompanion(key, main); }}),
+                 [this](const RedisKey &key, const RedisKey &main) { noteCompanion(key, main); },
+                 [this](const QByteArray &key) { m_claims.met(key, m_sweep.number); },
+                 [this](const KeyView &view) { noteSample(view); }}),
       m_work(m_loop), m_follow(m_loop)
 {
 }
@@ -119,6 +121,7 @@ void RedisObserver::connected()
     m_refusals = {}; // rights may have changed
     m_pulse.connected();
     m_sweeper.connected();
+    m_claims = {};
     m_followed = Completion<bool>(m_loop);
     enqueueKnown(); // setting up how to follow may take a while
     startFollowing();
@@ -205,6 +208,15 @@ void RedisObserver::noteCompanion(const RedisKey &companion, const RedisKey &mai
         m_seen.noteSignal(main);
 }
 
+// What is no string may be the members of a semaphore: of some kinds they outlive what looks like a lock's lease.
+void RedisObserver::noteSample(const KeyView &view)
+{
+    if (view.type == KeyType::String)
+        m_claims.noteSample(view, m_reader.clock().now, m_sweep.number);
+    else
+        m_forced.insert(view.key);
+}
+
 void RedisObserver::enqueueKnown(int exceptSweep)
 {
     std::vector<RedisKey> keys;
@@ -225,8 +237,10 @@ Task<Result<void>> RedisObserver::readBatch(std::vector<RedisKey> keys)
     std::vector<KeyView> worthMeasuring;
     for (auto &view : looked) {
         const bool isWorth = isWorthReading(view);
-        if (view.type == KeyType::None)
+        if (view.type == KeyType::None) {
             (void)m_snapshots.withoutLow(view.key.bytes(), {});
+            m_claims.note(view, true, clock.now, m_sweep.number);
+        }
         m_sweeper.learn(view);
         m_forced.erase(view.key);
         if (isWorth)
@@ -289,6 +303,7 @@ void RedisObserver::settle(const KeyReader::Gathered &gathered, KeyReader::Clock
     m_seen.note(gathered.main, clock.now,
                 m_firstSnapshot.isComplete() && m_follower.tellsOfNewKeys() && !isCatchingUp());
     auto snapshot = snapshotOf(gathered, clock, false);
+    m_claims.note(gathered.main, snapshot.has_value(), clock.now, m_sweep.number);
     if (!m_options.includeLowConfidence) {
         auto read = snapshot ? std::vector{std::move(*snapshot)} : std::vector<LockSnapshot>();
         auto shown = m_snapshots.withoutLow(key.bytes(), std::move(read));
@@ -364,6 +379,7 @@ std::vector<Coverage> RedisObserver::coverage() const
                                    m_started && isCatchingUp());
     auto all = coverageOf(m_name, {missing, m_connection.missing()}, m_refusals);
     addHidden(all, m_snapshots.hidden());
+    addUnexplained(all, m_claims.groups());
     return all;
 }
 

@@ -15,6 +15,7 @@
 #include "core/inspect/changereporter.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/snapshotstore.h"
+#include "core/inspect/redis/claims.h"
 #include "core/inspect/redis/clientlist.h"
 #include "core/inspect/redis/keysweeper.h"
 #include "core/inspect/redis/observerfollow.h"
@@ -76,6 +77,7 @@ private:
 
     // Keys to read.
     void enqueue(const RedisKey &key);
+    void noteSample(const KeyView &view);
     void noteCompanion(const RedisKey &companion, const RedisKey &main);
     void enqueueKnown(int exceptSweep = -1); // those that it read
     [[nodiscard]] bool isWorthReading(const KeyView &view) const;
@@ -122,6 +124,7 @@ private:
     bool m_mayHaveMissed = true; // changes, since the last sweep that began after it
     int m_loudSeconds = 0;
     RuleCompanions m_rules;
+    Claims m_claims;
     SweepRest m_rest;
     KeySweep m_sweep;
     KeySweeper m_sweeper;

@@ -26,6 +26,7 @@ struct KeySweep {
     bool isFirstRound = true;      // KeySieve; further ones only ask
     std::vector<RedisKey> toAsk{}; // from its last pages: only for their time to live
     std::vector<RedisKey> toRead{};
+    std::vector<RedisKey> toSample{}; // of these the value, too
     int number = 0;
     bool catchesUp = false; // looks for what may have been missed, and not only makes sure
 

@@ -208,6 +208,32 @@ Task<Result<std::vector<KeyView>>> KeyReader::ofLockSize(std::vector<KeyView> vi
     co_return std::move(small);
 }
 
+Task<Result<std::vector<KeyView>>> KeyReader::samples(std::vector<RedisKey> keys)
+{
+    std::vector<KeyView> views;
+    for (auto &key : keys) {
+        auto &view = views.emplace_back();
+        view.key = std::move(key);
+        view.type = KeyType::SortedSet; // of all types the one that may be largest
+    }
+    CO_TRY(auto &small, co_await ofLockSize(std::move(views)));
+    if (small.empty())
+        co_return std::move(small);
+    std::vector<Command> commands;
+    for (const auto &view : small)
+        commands.push_back(Command{"GETRANGE", view.key.bytes(), "0", "511"});
+    auto reply = send(std::move(commands));
+    CO_TRY(auto &got, co_await reply.taken());
+    for (size_t i = 0; i < small.size(); ++i) {
+        small[i].type = got[i].isError() ? KeyType::Other : KeyType::String;
+        if (got[i].text.startsWith("NOPERM"))
+            m_refusals.noteKey(small[i].key);
+        else
+            fillValue(small[i], got[i]);
+    }
+    co_return std::move(small);
+}
+
 Task<Result<std::vector<KeyView>>> KeyReader::open(std::vector<KeyView> views)
 {
     std::vector<Command> commands;

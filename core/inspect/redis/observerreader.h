@@ -70,6 +70,9 @@ public:
     Task<Result<std::vector<std::optional<std::chrono::milliseconds>>>> timesToLive(std::vector<RedisKey> keys);
     // Of these only those that are small enough for a lock; asking does not count as use.
     Task<Result<std::vector<KeyView>>> ofLockSize(std::vector<KeyView> views);
+    // Of keys that nothing is known of: strings with their values; of what is no string only that it is none. What is
+    // too large to be a claim is left out.
+    Task<Result<std::vector<KeyView>>> samples(std::vector<RedisKey> keys);
     // Adds the values.
     Task<Result<std::vector<KeyView>>> open(std::vector<KeyView> views);
     // Opens the mains and reads their companions and subscriber counts.

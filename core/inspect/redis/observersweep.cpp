@@ -103,6 +103,7 @@ Task<Result<void>> RedisObserver::sweep()
     enqueueKnown(m_sweep.number);
     co_await m_queue.untilAllRead();
     m_sweep.running = false;
+    m_claims.sweepEnds(m_sweep.number);
     m_sweeper.end();
     notifyCoverage();
     if (!m_firstSnapshot.isComplete())

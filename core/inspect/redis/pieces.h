@@ -38,5 +38,7 @@ void addNoTtlOf(LockSnapshot &lock, const KeyView &key, Severity severity = Seve
 // "1700000000", "1700000000.25" or "1700000000123", as core/rules/writtenvalues.h reads them.
 [[nodiscard]] std::optional<ServerTime> momentIn(const QByteArray &value, ServerTime now);
 void judgeState(LockSnapshot &lock);
+// A hash that is a session and, if its field `lock` is above zero, the lock of it.
+[[nodiscard]] bool isSessionWithLock(const KeyView &view);
 
 } // namespace lockscope::inspect

@@ -16,7 +16,7 @@ using namespace Qt::StringLiterals;
 using Rule = std::optional<LockSnapshot>(const Case &about);
 Rule redissonLeftOver, redissonReadWriteLock, redissonLock, redissonMultiLock, redissonPermitSemaphore,
     redissonSemaphore, shedLockKey, tokenLock, timestampLock, naiveLock, nodeSemaphore, symfonyLock, grabbedSemaphore,
-    uniqueJobsLock, grabbedSemaphoreAtRest, dotNetSortedSetSemaphore, dotNetReadWriteLock, nextcloudLock;
+    uniqueJobsLock, grabbedSemaphoreAtRest, dotNetSortedSetSemaphore, dotNetReadWriteLock, nextcloudLock, sessionLock;
 bool isCountDownLatch(const Case &about);
 bool isSemaphoreAtRest(const Case &about);
 
@@ -45,6 +45,7 @@ constexpr Recogniser recognisers[] = {
     {KeyType::Hash, redissonMultiLock},
     {KeyType::Hash, grabbedSemaphore},
     {KeyType::Hash, uniqueJobsLock},
+    {KeyType::Hash, sessionLock},
     {KeyType::SortedSet, nodeSemaphore},
     {KeyType::SortedSet, symfonyLock},
     {KeyType::SortedSet, dotNetSortedSetSemaphore},

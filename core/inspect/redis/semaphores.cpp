@@ -177,7 +177,8 @@ std::optional<LockSnapshot> dotNetSortedSetSemaphore(const Case &about)
     }
     if (ended > 0)
         addFinding(lock, FindingCode::Litter,
-                   u"%1 members have ended and stay until the next client asks"_s.arg(ended));
+                   ended == 1 ? u"1 member has ended and stays until the next client asks"_s
+                              : u"%1 members have ended and stay until the next client asks"_s.arg(ended));
     judgeState(lock);
     return lock;
 }

@@ -156,7 +156,8 @@ std::optional<LockSnapshot> naiveLock(const Case &about)
     if (!about.main.value || about.main.value->size() > longestMark)
         return std::nullopt;
     const auto &value = *about.main.value;
-    const bool isNamed = saysLock(about.name()) || isNamedByClient(about.name());
+    // celery-once writes a token, or a time.
+    const bool isNamed = saysLock(about.name()) || (isNamedByClient(about.name()) && !about.name().startsWith("qo_"));
     const auto number = readInteger(value);
     if ((!isNamed && !isMarkThatEnds(about)) || (number && *number < 1))
         return std::nullopt;
@@ -172,6 +173,8 @@ std::optional<LockSnapshot> naiveLock(const Case &about)
     lock.waitersKnown = false;
     if (value.isEmpty() && about.name().endsWith("~lock"))
         attribute(lock, clients::springCache);
+    if (value == "1" && about.name().startsWith("arq:in-progress:"))
+        attribute(lock, clients::arq);
     Contender holder = holderOf(about, value);
     // "1" says nothing about anybody, and neither does a time.
     if (!value.isEmpty() && !isConstantMark(value) && !isCount(value) && !momentIn(value, about.context.observed))
@@ -189,7 +192,7 @@ QString notUnderstoodReason(const KeyView &main)
 {
     const bool hasLockField =
         std::ranges::any_of(main.fields, [](const auto &field) { return saysLock(field.first); });
-    if (hasLockField) // as Magento's sessions and huey's results have
+    if (hasLockField) // as huey's results have
         return u"it is a hash with a field that says lock, and no rule reads such a hash"_s;
     const auto number = main.value ? readInteger(*main.value) : std::nullopt;
     if (!number)

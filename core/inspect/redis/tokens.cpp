@@ -12,6 +12,8 @@
 
 #include <QDateTime>
 
+#include <algorithm>
+
 namespace lockscope::inspect {
 
 using namespace Qt::StringLiterals;
@@ -35,7 +37,8 @@ std::optional<LockSnapshot> setNx(const Case &about, const Token &token, Confide
         holder.heldAtMost = true;
     }
     lock.contenders.push_back(std::move(holder));
-    addNoTtl(lock, about);
+    if (confidence != Confidence::Low) // a form alone is too little for an alarm
+        addNoTtl(lock, about);
     judgeState(lock);
     return lock;
 }
@@ -44,7 +47,7 @@ std::optional<LockSnapshot> setNx(const Case &about, const Token &token, Confide
 QString evidenceOf(const Case &about)
 {
     const auto seen = about.behaviour();
-    if (callsItselfSomethingElse(about.name()))
+    if (callsItselfSomethingElse(about.name()) || isOfCache(about.name()))
         return {};
     if (seen.handedOver)
         return u"; another token stood there before"_s;
@@ -73,38 +76,27 @@ std::optional<LockSnapshot> springLock(const Case &about)
     return std::nullopt;
 }
 
-// What a client's serializer wrapped: "…" (JSON), s:16:"…"; (PHP), igbinary's string. Empty if it did not.
-QByteArray unwrapped(const QByteArray &value)
-{
-    static const QByteArray igbinary("\x00\x00\x00\x02\x11", 5); // then the length in a byte
-    const auto quoted = value.indexOf('"');
-    const auto length = QByteArray::number(value.size() - quoted - 3);
-    if (value.endsWith("\";") && value.left(quoted) == "s:" + length + ':')
-        return value.mid(quoted + 1).chopped(2);
-    if (quoted == 0 && value.size() > 2 && value.endsWith('"'))
-        return value.mid(1).chopped(1);
-    const auto begins = igbinary.size() + 1;
-    if (value.startsWith(igbinary) && value.size() > begins && value[begins - 1] == char(value.size() - begins))
-        return value.mid(begins);
-    return {};
-}
+struct Found {
+    std::optional<Token> token;
+    bool isPacked = false;
+};
 
-std::optional<Token> tokenIn(const Case &about)
+Found tokenIn(const Case &about)
 {
     if (!about.main.value)
-        return std::nullopt;
+        return {};
     const bool signal =
         about.companion(recipes::signalsOf(about.name()).list) != nullptr || about.behaviour().signalled;
     auto token = readToken(about.name(), *about.main.value, signal, about.context.observed);
     const auto inner = token ? QByteArray() : unwrapped(*about.main.value);
     if (inner.isEmpty())
-        return token;
+        return {std::move(token), false};
     token = readToken(about.name(), inner, signal, about.context.observed);
     if (token) {
         token->why += u"; packed by its client's serializer"_s;
         token->identity = token->identity.value_or(inner);
     }
-    return token;
+    return {std::move(token), true};
 }
 
 } // namespace
@@ -132,8 +124,9 @@ std::optional<LockSnapshot> shedLockKey(const Case &about)
 
 std::optional<LockSnapshot> tokenLock(const Case &about)
 {
-    const auto token = tokenIn(about);
-    if (!token)
+    const auto [token, isPacked] = tokenIn(about);
+    // What a cache packs is as likely its content.
+    if (!token || (isPacked && !callsItselfLock(about.name())))
         return std::nullopt;
     if (auto spring = token->isByUser() ? std::nullopt : springLock(about))
         return spring;
@@ -157,7 +150,7 @@ std::optional<RuleTrial> tryUserTokenForms(const KeyView &main, const std::vecto
     if (recipes::userRulesGeneration() == 0)
         return std::nullopt;
     const Case about{main, companions, context};
-    const auto token = tokenIn(about);
+    const auto token = tokenIn(about).token;
     if (!token || !token->isByUser())
         return std::nullopt;
     return RuleTrial{token->form, token->file, main.key, setNx(about, *token, token->confidence), {}};
@@ -175,7 +168,7 @@ ClientTraits traitsOf(const QString &client)
         &clients::redsync,      &clients::bullMq,          &clients::bull,
         &clients::pottery,      &clients::dotNet,          &clients::laravel,
         &clients::redlockCpp,   &clients::rslock,          &clients::redisPlusPlus,
-        &clients::bsmRedislock, &clients::celerySingleton};
+        &clients::bsmRedislock, &clients::celerySingleton, &clients::celeryOnce};
     for (const auto *writer : writers) {
         if (client == QStringView(writer->name))
             return writer->traits;
@@ -227,6 +220,36 @@ std::optional<Token> tokenByAny(const std::vector<TokenForm> &forms, const Writt
 }
 
 } // namespace
+
+QByteArray unwrapped(const QByteArray &value)
+{
+    const auto quoted = value.indexOf('"');
+    const auto length = QByteArray::number(value.size() - quoted - 3);
+    if (value.endsWith("\";") && value.left(quoted) == "s:" + length + ':')
+        return value.mid(quoted + 1).chopped(2);
+    if (quoted == 0 && value.size() > 2 && value.endsWith('"'))
+        return value.mid(1).chopped(1);
+    constexpr qsizetype leastToken = 16;
+    constexpr qsizetype mostWrapping = 40;
+    const auto isPart = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')
+               || QByteArrayView("+/=_-").contains(c);
+    };
+    const bool isText = std::ranges::all_of(value, [](char c) { return c >= ' ' && c < 0x7f; });
+    if (isText || value.size() > 2 * mostWrapping)
+        return {};
+    qsizetype longest = 0;
+    qsizetype at = 0;
+    for (qsizetype from = 0; from < value.size(); ++from) {
+        const auto end = std::find_if_not(value.begin() + from, value.end(), isPart) - value.begin();
+        if (end - from > longest) {
+            longest = end - from;
+            at = from;
+        }
+        from = end;
+    }
+    return longest >= leastToken && value.size() - longest <= mostWrapping ? value.mid(at, longest) : QByteArray();
+}
 
 std::optional<ServerTime> momentInUuid(const QByteArray &hex32, ServerTime now)
 {

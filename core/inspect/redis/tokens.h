@@ -23,6 +23,10 @@ struct Token {
 [[nodiscard]] std::optional<Token> readToken(const QByteArray &key, const QByteArray &value, bool hasSignal,
                                              ServerTime now);
 
+// What a client's serializer or compressor wrapped: "…" (JSON), s:16:"…"; (PHP), or the one long run of letters and
+// digits among few other bytes (igbinary, pickle, Java's, LZ4 of what is too short for it). Empty if it did not.
+[[nodiscard]] QByteArray unwrapped(const QByteArray &value);
+
 // The moment in a version 1 UUID written as 32 hex digits, if it is a plausible one.
 [[nodiscard]] std::optional<ServerTime> momentInUuid(const QByteArray &hex32, ServerTime now);
 

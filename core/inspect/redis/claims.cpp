@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/inspect/redis/claims.h"
+
+#include "core/base/identifiers.h"
+#include "core/inspect/redis/naming.h"
+#include "core/inspect/redis/pieces.h"
+#include "core/inspect/redis/tokens.h"
+
+#include <algorithm>
+#include <array>
+
+namespace lockscope::inspect {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr std::size_t mostClaims = 20'000;
+constexpr auto longestLeaseOfClaim = std::chrono::minutes(15);
+
+bool isDigit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+// Of random letters and digits some are digits; of words, titles and names hardly ever.
+bool isToken(const QByteArray &value, ServerTime now)
+{
+    return std::ranges::any_of(value, isDigit) && readToken({}, value, false, now).has_value();
+}
+
+// "web-7d9c|12", "web-7d9c:12" and "12@web-7d9c"; not "order:17", "10.0.0.7:6379" or an address of mail.
+bool isProcess(const QByteArray &value)
+{
+    constexpr qsizetype longestHost = 64;
+    const auto isHost = [](const QByteArray &text) {
+        const auto isPart = [](char c) {
+            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || isDigit(c) || c == '-' || c == '.' || c == '_';
+        };
+        const bool hasLetter = std::ranges::any_of(text, [](char c) { return c >= 'a' && c <= 'z'; });
+        return hasLetter && text.size() <= longestHost && std::ranges::all_of(text, isPart)
+               && (text.contains('-') || std::ranges::any_of(text, isDigit));
+    };
+    const auto at = value.indexOf('@');
+    if (at > 0 && isDigits(value.left(at)))
+        return !value.contains('.') && isHost(value.mid(at + 1));
+    const auto end = std::max(value.lastIndexOf(':'), value.lastIndexOf('|'));
+    return end > 0 && isDigits(value.mid(end + 1)) && isHost(value.left(end));
+}
+
+// "<host>:<process>:<uuid>", "<uuid>:<thread>"
+bool holdsToken(const QByteArray &value)
+{
+    constexpr qsizetype longest = 128;
+    const bool isPlain = std::ranges::all_of(value, [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || isDigit(c) || QByteArrayView("-_.:|@").contains(c);
+    });
+    const auto dot = value.lastIndexOf('.');
+    const bool isFile = dot > 0 && value.size() - dot <= 5; // "<uuid>.webp"
+    return value.size() <= longest && isPlain && !isFile && holdsUuid(value);
+}
+
+// {"owner": …}: an object that is about who has something.
+bool isObjectOfOwner(const QByteArray &value)
+{
+    constexpr qsizetype longest = 512;
+    if (!value.startsWith('{') || value.size() > longest)
+        return false;
+    const auto says = [&value](const char *field) { return value.contains(QByteArray("\"") + field + '"'); };
+    return says("lockedBy") || says("locked_by") || says("lockOwner") || says("lockId") || says("holder")
+           || (says("owner") && (says("token") || says("acquired_at") || says("acquiredAt") || says("expires_at")))
+           || (says("pid") && (says("host") || says("hostname")));
+}
+
+// What known clients keep that looks like a claim and is none.
+struct KnownKeys {
+    QByteArrayView part; // of the name
+    KeyType type;        // None: of any
+};
+constexpr std::array knownKeys{
+    KnownKeys{"celery-task-meta-", KeyType::None},    // Celery 5.4, backends/base.py: a task's result
+    KnownKeys{"celery-taskset-meta-", KeyType::None}, // the same: a group's
+    KnownKeys{"_kombu.binding.", KeyType::Set},       // kombu 5.4, transport/redis.py: an exchange's queues
+    KnownKeys{"uniquejobs:", KeyType::String},        // sidekiq-unique-jobs 8, lua/queue.lua: the job queued last
+    KnownKeys{"resque:worker", KeyType::None},        // Resque 2.6, data_store.rb: who works, and on what
+    KnownKeys{"rq:worker", KeyType::None},            // RQ 1.16, worker_registration.py: the same
+    KnownKeys{"rq:job:", KeyType::Hash},              // RQ 1.16, job.py: a job with its worker
+    KnownKeys{"PHPREDIS_SESSION:", KeyType::String},  // phpredis 6, redis_session.c: a session beside its lock
+    KnownKeys{"spring:session:", KeyType::None},      // Spring Session 3, RedisIndexedSessionRepository.java
+};
+
+bool isKnown(const KeyView &view)
+{
+    const auto &name = view.key.bytes();
+    return isMarkOfClient(name) || isNextcloudLock(name) || isSessionWithLock(view)
+           || std::ranges::any_of(knownKeys, [&](const auto &known) {
+                  return (known.type == KeyType::None || known.type == view.type) && name.contains(known.part);
+              });
+}
+
+bool areMembersClaims(const KeyView &view, ServerTime now)
+{
+    constexpr std::size_t mostFields = 8;
+    const auto isClaim = [now](const QByteArray &text) { return looksLikeClaim(text, now); };
+    const auto isMember = [&](const auto &member) { return isClaim(member.first); };
+    const auto isValue = [&](const auto &field) { return isClaim(field.second); };
+    if (!view.ttl || *view.ttl > longestLeaseOfClaim || !view.isWhole())
+        return false;
+    switch (view.type) {
+    case KeyType::Hash:
+        return !view.fields.empty() && view.fields.size() <= mostFields
+               && (std::ranges::all_of(view.fields, isMember) || std::ranges::all_of(view.fields, isValue));
+    case KeyType::Set: return !view.items.empty() && std::ranges::all_of(view.items, isClaim);
+    case KeyType::SortedSet: return !view.scored.empty() && std::ranges::all_of(view.scored, isMember);
+    default: return false;
+    }
+}
+
+} // namespace
+
+bool looksLikeClaim(const QByteArray &value, ServerTime now)
+{
+    if (value.isEmpty())
+        return false;
+    if (isToken(value, now) || isProcess(value) || holdsToken(value) || isObjectOfOwner(value))
+        return true;
+    const auto inner = unwrapped(value);
+    return !inner.isEmpty() && (isToken(inner, now) || isProcess(inner) || holdsToken(inner));
+}
+
+bool looksLikeClaim(const KeyView &view, ServerTime now)
+{
+    const auto &name = view.key.bytes();
+    if (view.type == KeyType::None || isKnown(view) || companionOf(view.key))
+        return false;
+    const bool isNamed = callsItselfLock(name);
+    const auto number = view.value ? readInteger(*view.value) : std::nullopt;
+    if (isNamed && view.type == KeyType::String)
+        return view.value && !(number && *number < 1); // a counter at rest
+    if (view.type == KeyType::String)
+        return view.value && !callsItselfSomethingElse(name) && looksLikeClaim(*view.value, now);
+    const bool hasLockField = // as huey's results have
+        std::ranges::any_of(view.fields, [](const auto &field) { return callsItselfLock(field.first); });
+    const bool isRead = !view.fields.empty() || view.membersRead() > 0;
+    return hasLockField || (isNamed && isRead) || (!callsItselfSomethingElse(name) && areMembersClaims(view, now));
+}
+
+void Claims::noteSample(const KeyView &view, ServerTime now, int sweep)
+{
+    ++m_samples;
+    note(view, false, now, sweep);
+}
+
+void Claims::note(const KeyView &view, bool isExplained, ServerTime now, int sweep)
+{
+    const auto &name = view.key.bytes();
+    if (isExplained || !looksLikeClaim(view, now))
+        m_sweeps.erase(name);
+    else if (m_sweeps.size() < mostClaims || m_sweeps.contains(name))
+        m_sweeps[name] = sweep;
+}
+
+void Claims::met(const QByteArray &name, int sweep)
+{
+    if (const auto at = m_sweeps.find(name); at != m_sweeps.end())
+        at->second = sweep;
+}
+
+void Claims::sweepEnds(int sweep)
+{
+    std::erase_if(m_sweeps, [sweep](const auto &one) { return one.second < sweep; });
+    Ledger ledger;
+    for (const auto &[name, met] : m_sweeps)
+        ledger.add(name);
+    const auto looked =
+        m_samples == 0 ? QString()
+                       : u" (of keys that neither say lock nor end soon, a sample of %1 was read)"_s.arg(m_samples);
+    m_groups = ledger.groups({u"1 key looks like a claim, and no rule says what it is"_s + looked,
+                              u"%1 keys like %2 look like claims, and no rule says what they are"_s + looked});
+}
+
+} // namespace lockscope::inspect
