@@ -83,6 +83,11 @@ inline constexpr KnownClient nextcloud{u"Nextcloud", {.isOfOneNode = true}};
 inline constexpr KnownClient springCache{
     u"Spring Data Redis cache",
     {.notices = u"not at all", .deletesBlindly = u"Spring's cache writer", .isOfOneNode = true}};
+inline constexpr KnownClient resqueScheduler{u"resque-scheduler", {.isOfOneNode = true}};
+inline constexpr KnownClient laravelScheduler{u"Laravel",
+                                              {.notices = u"not at all: the task runs on to its end",
+                                               .deletesBlindly = u"Laravel's scheduler",
+                                               .isOfOneNode = true}};
 inline constexpr KnownClient celeryOnce{
     u"celery-once",
     {.notices = u"not at all: the task runs on to its end", .deletesBlindly = u"celery-once", .isOfOneNode = true}};

@@ -187,8 +187,7 @@ private slots:
             const auto n = QByteArray::number(i);
             const auto hex = n.rightJustified(32, 'a');
             const auto uuid = n.rightJustified(8, '0') + "-97a1-4d7e-8c55-2f8f2a0d9b11";
-            commands.push_back({"SET", "celery-task-meta-" + uuid,
-                                R"({"status":"SUCCESS","task_id":")" + uuid + "\"}", "EX", "86400"});
+            commands.push_back({"SET", "celery-task-meta-" + uuid, "{\"task_id\":\"" + uuid + "\"}", "EX", "86400"});
             commands.push_back({"SET", "laravel_database_laravel_cache:" + hex, "s:5:\"hello\";", "EX", "600"});
             commands.push_back({"SET", "laravel_database_laravel_cache:user:" + n, "i:17;", "EX", "7200"});
             commands.push_back({"SET", "PHPREDIS_SESSION:" + hex, "user|i:17;", "EX", "1440"});
@@ -209,9 +208,10 @@ private slots:
         QVERIFY(firstSnapshot());
         const auto sent = commandsProcessed() - before;
         QCOMPARE(m_observer->snapshots().size(), 0u);
-        QCOMPARE(m_observer->coverage().front().hidden.count, 0);
+        const auto coverage = m_observer->coverage();
+        QCOMPARE(coverage.front().hidden.count, 0);
         QByteArrayList examples;
-        for (const auto &group : m_observer->coverage().front().unexplained)
+        for (const auto &group : coverage.front().unexplained)
             examples << group.example;
         std::ranges::sort(examples);
         QCOMPARE(examples, (QByteArrayList{"huey.results.shop", "laravel_database_laravel_cache:foo", "orders:7"}));

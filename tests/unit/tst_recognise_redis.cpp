@@ -188,12 +188,12 @@ private slots:
             string("app:framework/schedule-bad0552359181e1a787a47daa08c9100e45011fa", "aB3dE5fG7hI9jK1l", 86'400'000),
             "",
             R"(
-            app:framework/schedule-bad0552359181e1a787a47daa08c9100e45011fa redis-set-nx medium held
+            app:framework/schedule-bad0552359181e1a787a47daa08c9100e45011fa redis-set-nx medium held (Laravel)
             aB3dE5fG7hI9jK1l holds exclusive -)");
         row("Laravel's schedule before it had tokens",
             string("app:framework/schedule-bad0552359181e1a787a47daa08c9100e45011fa", "b:1;", 86'400'000), "",
             R"(
-            app:framework/schedule-bad0552359181e1a787a47daa08c9100e45011fa redis-setnx-expire medium held
+            app:framework/schedule-bad0552359181e1a787a47daa08c9100e45011fa redis-setnx-expire medium held (Laravel)
             b:1; holds exclusive -)");
         row("Laravel's mark that a task ran",
             string("app:framework/schedule-bad0552359181e1a787a47daa08c9100e45011fa1405", "aB3dE5fG7hI9jK1l",

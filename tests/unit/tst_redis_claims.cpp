@@ -153,7 +153,8 @@ private slots:
             RedisObserver observer{server, ConnectionName("redis"), ObserverOptions{}, sink};
             observer.start();
             loop.advance(20s);
-            for (const auto &one : observer.coverage().front().unexplained)
+            const auto coverage = observer.coverage();
+            for (const auto &one : coverage.front().unexplained)
                 groups << one.text;
             loop.advance(10min);
             return std::pair(server.counts["MEMORY"], server.counts["GETRANGE"]);
@@ -198,7 +199,7 @@ private slots:
                    "aZ3kQ9xW1bT7pL0s", 600'000),
             "");
         row("Resque's scheduler", string("resque:resque_scheduler_master_lock", "sched-1", 180'000),
-            "redis-setnx-expire ");
+            "redis-setnx-expire resque-scheduler");
         row("Resque's count", string("resque:stat:processed", "17", -1), "");
         row("sidekiq-unique-jobs",
             hash(("uniquejobs:" + digest + ":LOCKED").constData(), "aaaaaaaaaaaaaaaaaaaaaaaa 1699999990"),

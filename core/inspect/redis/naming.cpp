@@ -182,8 +182,13 @@ bool isNamedByClient(const QByteArray &key)
         || (key.startsWith("qo_") && key.contains('.'))) // "qo_shop.tasks.bill_id-7"
         return true;
     if (key.contains('/'))
-        return behindSchedule(key) == 0;
+        return isOfLaravelsScheduler(key);
     return key.contains("laravel") && (key.contains("laravel-queue-overlap:") || key.contains("laravel_unique_job:"));
+}
+
+bool isOfLaravelsScheduler(const QByteArray &key)
+{
+    return behindSchedule(key) == 0;
 }
 
 bool isMarkOfClient(const QByteArray &key)

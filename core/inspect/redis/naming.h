@@ -30,6 +30,7 @@ struct RedissonHolder {
 // A lock by a name that only one client gives, without a word that says so: "…framework/schedule-<sha1>" (Laravel),
 // "arq:in-progress:<job>" (arq), "qo_<module>.<task>…" (celery-once).
 [[nodiscard]] bool isNamedByClient(const QByteArray &key);
+[[nodiscard]] bool isOfLaravelsScheduler(const QByteArray &key);
 // "…framework/schedule-<sha1><hhmm>": Laravel's mark that a task ran at that time, which stays on purpose.
 [[nodiscard]] bool isMarkOfClient(const QByteArray &key);
 // The name says what its value is, and that is no lock: "csrf:…", "user:5:session", "page:etag".

@@ -175,6 +175,10 @@ std::optional<LockSnapshot> naiveLock(const Case &about)
         attribute(lock, clients::springCache);
     if (value == "1" && about.name().startsWith("arq:in-progress:"))
         attribute(lock, clients::arq);
+    if (about.name().endsWith("resque_scheduler_master_lock")) // locking.rb; node-resque's, too
+        attribute(lock, clients::resqueScheduler);
+    if (isOfLaravelsScheduler(about.name()))
+        attribute(lock, clients::laravelScheduler);
     Contender holder = holderOf(about, value);
     // "1" says nothing about anybody, and neither does a time.
     if (!value.isEmpty() && !isConstantMark(value) && !isCount(value) && !momentIn(value, about.context.observed))

@@ -29,6 +29,8 @@ std::optional<LockSnapshot> setNx(const Case &about, const Token &token, Confide
     if (!token.client.isEmpty())
         lock.client = token.client;
     lock.clientTraits = token.traits;
+    if (!token.isByUser() && isOfLaravelsScheduler(about.name()))
+        attribute(lock, clients::laravelScheduler);
     lock.waitersKnown = false; // they poll
     Contender holder = holderOf(about, *about.main.value);
     holder.identity = token.identity;
