@@ -13,10 +13,7 @@
 // fencing token.
 #include "core/recipes/mariadb/locks.h"
 
-#include "core/async/sleep.h"
-#include "core/base/logging.h"
-#include "core/base/text.h"
-#include "core/recipes/lockbase.h"
+#include "core/recipes/mariadb/rowclaim.h"
 #include "core/recipes/token.h"
 
 namespace lockscope::recipes {
@@ -75,34 +72,6 @@ Statement askingWhose(const RowClaim &claim)
             false};
 }
 
-// Nobody knows whether the server has done it; or it can be asked again on the next connection.
-bool isUncertain(const Error &error)
-{
-    return isConnectionError(error) || error.code == ErrorCode::TimedOut || error.code == ErrorCode::SessionExpired;
-}
-
-Task<Result<bool>> isRowOurs(Session *session, RowClaim claim, Deadline deadline)
-{
-    auto asking = session->execute(askingWhose(claim), deadline);
-    CO_TRY(const auto &answer, co_await asking);
-    co_return answer.cell(0, "mine") == QByteArray("1");
-}
-
-// Keeps asking over broken connections until the deadline.
-Task<Result<bool>> whoseAtLast(Session *session, RowClaim claim, Deadline deadline)
-{
-    for (;;) {
-        CO_TRY_VOID(co_await untilConnected(session, deadline));
-        const auto ours = co_await isRowOurs(session, claim, answerBy(*session, deadline));
-        if (ours || !isUncertain(ours.error()))
-            co_return ours;
-        if (deadline.hasPassed(session->loop()))
-            co_return Error{ErrorCode::TimedOut, u"timed out while it was not known whether the row is ours"_s, true};
-        auto pause = sleepFor(session->loop(), pauseAfterTrouble);
-        co_await pause;
-    }
-}
-
 // A server counts a row as changed only if it says something else now: none changed need not mean that it is not
 // ours.
 Task<Result<bool>> prolong(Session *session, RowClaim claim, std::chrono::milliseconds ttl, Deadline deadline)
@@ -111,57 +80,12 @@ Task<Result<bool>> prolong(Session *session, RowClaim claim, std::chrono::millis
     CO_TRY(const auto &extended, co_await extending);
     if (extended.affected == 1)
         co_return true;
-    const auto ours = co_await isRowOurs(session, claim, deadline);
+    const auto ours = co_await isRowOurs(session, askingWhose(claim), deadline);
     co_return ours;
 }
 
-// True when the row certainly does not say us, or its time is over.
-Task<bool> giveBack(Session *session, RowClaim claim)
-{
-    const auto never = Deadline::never();
-    for (;;) {
-        const auto connected = co_await untilConnected(session, never);
-        if (!connected)
-            co_return false;
-        auto freeing = session->execute(changing(claim, serverNow, {}), answerBy(*session, never));
-        const auto freed = co_await freeing;
-        if (freed)
-            co_return true;
-        if (!isUncertain(freed.error())) {
-            qCWarning(logMariaDb).noquote() << "cannot give back the row" << label(claim.row.name) << "-"
-                                            << freed.error().message << "- it is free when its time is over";
-            co_return false;
-        }
-        auto pause = sleepFor(session->loop(), pauseAfterTrouble);
-        co_await pause;
-    }
-}
-
-// An UPDATE is out: unless somebody says that the row is not ours, or keeps it, it is given back when this goes.
-class ClaimGuard {
-public:
-    ClaimGuard(Session *session, WaitGroup waitGroup, RowClaim claim)
-        : m_session(session), m_waitGroup(std::move(waitGroup)), m_claim(std::move(claim))
-    {
-    }
-    ClaimGuard(const ClaimGuard &) = delete;
-    ClaimGuard &operator=(const ClaimGuard &) = delete;
-    ~ClaimGuard()
-    {
-        if (!m_isForgotten)
-            m_waitGroup.add(m_session->background(), giveBack(m_session, m_claim));
-    }
-    void forget() { m_isForgotten = true; }
-
-private:
-    Session *m_session;
-    WaitGroup m_waitGroup;
-    RowClaim m_claim;
-    bool m_isForgotten = false;
-};
-
 // Whether the row is ours now. Relieves the guard when it certainly is not.
-Task<Result<bool>> takeOnce(Session *session, RowClaim claim, std::chrono::milliseconds ttl, ClaimGuard *guard,
+Task<Result<bool>> takeOnce(Session *session, RowClaim claim, std::chrono::milliseconds ttl, RowGuard *guard,
                             Deadline deadline)
 {
     auto updating = session->execute(taking(claim, ttl), answerBy(*session, deadline));
@@ -169,7 +93,7 @@ Task<Result<bool>> takeOnce(Session *session, RowClaim claim, std::chrono::milli
     if (updated && updated->affected == 1)
         co_return true;
     if (!updated && isUncertain(updated.error()) && updated.error().code != ErrorCode::NotConnected) {
-        auto ours = co_await whoseAtLast(session, claim, deadline); // 4
+        auto ours = co_await whoseAtLast(session, askingWhose(claim), deadline); // 4
         co_return ours;
     }
     guard->forget();
@@ -211,16 +135,8 @@ LeasedRow::LeasedRow(Session &session, const QByteArray &lock, LeasedRowName row
 Task<Result<Grant>> LeasedRow::take(Deadline deadline)
 {
     auto taken = co_await poll(deadline);
-    if (taken)
-        co_return taken;
-    Error why = taken.error();
-    auto cleaned = m_waitGroup.finished(answerBy(*m_session, Deadline::at(m_session->loop().now())));
-    const bool isClean = co_await cleaned;
-    if (!isClean && why.code == ErrorCode::TimedOut) {
-        why.code = ErrorCode::UnknownOutcome;
-        why.message += u"; it may have become ours too late, it is being given back in the background"_s;
-    }
-    co_return why;
+    auto answer = co_await withNothingLeft(m_session, m_waitGroup, std::move(taken));
+    co_return answer;
 }
 
 Task<Result<Grant>> LeasedRow::poll(Deadline deadline)
@@ -229,7 +145,7 @@ Task<Result<Grant>> LeasedRow::poll(Deadline deadline)
     for (;;) {
         CO_TRY_VOID(co_await untilConnected(m_session, deadline));
         const RowClaim claim{m_row, uuidToken(m_random)};
-        ClaimGuard guard(m_session, m_waitGroup, claim);
+        RowGuard guard(m_session, m_waitGroup, changing(claim, serverNow, {}));
         const auto asked = loop.now();
         CO_TRY(const auto &taken, co_await takeOnce(m_session, claim, m_ttl, &guard, deadline)); // 1
         if (taken && loop.now() < KeepAlive::validUntil(asked, m_ttl)) {
@@ -260,25 +176,16 @@ Task<Result<void>> LeasedRow::release(Deadline deadline)
     }
     const RowClaim claim = m_held->claim;
     m_held.reset();
-    const auto what = name();
-    ClaimGuard guard(m_session, m_waitGroup, claim); // if there is no answer, or nobody to hear it
-    auto freeing = m_session->execute(changing(claim, serverNow, {}), answerBy(*m_session, deadline)); // 6
-    const auto freed = co_await freeing;
-    if (!freed)
-        co_return Error{
-            freed.error().code,
-            u"%1 may still be held, it is being given back in the background: %2"_s.arg(what, freed.error().message)};
-    guard.forget();
-    if (freed->affected < 1)
-        co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more"_s.arg(what)};
-    co_return Result<void>();
+    auto freeing = freeRow(m_session, m_waitGroup, changing(claim, serverNow, {}), name(), deadline); // 6
+    auto freed = co_await freeing;
+    co_return freed;
 }
 
 Task<Result<bool>> LeasedRow::isStillMine(Deadline deadline)
 {
     if (!m_held)
         co_return false;
-    const auto ours = co_await isRowOurs(m_session, m_held->claim, deadline);
+    const auto ours = co_await isRowOurs(m_session, askingWhose(m_held->claim), deadline);
     co_return ours;
 }
 
@@ -286,7 +193,7 @@ void LeasedRow::letGo()
 {
     if (!m_held)
         return;
-    m_waitGroup.add(m_session->background(), giveBack(m_session, m_held->claim));
+    m_waitGroup.add(m_session->background(), giveBackRow(m_session, changing(m_held->claim, serverNow, {})));
     m_held.reset();
 }
 

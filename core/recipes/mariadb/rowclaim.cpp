@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/recipes/mariadb/rowclaim.h"
+
+#include "core/async/sleep.h"
+#include "core/base/logging.h"
+#include "core/base/text.h"
+#include "core/recipes/mariadb/sqllock.h"
+
+namespace lockscope::recipes {
+
+using namespace Qt::StringLiterals;
+using mariadb::Session;
+using mariadb::Statement;
+
+bool isUncertain(const Error &error)
+{
+    return isConnectionError(error) || error.code == ErrorCode::TimedOut || error.code == ErrorCode::SessionExpired;
+}
+
+Task<Result<bool>> isRowOurs(Session *session, Statement asking, Deadline deadline)
+{
+    auto reading = session->execute(asking, deadline);
+    CO_TRY(const auto &answer, co_await reading);
+    co_return answer.cell(0, "mine") == QByteArray("1");
+}
+
+Task<Result<bool>> whoseAtLast(Session *session, Statement asking, Deadline deadline)
+{
+    for (;;) {
+        CO_TRY_VOID(co_await untilConnected(session, deadline));
+        const auto ours = co_await isRowOurs(session, asking, answerBy(*session, deadline));
+        if (ours || !isUncertain(ours.error()))
+            co_return ours;
+        if (deadline.hasPassed(session->loop()))
+            co_return Error{ErrorCode::TimedOut, u"timed out while it was not known whether the row is ours"_s, true};
+        auto pause = sleepFor(session->loop(), pauseAfterTrouble);
+        co_await pause;
+    }
+}
+
+Task<bool> giveBackRow(Session *session, Statement freeing)
+{
+    const auto never = Deadline::never();
+    for (;;) {
+        const auto connected = co_await untilConnected(session, never);
+        if (!connected)
+            co_return false;
+        auto sending = session->execute(freeing, answerBy(*session, never));
+        const auto freed = co_await sending;
+        if (freed)
+            co_return true;
+        if (!isUncertain(freed.error()) && freed.error().code != ErrorCode::DeadlockVictim) {
+            qCWarning(logMariaDb).noquote()
+                << "cannot give back a row by" << label(freeing.text) << "-" << freed.error().message;
+            co_return false;
+        }
+        auto pause = sleepFor(session->loop(), pauseAfterTrouble);
+        co_await pause;
+    }
+}
+
+Task<Result<Grant>> withNothingLeft(Session *session, WaitGroup waitGroup, Result<Grant> taken)
+{
+    if (taken)
+        co_return taken;
+    Error why = taken.error();
+    auto cleaned = waitGroup.finished(answerBy(*session, Deadline::at(session->loop().now())));
+    const bool isClean = co_await cleaned;
+    if (!isClean && why.code == ErrorCode::TimedOut) {
+        why.code = ErrorCode::UnknownOutcome;
+        why.message += u"; it may have become ours too late, it is being given back in the background"_s;
+    }
+    co_return why;
+}
+
+Task<Result<void>> freeRow(Session *session, WaitGroup waitGroup, Statement freeing, QString what, Deadline deadline)
+{
+    RowGuard guard(session, std::move(waitGroup), freeing);
+    auto sending = session->execute(freeing, answerBy(*session, deadline));
+    const auto freed = co_await sending;
+    if (!freed)
+        co_return Error{
+            freed.error().code,
+            u"%1 may still be held, it is being given back in the background: %2"_s.arg(what, freed.error().message)};
+    guard.forget();
+    if (freed->affected < 1)
+        co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more"_s.arg(what)};
+    co_return Result<void>();
+}
+
+} // namespace lockscope::recipes
