@@ -23,6 +23,20 @@ GuaranteeRule endless(FaultKind fault)
     return {u"after SETNX the EXPIRE does not follow: the key never expires"_s, fault == FaultKind::Pause};
 }
 
+// What nothing ends stays where nobody gives it back.
+GuaranteeRule staysForEver(const RecipeInfo &recipe, FaultKind fault, const QByteArray &invariant)
+{
+    if (isAny(fault, {"crash", "dead-thread"}))
+        return {u"nothing ends what a client held that is gone: it stays until somebody takes it away"_s};
+    if (!recipe.atomicAcquire && isAny(fault, {"lose-reply", "partition"}))
+        return {u"the answer to the UPDATE was lost: nobody can tell whose flag it is, and nobody clears it"_s,
+                fault == FaultKind::Partition};
+    if (fault == FaultKind::Partition && invariant == "cleanliness")
+        return {u"what a client sent before it gave up and went arrives later, and takes the lock for nobody"_s,
+                true};
+    return {};
+}
+
 GuaranteeRule leftBehind(const RecipeInfo &recipe, FaultKind fault)
 {
     if (recipe.endsBy == EndsBy::Timestamp
@@ -93,6 +107,8 @@ GuaranteeRule guaranteeRule(const QByteArray &recipe, FaultKind fault, const QBy
         return expected;
     }
     if (invariant == "progress" || invariant == "cleanliness") {
+        if (info->endsBy == EndsBy::Never)
+            return staysForEver(*info, fault, invariant);
         if (!info->atomicAcquire)
             return endless(fault);
         return invariant == "cleanliness" ? leftBehind(*info, fault) : hungForEver(*info, fault);

@@ -20,10 +20,19 @@ bool isLeased(const RecipeInfo &recipe)
     return recipe.endsBy == recipes::EndsBy::Lease;
 }
 
+bool isMarked(const RecipeInfo &recipe)
+{
+    return recipe.endsBy == recipes::EndsBy::Never;
+}
+
 std::optional<OverlapBound> overlapOnMariaDb(const Scenario &scenario, FaultKind fault)
 {
     if (isLeased(*playable(scenario.recipe)))
         return overlapOfRenewedLease(scenario, fault);
+    if (isMarked(*playable(scenario.recipe)))
+        return fault == FaultKind::ForceRelease
+                   ? std::optional(OverlapBound{Duration(scenario.hold) + connectsAgain, u"its work"_s})
+                   : std::nullopt;
     switch (fault) {
     case FaultKind::Expire:
     case FaultKind::ForceRelease:
@@ -75,6 +84,10 @@ GuaranteeRule twoBelieveOnMariaDb(const RecipeInfo &recipe, FaultKind fault, con
 {
     if (isLeased(recipe))
         return twoBelieveByTheTime(fault);
+    if (isMarked(recipe))
+        return {fault == FaultKind::ForceRelease
+                    ? u"a holder whose row was freed by force is not told, and works on to its end"_s
+                    : QString()};
     if (!recipe.optimistic && fault == FaultKind::Pause)
         return {
             u"the pause is longer than the server keeps an idle connection (8 hours), and the locks go with the connection"_s,
@@ -90,13 +103,16 @@ Result<void> checkSqlAct(const QByteArray &command)
         return {};
     return Error{
         ErrorCode::BadInput,
-        u"the simulated server does not know \"%1\": SELECT * FROM sim.row WHERE id >= 3 FOR UPDATE (or code = '3', code = 3), UPDATE sim.row SET version = version + 1 WHERE id = 3, or SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, START TRANSACTION, COMMIT, ROLLBACK"_s
+        u"the simulated server does not know \"%1\": SELECT * FROM sim.row WHERE id >= 3 FOR UPDATE (or code = '3', code = 3), UPDATE sim.row SET version = version + 1 WHERE id = 3, DELETE FROM sim.lock_marks WHERE created_at < UTC_TIMESTAMP(3) - INTERVAL 2 SECOND, or SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, START TRANSACTION, COMMIT, ROLLBACK"_s
             .arg(label(command))};
 }
 
 Duration untilSilent(const Scenario &scenario)
 {
-    return isLeased(*playable(scenario.recipe)) ? Duration(scenario.ttl) : silence;
+    const auto &recipe = *playable(scenario.recipe);
+    if (isMarked(recipe)) // nothing tells it anything before its work is done
+        return Duration(scenario.hold) + silence;
+    return isLeased(recipe) ? Duration(scenario.ttl) : silence;
 }
 
 } // namespace

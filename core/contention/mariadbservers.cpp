@@ -26,6 +26,7 @@ public:
         if (!context.scenario.isIndexed)
             m_server.dropIndex(simulatedTable);
         m_server.leasedRows().addTable(simulatedLeases);
+        addMarkedRows(m_server);
     }
 
     bool jumpClock(std::chrono::milliseconds by) override
@@ -39,6 +40,8 @@ public:
     {
         if (takesLeasedRow(scenario().recipe))
             return !ofWaiter && m_server.leasedRows().end({simulatedLeases, simulatedName});
+        if (takesMarkedRow(scenario().recipe))
+            return !ofWaiter && m_server.markedRows().end(markedRowOf(scenario().recipe));
         return SqlServers::forceRelease(ofWaiter);
     }
 
@@ -57,6 +60,20 @@ private:
                 const auto ends = row.left ? std::optional(trace().now() + *row.left) : std::nullopt;
                 lines.push_back({0, "row " + row.id.value, words, ends});
             }
+            return lines;
+        }
+        if (takesMarkedRow(scenario().recipe)) {
+            const auto row = markedRowOf(scenario().recipe);
+            const auto flag = m_server.markedRows().flags().find(row);
+            const auto mark = m_server.markedRows().marks().find(row);
+            if (flag != m_server.markedRows().flags().end())
+                lines.push_back({0,
+                                 "row " + row.value,
+                                 "status " + QByteArray(flag->second.isSet ? "1" : "0") + ", version "
+                                     + QByteArray::number(flag->second.version),
+                                 {}});
+            else if (mark != m_server.markedRows().marks().end())
+                lines.push_back({0, "row " + row.value, "by " + mark->second.owner, {}});
             return lines;
         }
         for (int i = 0; i < scenario().rows; ++i) {

@@ -330,7 +330,9 @@ Task<void> SimulatedRun::connectAll()
 bool SimulatedRun::isHeldForEver() const
 {
     const auto &recipe = *playable(m_scenario.recipe);
-    const bool isKeptAlive = !recipe.optimistic && (recipe.renewed || recipe.endsBy == recipes::EndsBy::Session);
+    const bool isKeptAlive =
+        !recipe.optimistic
+        && (recipe.renewed || recipe.endsBy == recipes::EndsBy::Session || recipe.endsBy == recipes::EndsBy::Never);
     return isKeptAlive && std::ranges::any_of(m_hung, [this](int contender) { return holds(contender); });
 }
 

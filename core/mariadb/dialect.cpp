@@ -245,6 +245,8 @@ Error statementError(const QSqlError &error, bool isLasting)
     case 1109:
     case 1146:
     case 1193: return Error{ErrorCode::Unsupported, said(error)};
+    case 1062: // a unique key has this value already
+        return Error{ErrorCode::NodeExists, said(error)};
     case 1094: // no such connection to kill
         return Error{ErrorCode::NoRow, said(error)};
     case 1059:

@@ -130,8 +130,9 @@ QString ownFreeing(const inspect::LockSnapshot &snapshot, const inspect::Contend
     const auto table = quoted(row->schema) + '.' + quoted(row->table);
     const auto verb =
         layout.flag.isEmpty() ? "DELETE FROM " + table : "UPDATE " + table + " SET " + is(layout.flag, "0");
-    return u"see that no client of %1 works on it, and run: %2"_s.arg(
-        layout.client, label(verb + " WHERE " + conditions.join(" AND "), 600));
+    const auto whose =
+        layout.client.isEmpty() ? u"its holder works no more"_s : u"no client of %1 works on it"_s.arg(layout.client);
+    return u"see that %1, and run: %2"_s.arg(whose, label(verb + " WHERE " + conditions.join(" AND "), 600));
 }
 
 Task<Result<Sent>> clearRow(ForceReleasePlan plan, mariadb::Session *session, FreeingText text, Deadline deadline)

@@ -14,6 +14,7 @@ public:
     explicit MariaDbStage(const StageContext &context) : SqlStage(context, contention::openMariaDbAccess)
     {
         m_server.leasedRows().addTable(contention::simulatedLeases);
+        contention::addMarkedRows(m_server);
     }
 
 protected:
@@ -21,6 +22,8 @@ protected:
     {
         if (contention::takesLeasedRow(m_context.scenario.recipe))
             return m_server.leasedRows().end({contention::simulatedLeases, contention::simulatedName});
+        if (contention::takesMarkedRow(m_context.scenario.recipe))
+            return m_server.markedRows().end(contention::markedRowOf(m_context.scenario.recipe));
         return SqlStage::endHold(contender);
     }
 };

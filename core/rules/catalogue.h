@@ -34,6 +34,7 @@ enum class EndsBy {
     Lease,          // the TTL of its key
     Timestamp,      // a time in its value, which clients compare with their clocks; the key itself stays
     PermitDeadline, // a time beside it, which the next one who asks looks at
+    Never,          // nothing: it stays until somebody takes it away
 };
 
 // How a waiter hears that it may try, or that it has the lock.
@@ -71,8 +72,9 @@ enum class ReleaseMechanism {
 struct RecipeInfo {
     QByteArray id{};
     BackendKind backend = BackendKind::ZooKeeper;
-    QString summary{};      // one line
-    const char *title = ""; // of a run in the window, which translates it (context "Recipe"); empty: the id
+    QByteArray namePrefix{}; // of the names of its locks, where these begin with a word: "MARK#"
+    QString summary{};       // one line
+    const char *title = "";  // of a run in the window, which translates it (context "Recipe"); empty: the id
     Shape shape = Shape::Queue;
     EndsBy endsBy = EndsBy::Session;
     WakeUp wakeUp = WakeUp::Watch;

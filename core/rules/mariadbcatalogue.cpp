@@ -9,6 +9,7 @@ using namespace Qt::StringLiterals;
 std::vector<RecipeInfo> recipesOfMariaDb()
 {
     constexpr auto mariaDb = BackendKind::MariaDb;
+    const auto onlyByItsClient = u"only its own client frees such a row"_s;
     using enum ReleaseMechanism;
     // Requests are statements; a waiter's is answered when its turn has come, so nothing else has to wake it.
     return {
@@ -56,6 +57,7 @@ std::vector<RecipeInfo> recipesOfMariaDb()
                    u"under contention all but one of a round work in vain"_s}},
         {.id = "sql-get-lock",
          .backend = mariaDb,
+         .namePrefix = "GET_LOCK#",
          .summary = u"a lock named by GET_LOCK, held by a connection"_s,
          .title = QT_TRANSLATE_NOOP("Recipe", "GET_LOCK"),
          .shape = Shape::NamedLock,
@@ -100,13 +102,14 @@ std::vector<RecipeInfo> recipesOfMariaDb()
          .shape = Shape::Row,
          .endsBy = EndsBy::Lease, // without any time, of some
          .wakeUp = WakeUp::Polling,
-         .releaseRefusal = u"only its own client frees such a row"_s,
+         .releaseRefusal = onlyByItsClient,
          .fenced = false,
          .simulated = false,
          .flaws = {u"of Knex, knex-migrator and Hangfire a client that dies leaves it held, and nothing says who it "
                    u"was"_s}},
         {.id = "sql-shedlock",
          .backend = mariaDb,
+         .namePrefix = "SHEDLOCK#",
          .summary = u"ShedLock: a row says who has it, and until when"_s,
          .title = QT_TRANSLATE_NOOP("Recipe", "A row with a time"),
          .shape = Shape::Row,
@@ -122,6 +125,41 @@ std::vector<RecipeInfo> recipesOfMariaDb()
          .flaws = {u"who is paused for longer than lock_until holds it no more, and is not told"_s,
                    u"nobody is woken: waiters poll"_s, u"not fair"_s,
                    u"clients must agree on one clock and one time zone: ours take the server's UTC"_s}},
+        {.id = "sql-insert-mark",
+         .backend = mariaDb,
+         .namePrefix = "MARK#",
+         .summary = u"a row that is there while the lock is held: who inserts it holds, and deletes it"_s,
+         .title = QT_TRANSLATE_NOOP("Recipe", "A row as a mark"),
+         .shape = Shape::Row,
+         .endsBy = EndsBy::Never,
+         .wakeUp = WakeUp::Polling,
+         .releaseRefusal = onlyByItsClient,
+         .fenced = false,
+         .requestsAcquireFree = u"1"_s,
+         .requestsAcquireQueued = u"1 per try"_s,
+         .requestsRelease = u"1"_s,
+         .wakeupsPerRelease = u"0"_s,
+         .flaws = {u"a client that dies leaves it held for good"_s,
+                   u"a supervisor that deletes old marks cannot know whether their clients still work: too soon, and "
+                   u"two hold; too late, and all wait"_s,
+                   u"nobody is woken: waiters poll"_s, u"not fair"_s}},
+        {.id = "sql-status-flag",
+         .backend = mariaDb,
+         .namePrefix = "FLAG#",
+         .summary = u"a flag in a row, set where the version is still what was read"_s,
+         .title = QT_TRANSLATE_NOOP("Recipe", "A flag with a version"),
+         .shape = Shape::Row,
+         .endsBy = EndsBy::Never,
+         .wakeUp = WakeUp::Polling,
+         .releaseRefusal = onlyByItsClient,
+         .atomicAcquire = false,
+         .requestsAcquireFree = u"2"_s,
+         .requestsAcquireQueued = u"1 per try, and 1 to set it"_s,
+         .requestsRelease = u"1"_s,
+         .wakeupsPerRelease = u"0"_s,
+         .flaws = {u"a client that dies leaves it held for good, and nothing says who it was"_s,
+                   u"a reply that is lost leaves it unknown whose flag it is, and nobody clears it"_s,
+                   u"nobody is woken: waiters poll"_s, u"not fair"_s}},
     };
 }
 

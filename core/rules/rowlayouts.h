@@ -28,7 +28,7 @@ enum class RowRelease {
 
 struct RowLayout {
     QByteArray prefix{};            // of the names of its locks: "KNEX#"
-    QString client{};               // whose layout it is
+    QString client{};               // whose layout it is; empty: of our own recipe
     QByteArray recipe = "row-lock"; // behind "sql-" or "pg-"
     QByteArray tableSuffix{};       // how the name of its table ends, in lower case
     QByteArrayList columns{};       // the table has all of these, in lower case …
@@ -38,8 +38,9 @@ struct RowLayout {
     QByteArray only{};     // the name of its usual row, which the name of the lock leaves out
     QByteArray flag{};     // is 1 or true while it is held; empty: the row exists only while it is held
     QByteArray owner{};
-    bool isOwnerToken = false; // no two holds of one lock have the same owner
-    QByteArray since{};        // when it was taken
+    bool isOwnerToken = false;  // no two holds of one lock have the same owner
+    bool isOwnerNumber = false; // that is a number, which tells holds apart and names nobody
+    QByteArray since{};         // when it was taken
     RowTime sinceTime = RowTime::Unclear;
     bool isSinceRenewed = false; // … or renewed
     QByteArray ends{};           // until when it is held

@@ -5,6 +5,7 @@
 #include "core/inspect/mariadb/ownid.h"
 #include "core/inspect/mariadb/rights.h"
 #include "core/operate/killconnection.h"
+#include "core/rules/rowlayouts.h"
 #include "core/transport/mysqlprelude.h"
 #include "core/workspace/sqllink.h"
 
@@ -29,6 +30,16 @@ SqlRunLock mariaDbRunLock(const recipes::RecipeInfo &recipe, const QByteArray &n
                           + ".shedlock (name VARCHAR(64) PRIMARY KEY, lock_until TIMESTAMP(3) NOT NULL, locked_at "
                             "TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3), locked_by VARCHAR(255) NOT NULL) "
                             "ENGINE=InnoDB";
+    } else if (recipe.endsBy == recipes::EndsBy::Never) {
+        const bool isFlag = !recipes::rowLayoutNamed(recipe.namePrefix)->flag.isEmpty();
+        row.name = recipe.namePrefix + name + (isFlag ? ".lock_flags#1" : ".lock_marks#sim");
+        row.making
+            << "CREATE TABLE " + name
+                   + ".lock_marks (name VARCHAR(64) PRIMARY KEY, owner VARCHAR(64) NOT NULL, created_at "
+                     "DATETIME(3) NOT NULL) ENGINE=InnoDB"
+            << "CREATE TABLE " + name
+                   + ".lock_flags (id INT PRIMARY KEY, version BIGINT NOT NULL, status INT NOT NULL) ENGINE=InnoDB"
+            << "INSERT INTO " + name + ".lock_flags VALUES (1, 0, 0)";
     } else {
         row.making << "CREATE TABLE " + name + ".row (id INT PRIMARY KEY, version BIGINT NOT NULL) ENGINE=InnoDB"
                    << "INSERT INTO " + name + ".row VALUES (1, 0)";

@@ -21,9 +21,14 @@ std::optional<QByteArray> nameByWhatStandsIn(const QByteArray &lock)
         return row->table.compare(table, Qt::CaseInsensitive) == 0
                && row->columns.front().compare(column, Qt::CaseInsensitive) == 0;
     };
-    const auto prefix = isOf("shedlock", "name")              ? "SHEDLOCK#"
+    QByteArray prefix = isOf("shedlock", "name")              ? "SHEDLOCK#"
                         : isOf("databasechangeloglock", "id") ? "LIQUIBASE#"
                                                               : "";
+    for (const auto &one : recipes::rowLayouts()) { // of our own recipes
+        if (one.client.isEmpty() && one.name == QByteArrayList{row->columns.front().toLower()}
+            && row->table.toLower().endsWith(one.tableSuffix))
+            prefix = one.prefix;
+    }
     const inspect::SqlLockRow held{
         .layout = recipes::rowLayoutNamed(prefix), .schema = row->schema, .table = row->table, .names = row->values};
     return held.layout ? std::optional(inspect::lockRowName(held)) : std::nullopt;

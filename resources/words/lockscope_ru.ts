@@ -218,6 +218,14 @@
         <translation>Строка со сроком</translation>
     </message>
     <message>
+        <source>A row as a mark</source>
+        <translation>Строка-метка</translation>
+    </message>
+    <message>
+        <source>A flag with a version</source>
+        <translation>Флаг с версией</translation>
+    </message>
+    <message>
         <source>SETNX, then EXPIRE</source>
         <translation>SETNX, затем EXPIRE</translation>
     </message>

@@ -218,6 +218,14 @@
         <translation>带期限的一行</translation>
     </message>
     <message>
+        <source>A row as a mark</source>
+        <translation>以一行作标记</translation>
+    </message>
+    <message>
+        <source>A flag with a version</source>
+        <translation>带版本号的标志</translation>
+    </message>
+    <message>
         <source>SETNX, then EXPIRE</source>
         <translation>先 SETNX，再 EXPIRE</translation>
     </message>

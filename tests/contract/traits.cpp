@@ -24,7 +24,10 @@ const std::vector<Exception> &exceptions()
          u"tries that split the votes may all fail; A3 is checked instead"_s},
         {{"G1", "G4", "G5", "H3"},
          [](const RecipeInfo &recipe) { return !recipe.atomicAcquire; },
-         u"a reply that is lost between its two commands locks for ever"_s},
+         u"a reply that is lost on the way locks for ever"_s},
+        {{"G8", "G9", "H11"}, // of H11, G16 is checked instead
+         [](const RecipeInfo &recipe) { return recipe.endsBy == EndsBy::Never; },
+         u"nothing ends what a client held that is gone"_s},
         {{"A11", "D3", "G5"},
          [](const RecipeInfo &recipe) { return !recipe.namesHolder; },
          u"whoever comes late releases the next one's"_s},
@@ -67,18 +70,18 @@ const std::vector<Exception> &exceptions()
 
 QString lacking(const RecipeInfo &recipe, Need need)
 {
-    const bool isLeased = recipe.endsBy != EndsBy::Session;
+    const bool isOfSession = recipe.endsBy == EndsBy::Session;
+    const bool isLeased = !isOfSession && recipe.endsBy != EndsBy::Never;
     const auto unless = [](bool has, const QString &words) { return has ? QString() : words; };
     switch (need) {
     case Need::Exclusive: return unless(!recipe.optimistic, u"nobody waits for anybody"_s);
     case Need::Fair: return unless(recipe.fair, u"not fair"_s);
     case Need::Reentrant: return unless(recipe.reentrant, u"not reentrant"_s);
     case Need::NotReentrant: return unless(!recipe.reentrant, u"reentrant"_s);
-    case Need::Lease: return unless(isLeased, u"held by a session, not by a lease"_s);
-    case Need::Session: return unless(!isLeased, u"held by a lease, not by a session"_s);
+    case Need::Lease: return unless(isLeased, u"not held by a lease"_s);
+    case Need::Session: return unless(isOfSession, u"not held by a session"_s);
     case Need::Renewed:
-        return unless(recipe.renewed,
-                      isLeased ? u"its lease is not prolonged"_s : u"held by a session, not by a lease"_s);
+        return unless(recipe.renewed, isLeased ? u"its lease is not prolonged"_s : u"not held by a lease"_s);
     case Need::ReadWrite: return unless(recipe.readWrite, u"no read mode"_s);
     case Need::Counted: return unless(recipe.counted, u"one permit only"_s);
     case Need::Token: return unless(recipe.fenced, u"no fencing token"_s);

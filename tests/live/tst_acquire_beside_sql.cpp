@@ -81,6 +81,13 @@ private slots:
         row("ShedLock", "SHEDLOCK#shop.shedlock#job",
             {"INSERT INTO shop.shedlock (name, lock_until, locked_at, locked_by) VALUES ('job', UTC_TIMESTAMP(3) + INTERVAL 1 DAY, UTC_TIMESTAMP(3), 'app-7')"},
             "sql-shedlock");
+        row("a mark", "MARK#shop.lock_marks#job",
+            {"INSERT INTO shop.lock_marks VALUES ('job', 'app-7', UTC_TIMESTAMP(3))"}, "sql-insert-mark");
+        row("a mark, by its row", "shop.lock_marks#name=night",
+            {"INSERT INTO shop.lock_marks VALUES ('night', 'app-7', UTC_TIMESTAMP(3))"}, "");
+        row("a flag", "FLAG#shop.lock_flags#1", {"UPDATE shop.lock_flags SET status = 1, version = 7"},
+            "sql-status-flag");
+        row("a flag, by its row", "shop.lock_flags#id=2", {"INSERT INTO shop.lock_flags VALUES (2, 7, 1)"}, "");
         row("ShedLock, by its row", "shop.shedlock#name=night",
             {"INSERT INTO shop.shedlock (name, lock_until, locked_at, locked_by) VALUES ('night', UTC_TIMESTAMP(3) + INTERVAL 1 DAY, UTC_TIMESTAMP(3), 'app-7')"},
             "");

@@ -330,6 +330,32 @@ class TestSimulatedAgainstReal : public MariaDbFixture {
         }
     }
 
+    // Marks and flags, which nothing ends.
+    [[nodiscard]] static Step drawOfMarkedRow(Random &random)
+    {
+        const auto name = QByteArray(random.below(2) == 0 ? "x" : "y");
+        const auto owner = QByteArray::number(qint64(random.below(3)));
+        const auto version = QByteArray::number(qint64(random.below(4)));
+        const QByteArray marks("`shop`.`lock_marks`"), flags("`shop`.`lock_flags`"),
+            mine(" WHERE name = ? AND owner = ?");
+        switch (random.below(7)) {
+        case 6: return {"DELETE FROM " + marks + " WHERE created_at < UTC_TIMESTAMP(3) - INTERVAL 600 SECOND", {}};
+        case 0: return {"DELETE FROM " + marks + mine, {name, owner}};
+        case 1: return {"SELECT COUNT(*) AS mine FROM " + marks + mine, {name, owner}};
+        case 2: return {"SELECT status, version FROM " + flags + " WHERE id = ?", {random.below(4) == 0 ? "2" : "1"}};
+        case 3:
+            return {"UPDATE " + flags
+                        + " SET status = 1, version = version + 1 WHERE version = ? AND id = ? AND status = 0",
+                    {version, "1"}};
+        case 4:
+            return {"UPDATE " + flags + " SET status = 0 WHERE id = ? AND version = ? AND status = 1",
+                    {"1", version}};
+        default:
+            return {"INSERT INTO " + marks + " (name, owner, created_at) VALUES (?, ?, UTC_TIMESTAMP(3))",
+                    {name, owner}};
+        }
+    }
+
 private slots:
     void initTestCase()
     {
@@ -407,6 +433,22 @@ private slots:
         QByteArray different;
         for (int number = 0; number < stepsPerSeed && different.isEmpty(); ++number) {
             send(sessionNames[qsizetype(random.below(3))], drawOfLeasedRow(number, random));
+            different = difference();
+        }
+        QVERIFY2(different.isEmpty(), "seed " + QByteArray::number(seed) + ':' + different);
+    }
+
+    void rowsThatNothingEnds_data() { rowsWithATime_data(); }
+    void rowsThatNothingEnds()
+    {
+        QFETCH(quint64, seed);
+        QVERIFY(run(*m_admin, "DELETE FROM shop.lock_marks"));
+        QVERIFY(run(*m_admin, "UPDATE shop.lock_flags SET version = 0, status = 0"));
+        Random random(seed);
+        openAll();
+        QByteArray different;
+        for (int number = 0; number < stepsPerSeed && different.isEmpty(); ++number) {
+            send(sessionNames[qsizetype(random.below(3))], drawOfMarkedRow(random));
             different = difference();
         }
         QVERIFY2(different.isEmpty(), "seed " + QByteArray::number(seed) + ':' + different);

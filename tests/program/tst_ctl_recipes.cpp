@@ -110,6 +110,8 @@ const std::vector<Played> playedRecipes{
     {"row", "sql-for-update", both, 1, "sql-for-update: 0 holds exclusive, 1 waits exclusive ->0"},
     {"named lock", "sql-get-lock", both, 1, "sql-get-lock: 0 holds exclusive, 1 waits exclusive ~>0"},
     {"row with a time", "sql-shedlock", both, 1, "sql-shedlock: 0 holds exclusive"},
+    {"row as a mark", "sql-insert-mark", both, 1, "sql-insert-mark: 0 holds exclusive"},
+    {"flag with a version", "sql-status-flag", both, 1, "sql-status-flag: 0 holds exclusive"},
     {"advisory lock", "pg-advisory", both, 1, "pg-advisory: 0 holds exclusive, 1 waits exclusive ->0"},
     {"PostgreSQL's row", "pg-for-update", both, 1, "pg-for-update: 0 holds exclusive, 1 waits exclusive ->0"},
 };
@@ -148,9 +150,11 @@ class TestCtlRecipes : public QObject {
         if (backend == BackendKind::Redis)
             place = u"orders-lock-"_s + number;
         else if (backend == BackendKind::MariaDb)
-            place = recipe == "sql-get-lock"   ? u"GET_LOCK#nightly"_s
-                    : recipe == "sql-shedlock" ? u"SHEDLOCK#shop.shedlock#nightly"_s
-                                               : u"shop.stock#id=1"_s;
+            place = recipe == "sql-get-lock"      ? u"GET_LOCK#nightly"_s
+                    : recipe == "sql-shedlock"    ? u"SHEDLOCK#shop.shedlock#nightly"_s
+                    : recipe == "sql-insert-mark" ? u"MARK#shop.lock_marks#nightly"_s
+                    : recipe == "sql-status-flag" ? u"FLAG#shop.lock_flags#1"_s
+                                                  : u"shop.stock#id=1"_s;
         else if (backend == BackendKind::PostgreSql)
             place = recipe == "pg-advisory" ? u"ADVISORY#42"_s : u"public.stock#id=1"_s;
         m_connect = QStringList{u"--connect"_s, u"it="_s + uri};

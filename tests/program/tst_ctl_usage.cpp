@@ -223,13 +223,14 @@ private slots:
             QCOMPARE(fields(recipe.value("requests"_L1).toObject()), words("acquireFree acquireQueued release"));
             QVERIFY(recipe.value("flaws"_L1).isArray());
         }
-        for (const auto &id :
-             words("zk-ephemeral zk-herd-mutex zk-mutex zk-eager-mutex zk-flat-mutex zk-shared-herd zk-shared "
-                   "zk-election zk-lease curator-mutex curator-semaphore-mutex curator-rwlock "
-                   "curator-semaphore curator-leader zookeeper-recipe-lock kazoo-lock kazoo-rwlock "
-                   "kazoo-semaphore redis-setnx-expire redis-getset redis-set-nx redlock redisson-lock "
-                   "redisson-fair-lock redisson-rwlock redisson-fenced-lock redisson-semaphore "
-                   "sql-for-update sql-version sql-get-lock pg-advisory pg-for-update pg-skip-locked pg-table"))
+        for (
+            const auto &id : words(
+                "zk-ephemeral zk-herd-mutex zk-mutex zk-eager-mutex zk-flat-mutex zk-shared-herd zk-shared "
+                "zk-election zk-lease curator-mutex curator-semaphore-mutex curator-rwlock "
+                "curator-semaphore curator-leader zookeeper-recipe-lock kazoo-lock kazoo-rwlock "
+                "kazoo-semaphore redis-setnx-expire redis-getset redis-set-nx redlock redisson-lock "
+                "redisson-fair-lock redisson-rwlock redisson-fenced-lock redisson-semaphore "
+                "sql-for-update sql-version sql-get-lock sql-insert-mark sql-status-flag pg-advisory pg-for-update pg-skip-locked pg-table"))
             QVERIFY2(ids.contains(id), qPrintable(id));
     }
 

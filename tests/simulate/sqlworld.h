@@ -22,6 +22,8 @@ public:
         for (const auto *id : {"1", "2", "3", "4", "5"})
             server.addRow("shop.goods", "id", id, 1);
         server.leasedRows().addTable("shop.shedlock");
+        server.markedRows().addMarks("shop.lock_marks");
+        server.markedRows().addFlag({"shop.lock_flags", "1"});
     }
 
     // Connections are called by letters: 'a' …

@@ -404,6 +404,42 @@ private slots:
         QCOMPARE(sql.heard(), (Heard{"a row 2"}));
     }
 
+    void rowsThatNothingEnds()
+    {
+        SqlWorld sql;
+        sql.open("ab");
+        const QByteArray insert(
+            "INSERT INTO `shop`.`lock_marks` (name, owner, created_at) VALUES (?, ?, UTC_TIMESTAMP(3))"),
+            remove("DELETE FROM `shop`.`lock_marks` WHERE name = ? AND owner = ?"),
+            old("DELETE FROM shop.lock_marks WHERE created_at < UTC_TIMESTAMP(3) - INTERVAL 2 SECOND"),
+            look("SELECT status, version FROM `shop`.`lock_flags` WHERE id = ?"),
+            set("UPDATE `shop`.`lock_flags` SET status = 1, version = version + 1 WHERE version = ? AND id = ? AND "
+                "status = 0"),
+            clear("UPDATE `shop`.`lock_flags` SET status = 0 WHERE id = ? AND version = ? AND status = 1");
+        sql.run('a', insert, {"job", "a"});
+        sql.run('b', insert, {"job", "b"});
+        sql.run('b', remove, {"job", "b"});
+        QCOMPARE(sql.heard(), (Heard{"a 1 changed", "b 1062", "b 0 changed"}));
+        QCOMPARE(sql.server.leftBehind(), QByteArrayList{"mark shop.lock_marks#job"});
+        sql.world.advance(2s);
+        sql.run('b', old);
+        sql.world.advance(1ms);
+        sql.run('b', old);
+        sql.run('b', insert, {"job", "b"});
+        QCOMPARE(sql.heard(), (Heard{"b 0 changed", "b 1 changed", "b 1 changed"}));
+        sql.run('b', remove, {"job", "b"});
+        for (const auto *version : {"0", "0", "1"})
+            sql.run('a', set, {version, "1"});
+        sql.run('b', look, {"1"});
+        sql.run('b', clear, {"1", "0"});
+        sql.run('b', clear, {"1", "1"});
+        sql.run('b', clear, {"1", "1"});
+        sql.run('b', look, {"2"});
+        QCOMPARE(sql.heard(), (Heard{"b 1 changed", "a 1 changed", "a 0 changed", "a 0 changed", "b row 1",
+                                     "b 0 changed", "b 1 changed", "b 0 changed", "b no row"}));
+        QVERIFY(sql.server.leftBehind().isEmpty());
+    }
+
     void unknownTablesAndColumns()
     {
         SqlWorld sql;

@@ -173,6 +173,22 @@ void forcedBetweenLookAndDelete(Scenario &scenario, int telling)
     scenario.planned = {{FaultKind::ForceRelease, at, 0, {}}, {FaultKind::Lag, at - 1ms, 0, {}}};
 }
 
+// The partition begins between the UPDATE and its answer.
+void cutOffFromTheFlag(Scenario &scenario, int telling)
+{
+    scenario.planned = {{FaultKind::Partition, us(50 * (telling / 3)), telling % 3, 12s}};
+}
+
+// It gives up and ends while its INSERT is kept back, which goes in at last.
+void givesUpBehindAPartition(Scenario &scenario, int telling)
+{
+    scenario.seed = static_cast<quint64>(1 + telling);
+    scenario.rounds = 2;
+    scenario.hold = 3s;
+    scenario.wait = 2s;
+    scenario.planned = {{FaultKind::Partition, 100ms, 1, 10s}};
+}
+
 const std::vector<Story> &stories()
 {
     static const std::vector<Story> all{
@@ -245,6 +261,14 @@ const std::vector<Story> &stories()
              return recipe.backend == BackendKind::MariaDb && isOne(invariant, {"exclusion", "effect"});
          },
          FaultKind::Pause, 5, pauseOfADay},
+        {[](const auto &recipe, const auto &invariant) {
+             return recipe.id == "sql-status-flag" && isOne(invariant, {"progress", "cleanliness"});
+         },
+         FaultKind::Partition, 600, cutOffFromTheFlag},
+        {[](const auto &recipe, const auto &invariant) {
+             return recipe.id == "sql-insert-mark" && invariant == "cleanliness";
+         },
+         FaultKind::Partition, 60, givesUpBehindAPartition},
         {[](const auto &recipe, const auto &invariant) {
              return recipe.backend == BackendKind::PostgreSql && isOne(invariant, {"exclusion", "effect"});
          },

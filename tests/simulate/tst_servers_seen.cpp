@@ -30,6 +30,8 @@ private slots:
             << QByteArray("sql-for-update") << QByteArray("locked by c00, queue: c01 c02");
         QTest::newRow("a named lock") << QByteArray("sql-get-lock") << QByteArray("locked by c00, queue: c01 c02");
         QTest::newRow("a row with a time") << QByteArray("sql-shedlock") << QByteArray("by ");
+        QTest::newRow("a mark") << QByteArray("sql-insert-mark") << QByteArray("by ");
+        QTest::newRow("a flag") << QByteArray("sql-status-flag") << QByteArray("status 1, version 3");
         QTest::newRow("a version") << QByteArray("sql-version") << QByteArray("version 3");
         QTest::newRow("a constant") << QByteArray("redis-setnx-expire") << QByteArray("= 1");
         QTest::newRow("a hash's field") << QByteArray("redisson-lock") << QByteArray(": 1 }");

@@ -46,6 +46,12 @@ private slots:
         row("an owner in a table of locks", "app_locks", "name owner", "a host-1", "owner = host-1");
         row("an owner of something else", "documents", "id owner", "7 bob", "");
         row("hostile", "jobs", "id locked_by", "7 \x1b[2J", "locked_by = \\x1B[2J");
+        row("a mark", "lock_marks", "name owner created_at", "a 0f3c 2026-11-28T09:00:00", "owner = 0f3c");
+        row("a flag", "lock_flags", "ID version status", "1 7 1", "status = 1");
+        row("a flag, free", "lock_flags", "id version status", "1 7 0", "");
+        row("a status of something else", "orders", "id version status", "1 7 1", "");
+        row("a status in a table of locks of other columns", "lock_flags", "id version status owner_name", "1 7 1 x",
+            "");
         row("any other row", "stock", "id n version", "1 5 3", "");
     }
     void columnsSayWhetherARowIsTaken()

@@ -4,6 +4,7 @@
 #include "core/inspect/json.h"
 #include "core/inspect/mariadb/poll.h"
 #include "core/operate/forcerelease.h"
+#include "core/rules/catalogue.h"
 #include "tests/support/testmain.h"
 
 #include <set>
@@ -147,6 +148,13 @@ private slots:
         row("Spring 7", "INT_LOCK", "lock_key region client_id created_date expired_after", "SPRING#");
         row("Symfony", "lock_keys", "key_id key_token key_expiration", "SYMFONY#");
         row("Drupal", "d_semaphore", "name value expire", "DRUPAL#");
+        row("a mark", "lock_marks", "name owner created_at", "MARK#");
+        row("a flag", "app_LOCK_flags", "id version status", "FLAG#");
+        row("a status of something else", "orders", "id version status", "");
+        row("locks that are things", "door_locks", "id version status", "");
+        row("flags of locks, with more", "lock_flags", "id version status description", "");
+        row("marks of something else", "book_marks", "name owner created_at", "");
+        row("owners of locks", "bike_locks", "name owner created_at", "");
         row("Quartz", "Q_LOCKS", "sched_name lock_name", "QUARTZ#");
         row("an account that is locked", "user_lock_settings", "id is_locked_out", "");
         row("settings of such columns", "user_lock_settings", "index is_locked", "");
@@ -173,7 +181,9 @@ private slots:
             for (const auto &column : one.name + QByteArrayList{one.flag, one.owner, one.since, one.ends})
                 QVERIFY2(column.isEmpty() || one.columns.contains(column) || one.optional.contains(column),
                          one.prefix);
-            QVERIFY2(one.name.isEmpty() || (!one.why.isEmpty() && !one.client.isEmpty()), one.prefix);
+            QVERIFY2(one.name.isEmpty() || !one.why.isEmpty(), one.prefix);
+            const auto &recipe = recipes::recipeOf("sql-" + one.recipe); // of a client, or of ours
+            QVERIFY2(!one.client.isEmpty() || (recipe.acquirable && recipe.namePrefix == one.prefix), one.prefix);
             QVERIFY2(one.release != recipes::RowRelease::ResetFlag || !one.flag.isEmpty(), one.prefix);
         }
     }
@@ -203,6 +213,40 @@ private slots:
         const auto back = lockRowNamed(name);
         QVERIFY(back && back->layout == row.layout && back->table == row.table);
         QCOMPARE(back->names, names);
+    }
+
+    void rowsThatNothingEnds()
+    {
+        auto row = lockRow("MARK#");
+        row.table = "lock_marks";
+        row.names = {"nightly"};
+        row.lockedBy = "0f3c2a14-97a1-4d7e-8c55-2f8f2a0d9b11";
+        const auto mark = snapshotOfRow(row);
+        QCOMPARE(mark.lock.name, QByteArray("MARK#shop.lock_marks#nightly"));
+        QCOMPARE(mark.recipe, QByteArray("sql-insert-mark"));
+        QCOMPARE(mark.contenders[0].id, row.lockedBy); // as acquire calls its hold
+        QVERIFY(!mark.client && !mark.contenders[0].expiresAt && !mark.waitersKnown);
+        QCOMPARE(*mark.contenders[0].heldSince, ServerTime(1'700'000'000s));
+        const auto plan = operate::planForceRelease(mark, mark.contenders[0].id);
+        QVERIFY(!plan
+                && plan.error().message.contains(u"DELETE FROM `shop`.`lock_marks` WHERE `name` = 'nightly' AND"
+                                                 " `owner` = '0f3c2a14"_s));
+
+        // Its version tells holds apart, and names nobody.
+        SqlLockRow set{.layout = recipes::rowLayoutNamed("FLAG#"),
+                       .schema = "shop",
+                       .table = "lock_flags",
+                       .names = {"1"},
+                       .lockedBy = "7"};
+        const auto flag = snapshotOfRow(set);
+        QCOMPARE(flag.recipe, QByteArray("sql-status-flag"));
+        QCOMPARE(flag.contenders[0].id, QByteArray("7"));
+        QVERIFY(flag.contenders[0].identity->startsWith("holder unknown") && !flag.client);
+        const auto freed = operate::planForceRelease(flag, "7");
+        QVERIFY(!freed);
+        QVERIFY2(freed.error().message.endsWith(u"UPDATE `shop`.`lock_flags` SET `status` = '0' WHERE `id` = '1' AND "
+                                                "`status` = '1' AND `version` = '7'"_s),
+                 qPrintable(freed.error().message));
     }
 
     // What its client would send, with the row as it was seen; nothing is sent from here.

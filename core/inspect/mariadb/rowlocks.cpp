@@ -4,6 +4,7 @@
 #include "core/base/identifiers.h"
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
+#include "core/rules/catalogue.h"
 #include "core/rules/contenderid.h"
 
 #include <QRegularExpression>
@@ -27,12 +28,14 @@ qint64 millisOf(const std::optional<ServerTime> &moment)
 LockSnapshot lockOfRow(const SqlLockRow &row, LockSnapshot lock)
 {
     const auto &layout = *row.layout;
-    lock.recipe = (lock.backend == BackendKind::PostgreSql ? "pg-" : "sql-") + layout.recipe;
+    // Of our recipes for MariaDB and MySQL there are none for PostgreSQL: there it is a row like others.
+    const QByteArray family = lock.backend == BackendKind::PostgreSql ? "pg-" : "sql-";
+    lock.recipe = recipes::findRecipe(family + layout.recipe) ? family + layout.recipe : family + "row-lock";
     // ShedLock writes its host's name; a token is somebody's who speaks its layout, as our own recipe does.
     const bool isOurs = layout.release == recipes::RowRelease::EndTime && isUuid36(row.lockedBy);
     const bool isToken = isOurs || (layout.isOwnerToken && !row.lockedBy.isEmpty());
     // Other rows than Liquibase's own are of programs that use its layout, such as Keycloak.
-    if (!isOurs && (layout.only.isEmpty() || row.names == QByteArrayList{layout.only})) {
+    if (!isOurs && !layout.client.isEmpty() && (layout.only.isEmpty() || row.names == QByteArrayList{layout.only})) {
         lock.client = layout.client;
         lock.clientTraits.notices = layout.notices;
     }
@@ -48,7 +51,7 @@ LockSnapshot lockOfRow(const SqlLockRow &row, LockSnapshot lock)
     Contender holder;
     holder.role = Role::Holder;
     holder.position = 0;
-    const bool isNamed = !row.lockedBy.isEmpty();
+    const bool isNamed = !row.lockedBy.isEmpty() && !layout.isOwnerNumber;
     holder.identity = isNamed ? row.lockedBy : QByteArray("holder unknown; the row does not name it");
     holder.id =
         isToken ? row.lockedBy

@@ -63,14 +63,14 @@ private:
     int m_conflicts = 0;             // in a row
 };
 
-// sql-shedlock: a row that says who has it, and until when.
-
-// One try to have the row: a new token for each, so that what takes back an earlier one can never hit this one.
+// One try to have a row that says whose it is: a new token for each, so that what takes back an earlier one can never
+// hit this one.
 struct RowClaim {
     LeasedRowName row;
     QByteArray token;
 };
 
+// sql-shedlock: a row that says who has it, and until when.
 class LeasedRow final : public LockBase {
 public:
     // `ttl` at least 1 ms. The table has ShedLock's columns, times with milliseconds (TIMESTAMP(3)).
@@ -102,6 +102,62 @@ private:
     WaitGroup m_waitGroup;
     bool m_isRowThere = false; // certainly
     std::optional<Held> m_held;
+};
+
+// sql-insert-mark: a row that is there while the lock is held.
+class MarkLock final : public LockBase {
+public:
+    // The table has the columns name, its primary key, owner and created_at.
+    MarkLock(mariadb::Session &session, const QByteArray &lock, LeasedRowName row, Random random);
+    ~MarkLock() override { shutDown(); }
+
+    Task<Result<void>> release(Deadline deadline) override;
+    Task<Result<bool>> isStillMine(Deadline deadline) override;
+
+private:
+    Task<Result<Grant>> take(Deadline deadline) override;
+    Task<Result<Grant>> poll(Deadline deadline);
+    [[nodiscard]] bool isHeld() const override { return m_held.has_value(); }
+    void letGo() override;
+
+    mariadb::Session *m_session;
+    LeasedRowName m_row;
+    Random m_random;
+    WaitGroup m_waitGroup;
+    std::optional<RowClaim> m_held;
+};
+
+// sql-status-flag: a flag in a row, set by comparing its version.
+class FlagLock final : public LockBase {
+public:
+    // The row is there; its table has the columns id, version and status. UnknownOutcome of acquire(): nobody can
+    // tell whether the flag is ours, and nothing is given back.
+    FlagLock(mariadb::Session &session, const QByteArray &lock, LeasedRowName row, Random random);
+    ~FlagLock() override { shutDown(); }
+
+    Task<Result<void>> release(Deadline deadline) override;
+    Task<Result<bool>> isStillMine(Deadline deadline) override;
+
+private:
+    struct Seen {
+        qint64 version = 0;
+        bool isSet = false;
+    };
+
+    Task<Result<Grant>> take(Deadline deadline) override;
+    Task<Result<Grant>> poll(Deadline deadline);
+    Task<Result<Seen>> look(Deadline deadline);
+    Task<Result<bool>> setOnce(qint64 version, Deadline deadline);
+    // After a lost answer. UnknownOutcome unless the flag is certainly not ours.
+    Task<Result<void>> findNotOurs(qint64 version, Deadline deadline);
+    [[nodiscard]] bool isHeld() const override { return m_version.has_value(); }
+    void letGo() override;
+
+    mariadb::Session *m_session;
+    LeasedRowName m_row;
+    Random m_random;
+    WaitGroup m_waitGroup;
+    std::optional<qint64> m_version; // that we have written, and not cleared yet
 };
 
 } // namespace lockscope::recipes

@@ -28,6 +28,14 @@ Result<std::unique_ptr<Lock>> madeOfLeasedRow(mariadb::Session &session, const Q
     return std::unique_ptr<Lock>(std::make_unique<LeasedRow>(session, lock, name, options.ttl, std::move(random)));
 }
 
+template <class Recipe, auto readName>
+Result<std::unique_ptr<Lock>> madeOfMarkedRow(mariadb::Session &session, const QByteArray &lock,
+                                              const AcquireOptions &, Random random)
+{
+    TRY(auto &name, readName(lock));
+    return std::unique_ptr<Lock>(std::make_unique<Recipe>(session, lock, name, std::move(random)));
+}
+
 const std::map<QByteArray, MadeOnMariaDb> &mariaDbMakers()
 {
     static const std::map<QByteArray, MadeOnMariaDb> all{
@@ -35,6 +43,8 @@ const std::map<QByteArray, MadeOnMariaDb> &mariaDbMakers()
         {"sql-version", made<VersionLock, readRowName>},
         {"sql-get-lock", made<GetLockLock, readNamedLock>},
         {"sql-shedlock", madeOfLeasedRow},
+        {"sql-insert-mark", madeOfMarkedRow<MarkLock, readMarkName>},
+        {"sql-status-flag", madeOfMarkedRow<FlagLock, readFlagName>},
     };
     return all;
 }

@@ -17,7 +17,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-const QByteArray namedLockPrefix("GET_LOCK#"), leasedRowPrefix("SHEDLOCK#");
+const QByteArray namedLockPrefix("GET_LOCK#"), leasedRowPrefix("SHEDLOCK#"), markPrefix("MARK#"), flagPrefix("FLAG#");
 
 // Takes an identifier off the front, with or without backticks, and the `end` that follows it. Empty if
 // there is none.
@@ -105,7 +105,7 @@ Result<RowName> readRowName(const QByteArray &lock)
         return Error{ErrorCode::BadInput, u"\"%1\" is a gap between rows, and cannot be acquired: there is no row to "
                                           u"lock"_s.arg(label(lock))};
     const auto *layout = rowLayoutNamed(lock);
-    if (layout && !lock.startsWith(leasedRowPrefix))
+    if (layout && !lock.startsWith(leasedRowPrefix) && !layout->client.isEmpty())
         return Error{ErrorCode::BadInput,
                      u"\"%1\" is a row that %2 writes to say who has the lock, and cannot be "
                      u"acquired from here: only its own clients take it"_s.arg(label(lock), layout->client)};
@@ -127,18 +127,37 @@ Result<RowName> readRowName(const QByteArray &lock)
     return row;
 }
 
-Result<LeasedRowName> readLeasedRowName(const QByteArray &lock)
+namespace {
+
+Result<LeasedRowName> readNameBehind(const QByteArray &prefix, const QByteArray &lock, const QString &example)
 {
     LeasedRowName row;
-    QByteArray rest = lock.mid(leasedRowPrefix.size());
+    QByteArray rest = lock.mid(prefix.size());
     row.schema = takeIdentifier(rest, '.');
     row.table = takeIdentifier(rest, '#');
     row.name = rest;
-    if (!lock.startsWith(leasedRowPrefix) || row.schema.isEmpty() || row.table.isEmpty() || row.name.isEmpty()
+    if (!lock.startsWith(prefix) || row.schema.isEmpty() || row.table.isEmpty() || row.name.isEmpty()
         || lock.contains('\0'))
-        return Error{ErrorCode::BadInput, u"\"%1\" names no such row; write SHEDLOCK#SCHEMA.TABLE#NAME, for example "
-                                          u"SHEDLOCK#shop.shedlock#nightly"_s.arg(label(lock))};
+        return Error{ErrorCode::BadInput, u"\"%1\" names no such row; write %2SCHEMA.TABLE#%3"_s.arg(
+                                              label(lock), QString::fromLatin1(prefix), example)};
     return row;
+}
+
+} // namespace
+
+Result<LeasedRowName> readLeasedRowName(const QByteArray &lock)
+{
+    return readNameBehind(leasedRowPrefix, lock, u"NAME, for example SHEDLOCK#shop.shedlock#nightly"_s);
+}
+
+Result<LeasedRowName> readMarkName(const QByteArray &lock)
+{
+    return readNameBehind(markPrefix, lock, u"NAME, for example MARK#shop.lock_marks#nightly"_s);
+}
+
+Result<LeasedRowName> readFlagName(const QByteArray &lock)
+{
+    return readNameBehind(flagPrefix, lock, u"ID, for example FLAG#shop.lock_flags#1"_s);
 }
 
 Result<QByteArray> readNamedLock(const QByteArray &lock)
@@ -226,9 +245,14 @@ struct Column {
 
 std::vector<Column> columnsOf(const RowName &name, const mariadb::Rows &rows, std::size_t row)
 {
+    QByteArrayList known;
+    for (const auto &column : rows.columns)
+        known << column.toLower();
+    const auto *layout = rowLayoutOf(name.table, known);
     std::vector<Column> all;
     for (const auto &column : rows.columns) {
-        if (const auto says = saysOf(column, isLockTable(name)); says != Says::Nothing)
+        const bool isItsFlag = layout && column.toLower() == layout->flag;
+        if (const auto says = isItsFlag ? Says::Flag : saysOf(column, isLockTable(name)); says != Says::Nothing)
             all.push_back({says, column, rows.cell(row, column)});
     }
     return all;

@@ -23,7 +23,8 @@ struct RowName {
     [[nodiscard]] QByteArray condition() const;
 };
 
-// A row that is a lock by what stands in it, in a table with ShedLock's columns; its column `name` says which.
+// A row that is a lock by what stands in it. Its column `name` says which (ShedLock's columns, a mark), or `id` (a
+// flag).
 struct LeasedRowName {
     QByteArray schema, table; // as they are, unquoted
     QByteArray name;
@@ -38,6 +39,8 @@ struct LeasedRowName {
 [[nodiscard]] Result<RowName> readRowName(const QByteArray &lock);
 // Schema and table as above; all that follows is the name.
 [[nodiscard]] Result<LeasedRowName> readLeasedRowName(const QByteArray &lock);
+[[nodiscard]] Result<LeasedRowName> readMarkName(const QByteArray &lock);
+[[nodiscard]] Result<LeasedRowName> readFlagName(const QByteArray &lock);
 // The name after "GET_LOCK#".
 [[nodiscard]] Result<QByteArray> readNamedLock(const QByteArray &lock);
 

@@ -12,6 +12,12 @@ namespace {
 constexpr auto looksAfterClientEvery = 1s; // during a wait for a named lock
 constexpr double longestWait = 365.0 * 24 * 3600;
 
+// Whom a write of a row that is a lock would have to wait for is not played: each is a transaction of its own.
+SqlAnswer notSimulated()
+{
+    return error(1235, "In a transaction this is not simulated");
+}
+
 } // namespace
 
 void SqlServer::addRow(const QByteArray &table, const QByteArray &key, const QByteArray &value, qint64 version)
@@ -146,7 +152,7 @@ QByteArrayList SqlServer::leftBehind() const
         left << "lock on " + row.table + '#' + row.value;
     for (const auto &name : m_names.names())
         left << "GET_LOCK#" + name;
-    left << m_leasedRows.leftBehind();
+    left << m_leasedRows.leftBehind() << m_markedRows.leftBehind();
     for (const auto &[id, connection] : m_connections) {
         if (connection.isInTransaction)
             left << "transaction of connection " + QByteArray::number(id);
@@ -282,12 +288,8 @@ void SqlServer::failStatement(Connection &connection)
 std::optional<SqlAnswer> SqlServer::objectionTo(const Statement &statement) const
 {
     const auto &what = statement.what;
-    if (what.table.isEmpty())
+    if (what.table.isEmpty() || LeasedRows::isAbout(what.kind) || MarkedRows::isAbout(what.kind))
         return std::nullopt;
-    if (LeasedRows::isAbout(what.kind))
-        return m_leasedRows.hasTable(what.table)
-                   ? std::nullopt
-                   : std::optional(error(1146, "There is no table '" + what.table + '\''));
     const auto table = m_tables.find(what.table);
     if (table == m_tables.end())
         return error(1146, "There is no table '" + what.table + '\'');
@@ -325,11 +327,11 @@ std::optional<SqlAnswer> SqlServer::run(Connection &connection, const Statement 
     }
     default: break;
     }
-    if (!LeasedRows::isAbout(statement.what.kind))
-        return runSimple(connection, statement);
-    // Whom such a write would have to wait for is not played: each is a transaction of its own.
-    return connection.isInTransaction ? error(1235, "In a transaction this is not simulated")
-                                      : m_leasedRows.run(statement.what, statement.parameters);
+    if (LeasedRows::isAbout(statement.what.kind))
+        return connection.isInTransaction ? notSimulated() : m_leasedRows.run(statement.what, statement.parameters);
+    if (MarkedRows::isAbout(statement.what.kind))
+        return connection.isInTransaction ? notSimulated() : m_markedRows.run(statement.what, statement.parameters);
+    return runSimple(connection, statement);
 }
 
 SqlAnswer SqlServer::runSimple(Connection &connection, const Statement &statement)

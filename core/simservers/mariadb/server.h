@@ -13,6 +13,7 @@
 #include "core/async/virtualloop.h"
 #include "core/mariadb/session.h"
 #include "core/simservers/mariadb/locks.h"
+#include "core/simservers/mariadb/markedrows.h"
 #include "core/simservers/mariadb/statements.h"
 
 #include <cstddef>
@@ -71,9 +72,8 @@ public:
     explicit LeasedRows(VirtualLoop &world) : m_world(world) {}
 
     void addTable(const QByteArray &table) { m_tables.insert(table); }
-    [[nodiscard]] bool hasTable(const QByteArray &table) const { return m_tables.contains(table); }
     [[nodiscard]] static bool isAbout(SqlStatement::Kind kind);
-    // Of a kind that this is about, on a table that is there.
+    // Of a kind that this is about.
     [[nodiscard]] SqlAnswer run(const SqlStatement &what, const QByteArrayList &parameters);
 
     [[nodiscard]] std::vector<Seen> rows() const;
@@ -141,9 +141,11 @@ public:
 
     // When the last statement of it came or ended; none when it runs one, or is gone.
     [[nodiscard]] std::optional<Instant> idleSince(mariadb::ConnectionId connection) const;
-    // The rows that say who has them, and until when.
+    // The rows that say who has them, and until when; and those that nothing ends.
     [[nodiscard]] LeasedRows &leasedRows() { return m_leasedRows; }
     [[nodiscard]] const LeasedRows &leasedRows() const { return m_leasedRows; }
+    [[nodiscard]] MarkedRows &markedRows() { return m_markedRows; }
+    [[nodiscard]] const MarkedRows &markedRows() const { return m_markedRows; }
     // Who holds what and who waits, by the server's word; named locks by their name.
     [[nodiscard]] const RowLocks &rowLocks() const { return m_rows; }
     [[nodiscard]] const NamedLocks &namedLocks() const { return m_names; }
@@ -222,6 +224,7 @@ private:
     RowLocks m_rows;
     NamedLocks m_names;
     LeasedRows m_leasedRows{m_world};
+    MarkedRows m_markedRows{m_world};
     std::map<mariadb::ConnectionId, Connection> m_connections;
     mariadb::ConnectionId m_lastConnection = 2;  // a real one has some of its own
     std::deque<mariadb::ConnectionId> m_granted; // their statements go on

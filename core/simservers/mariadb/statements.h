@@ -38,6 +38,13 @@ struct SqlStatement {
         ExtendLeasedRow, // UPDATE of its time, if it says so still; its owner
         FreeLeasedRow,
         IsLeasedRowMine,
+        InsertMark, // a row that is there while it is held; its owner
+        DeleteMark,
+        DeleteOldMarks, // that are older than so many seconds, whoever has them
+        IsMarkMine,
+        ReadFlag, // status and version
+        SetFlag,  // status 1 and the next version, WHERE the version is … and the status 0
+        ClearFlag,
         GetLock,
         ReleaseLock,
         IsLockMine, // IS_USED_LOCK(?) = CONNECTION_ID()

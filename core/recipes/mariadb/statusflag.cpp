@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// A flag in a row, set by compare and set. Source: the "optimistic" lock of introductions to distributed locks, a
+// table with id, version and status (docs/layouts.md, "MariaDB and MySQL").
+//   1. SELECT status, version. Status 1: taken; pause, a little at random, and go to 1.
+//   2. Status 0: UPDATE it to 1 and the version to one more, WHERE the version is what was read (and, unlike the
+//      source, the status still 0). A row changed: the lock is ours, and the new version is its fencing token.
+//   3. No row changed: somebody was faster. Pause, and go to 1.
+//   4. The answer to 2 was lost: read the row. Another version, or status 0: it is not ours; go to 1. The version
+//      that we would have written, with status 1: ours, or of another who had read the same. Nobody can tell:
+//      UnknownOutcome.
+//   5. To release, UPDATE the status to 0, WHERE version and status are ours.
+//
+// Nothing ends it: who dies, or loses the answer to 2, may leave the flag set for ever. Not fair, nobody is woken.
+#include "core/recipes/mariadb/locks.h"
+
+#include "core/async/sleep.h"
+#include "core/base/identifiers.h"
+#include "core/recipes/mariadb/rowclaim.h"
+
+namespace lockscope::recipes {
+
+using namespace Qt::StringLiterals;
+using mariadb::Rows;
+using mariadb::Statement;
+
+namespace {
+
+// Not lasting, although a flag stays: so whoever gives up on the answer kills the connection, and it does not come
+// late.
+Statement settingFlag(const LeasedRowName &row, qint64 version)
+{
+    return {"UPDATE " + row.quotedTable()
+                + " SET status = 1, version = version + 1 WHERE version = ? AND id = ? AND status = 0",
+            {QByteArray::number(version), row.name},
+            {},
+            false};
+}
+
+Statement clearingFlag(const LeasedRowName &row, qint64 version)
+{
+    return {"UPDATE " + row.quotedTable() + " SET status = 0 WHERE id = ? AND version = ? AND status = 1",
+            {row.name, QByteArray::number(version)},
+            {},
+            true};
+}
+
+// Nobody waits for the answer any more. If it says that the flag became ours, that is given back; without an answer
+// nothing is, for it may be another's.
+Task<bool> giveBackIfSet(mariadb::Session *session, Reply<Rows> setting, Statement clearing)
+{
+    const auto set = co_await setting;
+    if (!set)
+        co_return !isUncertain(set.error()) || set.error().code == ErrorCode::NotConnected;
+    if (set->affected != 1)
+        co_return true;
+    const bool isGone = co_await giveBackRow(session, clearing);
+    co_return isGone;
+}
+
+// Stands for whoever waits for the answer.
+class FlagGuard {
+public:
+    FlagGuard(mariadb::Session *session, WaitGroup waitGroup, Reply<Rows> setting, Statement clearing)
+        : m_session(session), m_waitGroup(std::move(waitGroup)), m_setting(std::move(setting)),
+          m_clearing(std::move(clearing))
+    {
+    }
+    FlagGuard(const FlagGuard &) = delete;
+    FlagGuard &operator=(const FlagGuard &) = delete;
+    ~FlagGuard()
+    {
+        if (!m_isAnswered)
+            m_waitGroup.add(m_session->background(), giveBackIfSet(m_session, m_setting, m_clearing));
+    }
+    void answered() { m_isAnswered = true; }
+
+private:
+    mariadb::Session *m_session;
+    WaitGroup m_waitGroup;
+    Reply<Rows> m_setting;
+    Statement m_clearing;
+    bool m_isAnswered = false;
+};
+
+} // namespace
+
+FlagLock::FlagLock(mariadb::Session &session, const QByteArray &lock, LeasedRowName row, Random random)
+    : LockBase(session.loop(), lock), m_session(&session), m_row(std::move(row)), m_random(std::move(random)),
+      m_waitGroup(session.loop())
+{
+}
+
+Task<Result<Grant>> FlagLock::take(Deadline deadline)
+{
+    auto taken = co_await poll(deadline);
+    auto answer = co_await withNothingLeft(m_session, m_waitGroup, std::move(taken));
+    co_return answer;
+}
+
+Task<Result<Grant>> FlagLock::poll(Deadline deadline)
+{
+    auto &loop = m_session->loop();
+    for (;;) {
+        CO_TRY_VOID(co_await untilConnected(m_session, deadline));
+        const auto seen = co_await look(answerBy(*m_session, deadline)); // 1
+        if (!seen && !isUncertain(seen.error()))
+            co_return seen.error();
+        if (seen && !seen->isSet) {
+            CO_TRY(const auto &isOurs, co_await setOnce(seen->version, deadline)); // 2
+            if (isOurs)
+                co_return Grant{QByteArray::number(*m_version), *m_version, {}};
+        }
+        if (deadline.hasPassed(loop))
+            co_return Error{ErrorCode::TimedOut, u"timed out waiting for its holder"_s, true};
+        auto pause = pauseBetweenTries(loop, m_random, deadline); // 3
+        co_await pause;
+    }
+}
+
+Task<Result<FlagLock::Seen>> FlagLock::look(Deadline deadline)
+{
+    const Statement select{
+        "SELECT status, version FROM " + m_row.quotedTable() + " WHERE id = ?", {m_row.name}, {}, false};
+    auto reading = m_session->execute(select, deadline);
+    CO_TRY(const auto &row, co_await reading);
+    if (row.rows.empty())
+        co_return Error{ErrorCode::NoRow, u"there is no such row, and so no flag to set"_s};
+    const auto status = row.cell(0, "status").value_or(QByteArray());
+    bool isNumber = false;
+    const auto version = row.cell(0, "version").value_or(QByteArray()).toLongLong(&isNumber);
+    if (row.rows.size() != 1 || !isNumber || (status != "0" && status != "1"))
+        co_return Error{
+            ErrorCode::Unsupported,
+            u"it is no row with a whole number as \"version\" and 0 or 1 as \"status\", or there are several"_s};
+    co_return Seen{version, status == "1"};
+}
+
+// Whether the flag is ours now.
+Task<Result<bool>> FlagLock::setOnce(qint64 version, Deadline deadline)
+{
+    auto setting = m_session->execute(settingFlag(m_row, version), answerBy(*m_session, deadline));
+    FlagGuard guard(m_session, m_waitGroup, setting, clearingFlag(m_row, version + 1));
+    const auto set = co_await setting;
+    guard.answered();
+    if (set) {
+        if (set->affected == 1)
+            m_version = version + 1;
+        co_return set->affected == 1;
+    }
+    if (set.error().code == ErrorCode::NotConnected || set.error().code == ErrorCode::DeadlockVictim)
+        co_return false;
+    if (!isUncertain(set.error()))
+        co_return set.error();
+    CO_TRY_VOID(co_await findNotOurs(version, deadline)); // 4
+    co_return false;
+}
+
+Task<Result<void>> FlagLock::findNotOurs(qint64 version, Deadline deadline)
+{
+    const Error unknown{
+        ErrorCode::UnknownOutcome,
+        u"the answer was lost, and version %1 may be ours or another's: nobody can tell whose flag "
+        u"this is. Should it be ours, it stays set until somebody sets status to 0"_s.arg(version + 1)};
+    for (;;) {
+        const auto connected = co_await untilConnected(m_session, deadline);
+        if (!connected)
+            co_return unknown;
+        const auto seen = co_await look(answerBy(*m_session, deadline));
+        if (seen && (!seen->isSet || seen->version != version + 1))
+            co_return Result<void>();
+        if (seen || !isUncertain(seen.error()) || deadline.hasPassed(m_session->loop()))
+            co_return unknown;
+        auto pause = sleepFor(m_session->loop(), pauseAfterTrouble);
+        co_await pause;
+    }
+}
+
+Task<Result<void>> FlagLock::release(Deadline deadline)
+{
+    if (!m_version)
+        co_return Error{ErrorCode::NotHeld, u"%1 is not held by us"_s.arg(name())};
+    const auto version = *std::exchange(m_version, std::nullopt);
+    auto freeing = freeRow(m_session, m_waitGroup, clearingFlag(m_row, version), name(), deadline); // 5
+    auto freed = co_await freeing;
+    co_return freed;
+}
+
+Task<Result<bool>> FlagLock::isStillMine(Deadline deadline)
+{
+    if (!m_version)
+        co_return false;
+    const auto mine = *m_version;
+    CO_TRY(const auto &seen, co_await look(deadline));
+    const bool isOurs = seen.isSet && seen.version == mine;
+    co_return isOurs;
+}
+
+void FlagLock::letGo()
+{
+    if (m_version)
+        m_waitGroup.add(m_session->background(), giveBackRow(m_session, clearingFlag(m_row, *m_version)));
+    m_version.reset();
+}
+
+} // namespace lockscope::recipes
