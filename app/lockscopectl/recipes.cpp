@@ -27,9 +27,9 @@ QJsonObject recipeJson(const RecipeInfo &recipe)
     QJsonArray flaws;
     for (const auto &flaw : recipe.flaws)
         flaws.append(flaw);
-    const QJsonObject requests{{u"acquireFree"_s, countOrNull(recipe.requestsAcquireFree)},
-                               {u"acquireQueued"_s, countOrNull(recipe.requestsAcquireQueued)},
-                               {u"release"_s, countOrNull(recipe.requestsRelease)}};
+    const QJsonObject requests{{u"acquireFree"_s, countOrNull(recipe.counts.acquireFree)},
+                               {u"acquireQueued"_s, countOrNull(recipe.counts.acquireQueued)},
+                               {u"release"_s, countOrNull(recipe.counts.release)}};
     return {{u"id"_s, QString::fromUtf8(recipe.id)},
             {u"backend"_s, infoOf(recipe.backend).word},
             {u"summary"_s, recipe.summary},
@@ -38,7 +38,7 @@ QJsonObject recipeJson(const RecipeInfo &recipe)
             {u"reentrant"_s, recipe.reentrant},
             {u"teachingOnly"_s, recipe.teachingOnly},
             {u"requests"_s, requests},
-            {u"wakeupsPerRelease"_s, countOrNull(recipe.wakeupsPerRelease)},
+            {u"wakeupsPerRelease"_s, countOrNull(recipe.counts.wakeUps)},
             {u"flaws"_s, flaws}};
 }
 
@@ -60,9 +60,9 @@ void printTable()
         const auto acquirable = !recipe.acquirable    ? u"seen only"_s
                                 : recipe.teachingOnly ? u"for teaching"_s
                                                       : u"yes"_s;
-        table.add({QString::fromUtf8(recipe.id), acquirable, orDash(recipe.requestsAcquireFree),
-                   orDash(recipe.requestsAcquireQueued), orDash(recipe.requestsRelease),
-                   orDash(recipe.wakeupsPerRelease), recipe.summary});
+        table.add({QString::fromUtf8(recipe.id), acquirable, orDash(recipe.counts.acquireFree),
+                   orDash(recipe.counts.acquireQueued), orDash(recipe.counts.release), orDash(recipe.counts.wakeUps),
+                   recipe.summary});
     }
     print(table.text(terminalWidth()));
     print(u"\nFREE, QUEUED and RELEASE are requests sent; N is the number of waiters. Flaws: --json."_s);

@@ -20,14 +20,8 @@ BackendInfo zooKeeper()
         .schemes = {{u"zk"_s, Scheme::ZooKeeper}},
         .path = UriPath::Chroot,
         .hasAdminPort = true,
-        .isNodesApart = false,
-        .isOneHost = false,
         .namesPaths = true,
-        .hasTtl = false,
-        .oneLockEach = false,
         .isSessionOneClient = true,
-        .isIdentityAnAccount = false,
-        .areThreadsNamed = false,
         .isTokenTransactionId = true,
         .uriHelp = u"zk://[user:password@]host:port[,host:port…][/chroot][?admin=PORT]"_s,
         .lockHelp = u"a queue's directory (zk:/locks/orders), a lock's only node"_s,
@@ -74,16 +68,9 @@ BackendInfo redis()
                      .exampleUri = u"redis+sentinel://10.0.5.1:26379,10.0.5.2:26379/mymaster"_s,
                      .title = u"Redis behind Sentinel"_s}},
         .path = UriPath::DatabaseNumber,
-        .hasAdminPort = false,
         .isNodesApart = true,
-        .isOneHost = false,
-        .namesPaths = false,
         .hasTtl = true,
-        .oneLockEach = false,
-        .isSessionOneClient = false,
-        .isIdentityAnAccount = false,
         .areThreadsNamed = true,
-        .isTokenTransactionId = false,
         .uriHelp = u"redis://[user:password@]host:port[,host:port…][/db] (several: a Redlock set), rediss://…, "
                    u"redis+cluster://host:port[,…], redis+sentinel://host:port[,…]/SERVICE[/db]"_s,
         .lockHelp = u"a Redis key (redis:orders-lock)"_s,
@@ -107,6 +94,21 @@ BackendInfo redis()
     };
 }
 
+BackendWords wordsOfSql(const QString &entry)
+{
+    return {.entry = entry,
+            .looked = u"locks"_s,
+            .lookedOne = u"lock"_s,
+            .client = u"connection"_s,
+            .waitsFor = u"waits for"_s,
+            .whoWaits = u"Who blocks whom"_s,
+            .raw = u"Connections"_s,
+            .rawEntry = u"Connection"_s,
+            .rawValue = u"Transaction or connection"_s,
+            .wokenBy = {},
+            .nothing = u"the server shows nobody who holds it or waits for it"_s};
+}
+
 BackendInfo mariaDb()
 {
     return {
@@ -117,16 +119,9 @@ BackendInfo mariaDb()
         .defaultPort = 3306,
         .schemes = {{u"mariadb"_s, Scheme::MariaDb}, {u"mysql"_s, Scheme::MariaDb}},
         .path = UriPath::DatabaseName,
-        .hasAdminPort = false,
-        .isNodesApart = false,
         .isOneHost = true,
-        .namesPaths = false,
-        .hasTtl = false,
         .oneLockEach = true,
-        .isSessionOneClient = false,
         .isIdentityAnAccount = true,
-        .areThreadsNamed = false,
-        .isTokenTransactionId = false,
         .uriHelp = u"mariadb://[user[:password]@]host:port[/database]"_s,
         .lockHelp = u"a row (mariadb:shop.stock#id=1), a named SQL lock (mariadb:GET_LOCK#name), a "
                     u"table (mariadb:TABLE#shop.stock)"_s,
@@ -137,17 +132,7 @@ BackendInfo mariaDb()
         .pathLabel = u"&Database"_s,
         .pathMissing = u"none: all that the user may see"_s,
         .endsStatement = u"KILL QUERY"_s,
-        .words = {.entry = u"row"_s,
-                  .looked = u"locks"_s,
-                  .lookedOne = u"lock"_s,
-                  .client = u"connection"_s,
-                  .waitsFor = u"waits for"_s,
-                  .whoWaits = u"Who blocks whom"_s,
-                  .raw = u"Connections"_s,
-                  .rawEntry = u"Connection"_s,
-                  .rawValue = u"Transaction or connection"_s,
-                  .wokenBy = {},
-                  .nothing = u"the server shows nobody who holds it or waits for it"_s},
+        .words = wordsOfSql(u"row"_s),
     };
 }
 
@@ -161,16 +146,8 @@ BackendInfo etcd()
         .defaultPort = 2379,
         .schemes = {{u"etcd"_s, Scheme::Etcd}, {u"etcds"_s, Scheme::Etcd, true}},
         .path = UriPath::DatabaseName,
-        .hasAdminPort = false,
-        .isNodesApart = false,
-        .isOneHost = false,
-        .namesPaths = false,
         .hasTtl = true,
-        .oneLockEach = false,
         .isSessionOneClient = true,
-        .isIdentityAnAccount = false,
-        .areThreadsNamed = false,
-        .isTokenTransactionId = false,
         .uriHelp = u"etcd://[user:password@]host:port[,host:port…][/PREFIX]"_s,
         .lockHelp = u"a mutex of etcd by the prefix of its keys (etcd:orders for the keys orders/…)"_s,
         .exampleLock = u"orders"_s,
@@ -203,16 +180,9 @@ BackendInfo postgreSql()
         .defaultPort = 5432,
         .schemes = {{u"postgresql"_s, Scheme::PostgreSql}, {u"postgres"_s, Scheme::PostgreSql}},
         .path = UriPath::DatabaseName,
-        .hasAdminPort = false,
-        .isNodesApart = false,
         .isOneHost = true,
-        .namesPaths = false,
-        .hasTtl = false,
         .oneLockEach = true,
-        .isSessionOneClient = false,
         .isIdentityAnAccount = true,
-        .areThreadsNamed = false,
-        .isTokenTransactionId = false,
         .uriHelp = u"postgresql://[user[:password]@]host:port[/database]"_s,
         .lockHelp = u"an advisory lock by its key or its two (postgresql:ADVISORY#42, ADVISORY#7,42), a row "
                     u"(postgresql:public.stock#id=1), a table"_s,
@@ -225,17 +195,7 @@ BackendInfo postgreSql()
         .endsStatement = u"pg_cancel_backend"_s,
         .breaksCycles = u"PostgreSQL finds it%1, and ends a statement of it"_s,
         .breaksCyclesAfter = u"deadlock_timeout"_s,
-        .words = {.entry = u"lock"_s,
-                  .looked = u"locks"_s,
-                  .lookedOne = u"lock"_s,
-                  .client = u"connection"_s,
-                  .waitsFor = u"waits for"_s,
-                  .whoWaits = u"Who blocks whom"_s,
-                  .raw = u"Connections"_s,
-                  .rawEntry = u"Connection"_s,
-                  .rawValue = u"Transaction or connection"_s,
-                  .wokenBy = {},
-                  .nothing = u"the server shows nobody who holds it or waits for it"_s},
+        .words = wordsOfSql(u"lock"_s),
     };
 }
 

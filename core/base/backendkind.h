@@ -72,18 +72,20 @@ struct BackendInfo {
     quint16 defaultPort;
     std::vector<BackendScheme> schemes; // the first is the one that is written
     UriPath path;
-    bool hasAdminPort; // the URI takes ?admin=PORT
-    bool isNodesApart; // several hosts are independent nodes, of which a majority counts: none may stand there twice
-    bool isOneHost;    // a connection is to one server; several in a URI are refused, not tried one after the other
-    bool namesPaths;   // a lock's name is a path: "/" first, none at the end
-    bool hasTtl;       // holds are leases, whose length the client says
-    bool oneLockEach;  // a session carries one lock at a time
-    bool isSessionOneClient;   // with all its threads; and no other server gives its id to anybody else
-    bool isIdentityAnAccount;  // what stands for a client's identity is the user it logged in as
-    bool areThreadsNamed;      // what an entry says of its holder may be its client and that one's thread
-    bool isTokenTransactionId; // a fencing token is a zxid, which is written in hexadecimal
-    QString uriHelp;           // its URIs, for --help
-    QString lockHelp;          // what its locks are called, likewise
+    bool hasAdminPort = false; // the URI takes ?admin=PORT
+    // Several hosts are independent nodes, of which a majority counts: none may stand there twice.
+    bool isNodesApart = false;
+    // A connection is to one server; several in a URI are refused, not tried one after the other.
+    bool isOneHost = false;
+    bool namesPaths = false;           // a lock's name is a path: "/" first, none at the end
+    bool hasTtl = false;               // holds are leases, whose length the client says
+    bool oneLockEach = false;          // a session carries one lock at a time
+    bool isSessionOneClient = false;   // with all its threads; and no other server gives its id to anybody else
+    bool isIdentityAnAccount = false;  // what stands for a client's identity is the user it logged in as
+    bool areThreadsNamed = false;      // what an entry says of its holder may be its client and that one's thread
+    bool isTokenTransactionId = false; // a fencing token is a zxid, which is written in hexadecimal
+    QString uriHelp;                   // its URIs, for --help
+    QString lockHelp;                  // what its locks are called, likewise
     QString exampleLock;
     QString exampleName;            // for a form
     QString exampleHosts;           // there, too

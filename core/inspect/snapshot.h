@@ -194,8 +194,8 @@ struct LockSnapshot {
 // Entries or waits that a server shows and that no lock accounts for: a clause without a full stop.
 struct Unexplained {
     qint64 count = 0;
-    QString text;       // "1 key has a lease and belongs to no lock"
-    QByteArray example; // one of them as the server names it; may be empty
+    QString text;        // "1 key has a lease and belongs to no lock"
+    QByteArray example;  // one of them as the server names it; may be empty
     bool isWait = false; // clients that the server says wait: findings lists it as "unexplained-wait"
     friend bool operator==(const Unexplained &, const Unexplained &) = default;
 };

@@ -3,15 +3,36 @@
 
 #include "core/base/text.h"
 
+#include <QFile>
 #include <QSqlDatabase>
 #include <QSqlError>
 #include <QSqlQuery>
 #include <QStringDecoder>
 #include <QVariant>
 
+// Resources of a static library have to be asked for, and from outside of any namespace.
+static void initSqlResources()
+{
+    Q_INIT_RESOURCE(lockscope_core);
+}
+
 namespace lockscope::mariadb {
 
 using namespace Qt::StringLiterals;
+
+QByteArray sqlText(const char *name)
+{
+    initSqlResources();
+    QFile file(u":/lockscope/sql/%1.sql"_s.arg(QString::fromLatin1(name)));
+    if (!file.open(QIODevice::ReadOnly))
+        qFatal("no statement named %s in the resources", name);
+    QByteArray text;
+    while (!file.atEnd()) {
+        if (const auto line = file.readLine(); !line.startsWith("--"))
+            text += line;
+    }
+    return text.simplified();
+}
 
 namespace {
 

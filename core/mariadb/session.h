@@ -69,6 +69,9 @@ struct Rows {
     }
 };
 
+// The text of resources/sql/NAME.sql in one line, without its comments. Any thread.
+[[nodiscard]] QByteArray sqlText(const char *name);
+
 struct Statement {
     using Answer = Rows;
     QByteArray text;           // a ? for each parameter

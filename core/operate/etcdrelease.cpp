@@ -201,7 +201,9 @@ void planEndLease(ForceReleasePlan &plan, const Contender &holder)
     plan.wakes = plan.before.waiterCount() == 0
                      ? wokenBeside(plan.before)
                      : u"the next in the queue, by the deletion; nothing else to publish"_s;
-    plan.who = plan.nextHolder ? label(*plan.nextHolder, 80) : u"nobody: then the lock is free"_s;
+    plan.who = plan.nextHolder            ? label(*plan.nextHolder, 80)
+               : plan.before.waitersKnown ? u"nobody: then the lock is free"_s
+                                          : u"nobody known"_s;
     plan.alsoLost = u"not known: whatever else hangs on the lease"_s;
     plan.otherLocksKnown = false;
     plan.warnings

@@ -13,195 +13,73 @@ namespace {
 
 // What a Redis command is, said for the log: without secrets, escaped and cut.
 
+// Words with a space between them.
+QSet<QByteArray> wordsIn(const char *text, const QByteArray &before = {})
+{
+    QSet<QByteArray> all;
+    for (const auto &word : QByteArray(text).simplified().split(' '))
+        all.insert(before + word);
+    return all;
+}
+
 // Commands that change no data, no setting and no other client. What is not here counts as a write:
 // a command of tomorrow is refused rather than let through. PFCOUNT and SORT are left out on purpose
 // (the one may store its cache, the other takes STORE), and so is TOUCH, which resets idle times.
 const QSet<QByteArray> &readOnlyCommands()
 {
-    static const QSet<QByteArray> table{
+    static const auto table = wordsIn(
         // keys
-        "EXISTS",
-        "TYPE",
-        "TTL",
-        "PTTL",
-        "EXPIRETIME",
-        "PEXPIRETIME",
-        "KEYS",
-        "SCAN",
-        "RANDOMKEY",
-        "DBSIZE",
-        "DUMP",
-        "SORT_RO",
+        "EXISTS TYPE TTL PTTL EXPIRETIME PEXPIRETIME KEYS SCAN RANDOMKEY DBSIZE DUMP SORT_RO "
         // strings
-        "GET",
-        "MGET",
-        "STRLEN",
-        "GETRANGE",
-        "SUBSTR",
-        "GETBIT",
-        "BITCOUNT",
-        "BITPOS",
-        "BITFIELD_RO",
-        "LCS",
+        "GET MGET STRLEN GETRANGE SUBSTR GETBIT BITCOUNT BITPOS BITFIELD_RO LCS "
         // hashes
-        "HGET",
-        "HMGET",
-        "HGETALL",
-        "HKEYS",
-        "HVALS",
-        "HLEN",
-        "HEXISTS",
-        "HSTRLEN",
-        "HSCAN",
-        "HRANDFIELD",
-        "HTTL",
-        "HPTTL",
-        "HEXPIRETIME",
-        "HPEXPIRETIME",
+        "HGET HMGET HGETALL HKEYS HVALS HLEN HEXISTS HSTRLEN HSCAN HRANDFIELD HTTL HPTTL HEXPIRETIME "
+        "HPEXPIRETIME "
         // lists
-        "LLEN",
-        "LRANGE",
-        "LINDEX",
-        "LPOS",
+        "LLEN LRANGE LINDEX LPOS "
         // sets
-        "SCARD",
-        "SMEMBERS",
-        "SISMEMBER",
-        "SMISMEMBER",
-        "SRANDMEMBER",
-        "SSCAN",
-        "SINTER",
-        "SINTERCARD",
-        "SUNION",
-        "SDIFF",
+        "SCARD SMEMBERS SISMEMBER SMISMEMBER SRANDMEMBER SSCAN SINTER SINTERCARD SUNION SDIFF "
         // sorted sets
-        "ZCARD",
-        "ZCOUNT",
-        "ZLEXCOUNT",
-        "ZRANGE",
-        "ZRANGEBYLEX",
-        "ZRANGEBYSCORE",
-        "ZREVRANGE",
-        "ZREVRANGEBYLEX",
-        "ZREVRANGEBYSCORE",
-        "ZRANK",
-        "ZREVRANK",
-        "ZSCORE",
-        "ZMSCORE",
-        "ZRANDMEMBER",
-        "ZSCAN",
-        "ZINTER",
-        "ZINTERCARD",
-        "ZUNION",
-        "ZDIFF",
+        "ZCARD ZCOUNT ZLEXCOUNT ZRANGE ZRANGEBYLEX ZRANGEBYSCORE ZREVRANGE ZREVRANGEBYLEX ZREVRANGEBYSCORE "
+        "ZRANK ZREVRANK ZSCORE ZMSCORE ZRANDMEMBER ZSCAN ZINTER ZINTERCARD ZUNION ZDIFF "
         // streams and places
-        "XLEN",
-        "XRANGE",
-        "XREVRANGE",
-        "XREAD",
-        "XPENDING",
-        "GEODIST",
-        "GEOHASH",
-        "GEOPOS",
-        "GEOSEARCH",
-        "GEORADIUS_RO",
-        "GEORADIUSBYMEMBER_RO",
+        "XLEN XRANGE XREVRANGE XREAD XPENDING GEODIST GEOHASH GEOPOS GEOSEARCH GEORADIUS_RO "
+        "GEORADIUSBYMEMBER_RO "
         // the server itself, and our own connection to it
-        "PING",
-        "ECHO",
-        "TIME",
-        "INFO",
-        "LASTSAVE",
-        "ROLE",
-        "AUTH",
-        "HELLO",
-        "SELECT",
-        "QUIT",
-        "RESET",
-        "READONLY",
-        "READWRITE",
-        "ASKING",
-        "WAIT",
-        "WATCH",
-        "UNWATCH",
-        "SUBSCRIBE",
-        "PSUBSCRIBE",
-        "SSUBSCRIBE",
-        "UNSUBSCRIBE",
-        "PUNSUBSCRIBE",
-        "SUNSUBSCRIBE",
+        "PING ECHO TIME INFO LASTSAVE ROLE AUTH HELLO SELECT QUIT RESET READONLY READWRITE ASKING WAIT WATCH "
+        "UNWATCH SUBSCRIBE PSUBSCRIBE SSUBSCRIBE UNSUBSCRIBE PUNSUBSCRIBE SUNSUBSCRIBE "
         // scripts that the server itself keeps from writing
-        "EVAL_RO",
-        "EVALSHA_RO",
-        "FCALL_RO",
-    };
+        "EVAL_RO EVALSHA_RO FCALL_RO ");
     return table;
 }
 
 // The same for commands that are families: "COMMAND SUBCOMMAND".
 const QSet<QByteArray> &readOnlySubcommands()
 {
-    static const QSet<QByteArray> table{
-        "CLIENT LIST",
-        "CLIENT ID",
-        "CLIENT INFO",
-        "CLIENT GETNAME",
-        "CLIENT SETNAME",
-        "CLIENT SETINFO",
-        "CLIENT GETREDIR",
-        "CLIENT TRACKING",
-        "CLIENT TRACKINGINFO",
-        "CLIENT CACHING",
-        "CLIENT NO-EVICT",
-        "CLIENT NO-TOUCH",
-        "CLIENT HELP",
-        "CONFIG GET",
-        "CONFIG HELP",
-        "PUBSUB CHANNELS",
-        "PUBSUB NUMSUB",
-        "PUBSUB NUMPAT",
-        "PUBSUB SHARDCHANNELS",
-        "PUBSUB SHARDNUMSUB",
-        "OBJECT ENCODING",
-        "OBJECT IDLETIME",
-        "OBJECT FREQ",
-        "OBJECT REFCOUNT",
-        "MEMORY USAGE",
-        "MEMORY STATS",
-        "MEMORY DOCTOR",
-        "COMMAND COUNT",
-        "COMMAND INFO",
-        "COMMAND DOCS",
-        "COMMAND LIST",
-        "COMMAND GETKEYS",
-        "SCRIPT EXISTS",
-        "FUNCTION LIST",
-        "FUNCTION STATS",
-        "SLOWLOG GET",
-        "SLOWLOG LEN",
-        "LATENCY LATEST",
-        "LATENCY HISTORY",
-        "LATENCY HISTOGRAM",
-        "LATENCY DOCTOR",
-        "XINFO STREAM",
-        "XINFO GROUPS",
-        "XINFO CONSUMERS",
-        "ACL WHOAMI",
-        "ACL GETUSER",
-        "ACL CAT",
-        "ACL DRYRUN",
-        "CLUSTER INFO",
-        "CLUSTER NODES",
-        "CLUSTER SLOTS",
-        "CLUSTER SHARDS",
-        "CLUSTER MYID",
-        "CLUSTER KEYSLOT",
-        "CLUSTER COUNTKEYSINSLOT",
-        "CLUSTER GETKEYSINSLOT",
-        "CLUSTER REPLICAS",
-        "CLUSTER LINKS",
-        "MODULE LIST",
-    };
+    static const auto table = [] {
+        constexpr std::pair<const char *, const char *> families[]{
+            {"CLIENT ", "LIST ID INFO GETNAME SETNAME SETINFO GETREDIR TRACKING TRACKINGINFO CACHING "
+                        "NO-EVICT NO-TOUCH HELP"},
+            {"CONFIG ", "GET HELP"},
+            {"PUBSUB ", "CHANNELS NUMSUB NUMPAT SHARDCHANNELS SHARDNUMSUB"},
+            {"OBJECT ", "ENCODING IDLETIME FREQ REFCOUNT"},
+            {"MEMORY ", "USAGE STATS DOCTOR"},
+            {"COMMAND ", "COUNT INFO DOCS LIST GETKEYS"},
+            {"SCRIPT ", "EXISTS"},
+            {"FUNCTION ", "LIST STATS"},
+            {"SLOWLOG ", "GET LEN"},
+            {"LATENCY ", "LATEST HISTORY HISTOGRAM DOCTOR"},
+            {"XINFO ", "STREAM GROUPS CONSUMERS"},
+            {"ACL ", "WHOAMI GETUSER CAT DRYRUN"},
+            {"CLUSTER ", "INFO NODES SLOTS SHARDS MYID KEYSLOT COUNTKEYSINSLOT GETKEYSINSLOT REPLICAS "
+                         "LINKS"},
+            {"MODULE ", "LIST"},
+        };
+        QSet<QByteArray> all;
+        for (const auto &[command, subcommands] : families)
+            all.unite(wordsIn(subcommands, command));
+        return all;
+    }();
     return table;
 }
 

@@ -13,11 +13,15 @@ const std::vector<RecipeInfo> &catalogue()
 {
     static const auto all = [] {
         std::vector<RecipeInfo> recipes;
-#define LOCKSCOPE_RECIPES(Name) std::ranges::copy(recipesOf##Name(), std::back_inserter(recipes));
+#define LOCKSCOPE_RECIPES(Name)                                                                                      \
+    for (auto &recipe : recipesOf##Name()) {                                                                         \
+        recipe.backend = BackendKind::Name;                                                                          \
+        recipes.push_back(std::move(recipe));                                                                        \
+    }
         LOCKSCOPE_BACKENDS(LOCKSCOPE_RECIPES)
 #undef LOCKSCOPE_RECIPES
         for (auto &recipe : recipes) {
-            recipe.acquirable = !recipe.requestsAcquireFree.isEmpty();
+            recipe.acquirable = !recipe.counts.acquireFree.isEmpty();
             if (!recipe.acquirable)
                 recipe.flaws.insert(recipe.flaws.begin(), u"recognised only: this build does not acquire it"_s);
             if (!recipe.fenced)

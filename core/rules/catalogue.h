@@ -69,6 +69,15 @@ enum class ReleaseMechanism {
     ClearPgRow,       // PostgreSQL: clear the row that says who holds, if it still says so
 };
 
+// Requests of one contender and watch events or messages of one release, as counted in the tests. Formulae in N
+// contenders (the holder among them) where needed; empty when the recipe is only seen, not acquired.
+struct RequestCounts {
+    QString acquireFree{};
+    QString acquireQueued{}; // the last of N, all others releasing one after the other
+    QString release{};
+    QString wakeUps{};
+};
+
 struct RecipeInfo {
     QByteArray id{};
     BackendKind backend = BackendKind::ZooKeeper;
@@ -104,13 +113,7 @@ struct RecipeInfo {
     bool revocable = false;           // its holder can be asked to let go
     bool seenContended = false;       // the server shows it only while somebody waits
     bool simulated = true;            // there are simulated servers that it can be played on
-    // Requests of one contender and watch events or messages of one release, as counted in the tests.
-    // Formulae in N contenders (the holder among them) where needed; empty when the recipe is only
-    // seen, not acquired. Queued: the last of N, all others releasing one after the other.
-    QString requestsAcquireFree{};
-    QString requestsAcquireQueued{};
-    QString requestsRelease{};
-    QString wakeupsPerRelease{};
+    RequestCounts counts{};
     std::vector<QString> flaws{}; // one line each; what fields say (no fencing token, only seen) is added to them
 };
 

@@ -8,11 +8,9 @@ using namespace Qt::StringLiterals;
 
 std::vector<RecipeInfo> recipesOfEtcd()
 {
-    constexpr auto etcd = BackendKind::Etcd;
     using enum ReleaseMechanism;
     return {
         {.id = "etcd-mutex",
-         .backend = etcd,
          .summary = u"keys prefix/<lease> in order of creation; each waiter watches the key before its own"_s,
          .title = QT_TRANSLATE_NOOP("Recipe", "etcd mutex"),
          .shape = Shape::Leases,
@@ -22,13 +20,9 @@ std::vector<RecipeInfo> recipesOfEtcd()
          .fair = true,
          .tellsClientsTokens = true,
          .renewed = true,
-         .requestsAcquireFree = u"2"_s,
-         .requestsAcquireQueued = u"6"_s,
-         .requestsRelease = u"2"_s,
-         .wakeupsPerRelease = u"1"_s,
+         .counts = {.acquireFree = u"2"_s, .acquireQueued = u"6"_s, .release = u"2"_s, .wakeUps = u"1"_s},
          .flaws = {u"a holder whose lease ran out is not kept from working on: use the fencing token"_s}},
         {.id = "etcd-election",
-         .backend = etcd,
          .summary = u"the same keys with a value: what each candidate proposes; the first is the leader"_s,
          .shape = Shape::Leases,
          .endsBy = EndsBy::Lease,
@@ -38,7 +32,6 @@ std::vector<RecipeInfo> recipesOfEtcd()
          .tellsClientsTokens = true,
          .renewed = true},
         {.id = "etcd-key-lock",
-         .backend = etcd,
          .summary =
              u"one key with a lease: whoever creates it has the lock (python-etcd3, etcd3gw, tooz, etcd3 for Node, "
              u"CloudTik)"_s,
@@ -50,7 +43,6 @@ std::vector<RecipeInfo> recipesOfEtcd()
          .fenced = false,
          .flaws = {u"not fair: who tries next gets it"_s}},
         {.id = "etcd-key-election",
-         .backend = etcd,
          .summary = u"one key with a lease: whoever creates it is the leader (Patroni, scripts)"_s,
          .shape = Shape::Key,
          .endsBy = EndsBy::Lease,

@@ -8,12 +8,10 @@ using namespace Qt::StringLiterals;
 
 std::vector<RecipeInfo> recipesOfPostgreSql()
 {
-    constexpr auto postgreSql = BackendKind::PostgreSql;
     using enum ReleaseMechanism;
     const auto halfOpen = u"a half-open client holds it until TCP gives up"_s;
     return {
         {.id = "pg-advisory",
-         .backend = postgreSql,
          .summary = u"an advisory lock of a session, by one key or two: pg_advisory_lock"_s,
          .title = QT_TRANSLATE_NOOP("Recipe", "Advisory"),
          .shape = Shape::NamedLock,
@@ -22,15 +20,11 @@ std::vector<RecipeInfo> recipesOfPostgreSql()
          .fair = true,
          .reentrant = true,
          .fenced = false,
-         .requestsAcquireFree = u"1"_s,
-         .requestsAcquireQueued = u"1"_s,
-         .requestsRelease = u"1"_s,
-         .wakeupsPerRelease = u"0"_s,
+         .counts = {.acquireFree = u"1"_s, .acquireQueued = u"1"_s, .release = u"1"_s, .wakeUps = u"0"_s},
          .flaws = {u"a number says not what it is for: two applications may mean different things by it"_s,
                    u"behind a pool that lends a connection per transaction it is somebody else's by the next one"_s,
                    halfOpen}},
         {.id = "pg-for-update",
-         .backend = postgreSql,
          .summary = u"a row locked by SELECT … FOR UPDATE in a transaction"_s,
          .title = QT_TRANSLATE_NOOP("Recipe", "FOR UPDATE (PostgreSQL)"),
          .shape = Shape::Row,
@@ -38,15 +32,11 @@ std::vector<RecipeInfo> recipesOfPostgreSql()
          .release = TerminateBackend,
          .fenced = false,
          .seenContended = true,
-         .requestsAcquireFree = u"2"_s,
-         .requestsAcquireQueued = u"2"_s,
-         .requestsRelease = u"1"_s,
-         .wakeupsPerRelease = u"0"_s,
+         .counts = {.acquireFree = u"2"_s, .acquireQueued = u"2"_s, .release = u"1"_s, .wakeUps = u"0"_s},
          .flaws = {u"a server shows it only while contended"_s,
                    u"who comes just as it is freed may be quicker than who waits"_s,
                    u"the server may choose a waiter as the victim of a deadlock"_s, halfOpen}},
         {.id = "pg-skip-locked",
-         .backend = postgreSql,
          .summary = u"a work queue: any one row of those that fit, past those that others have (SKIP LOCKED)"_s,
          .title = QT_TRANSLATE_NOOP("Recipe", "SKIP LOCKED"),
          .shape = Shape::Row,
@@ -54,14 +44,11 @@ std::vector<RecipeInfo> recipesOfPostgreSql()
          .releaseRefusal = u"nobody ever waits for such a row, so a server never shows who has it"_s,
          .fenced = false,
          .seenContended = true,
-         .requestsAcquireFree = u"2"_s,
-         .requestsAcquireQueued = u"2 and 3 per poll"_s,
-         .requestsRelease = u"1"_s,
-         .wakeupsPerRelease = u"0"_s,
+         .counts =
+             {.acquireFree = u"2"_s, .acquireQueued = u"2 and 3 per poll"_s, .release = u"1"_s, .wakeUps = u"0"_s},
          .flaws = {u"nobody waits for it, so a server never shows it"_s,
                    u"a row that fits still after its work was done is handed out again"_s, halfOpen}},
         {.id = "pg-table",
-         .backend = postgreSql,
          .summary = u"a table, or what else of the database, that somebody waits for: LOCK TABLE, ALTER, DROP"_s,
          .shape = Shape::Table,
          .wakeUp = WakeUp::Answer,
@@ -70,7 +57,6 @@ std::vector<RecipeInfo> recipesOfPostgreSql()
          .fenced = false,
          .seenContended = true},
         {.id = "pg-liquibase",
-         .backend = postgreSql,
          .summary = u"Liquibase: the row in databasechangeloglock says who changes the schema"_s,
          .shape = Shape::Row,
          .endsBy = EndsBy::Lease, // without any time: a client that dies leaves it locked for good
@@ -81,7 +67,6 @@ std::vector<RecipeInfo> recipesOfPostgreSql()
          .flaws = {u"a client that dies leaves it locked for good"_s,
                    u"its unlock clears the row without comparing who has set it"_s}},
         {.id = "pg-shedlock",
-         .backend = postgreSql,
          .summary = u"ShedLock: a row says who has it, and until when"_s,
          .shape = Shape::Row,
          .endsBy = EndsBy::Lease,
@@ -93,7 +78,6 @@ std::vector<RecipeInfo> recipesOfPostgreSql()
                    u"nobody is woken: waiters poll"_s, u"not fair"_s,
                    u"clients must agree on one clock and one time zone"_s}},
         {.id = "pg-row-lock",
-         .backend = postgreSql,
          .summary = u"a row that is a lock by what stands in it: Knex, knex-migrator, Hangfire, Laravel, Spring, "
                     u"Symfony, Drupal"_s,
          .shape = Shape::Row,

@@ -143,23 +143,7 @@ Result<std::unique_ptr<Server>> makeEtcd(EtcdOptions options)
 
 SandboxKit sandboxOfEtcd()
 {
-    const auto make = [](int) { return alone(makeEtcd()); };
-    return {.what = u"an etcd"_s,
-            .most = 1,
-            .apart = true,
-            .usual = 0,
-            .user = {},
-            .make = make,
-            .play =
-                [](DemoStage &stage, const ConnectionSpec &server) {
-                    return std::shared_ptr<void>(std::make_shared<DemoEtcd>(stage, server));
-                },
-            .makeWithTls =
-                [](int, const Certificates &certificates) {
-                    EtcdOptions options;
-                    options.tls = &certificates;
-                    return alone(makeEtcd(std::move(options)));
-                }};
+    return kitOfSingle<DemoEtcd, makeEtcd, EtcdOptions>(u"an etcd"_s);
 }
 
 } // namespace lockscope::sandbox

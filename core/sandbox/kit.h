@@ -52,6 +52,32 @@ Result<std::vector<std::unique_ptr<Server>>> alone(Result<std::unique_ptr<Made>>
     return servers;
 }
 
+// `Demo` is what plays on a server.
+template <class Demo>
+std::shared_ptr<void> playDemo(DemoStage &stage, const ConnectionSpec &server)
+{
+    return std::make_shared<Demo>(stage, server);
+}
+
+// Of one server by itself, or several that know nothing of each other. `make` takes the options.
+template <class Demo, auto make, class Options>
+SandboxKit kitOfSingle(QString what)
+{
+    return {.what = std::move(what),
+            .most = 1,
+            .apart = true,
+            .usual = 0,
+            .user = {},
+            .make = [](int) { return alone(make({})); },
+            .play = playDemo<Demo>,
+            .makeWithTls =
+                [](int, const Certificates &certificates) {
+                    Options options;
+                    options.tls = &certificates;
+                    return alone(make(std::move(options)));
+                }};
+}
+
 #define LOCKSCOPE_SANDBOX(Name) [[nodiscard]] SandboxKit sandboxOf##Name();
 LOCKSCOPE_BACKENDS(LOCKSCOPE_SANDBOX)
 #undef LOCKSCOPE_SANDBOX

@@ -379,23 +379,9 @@ Result<std::unique_ptr<Server>> makeMariaDb(MariaDbOptions options)
 
 SandboxKit sandboxOfMariaDb()
 {
-    const auto make = [](int) { return alone(makeMariaDb()); };
-    return {.what = u"a MariaDB"_s,
-            .most = 1,
-            .apart = true,
-            .usual = 0,
-            .user = u"root"_s,
-            .make = make,
-            .play =
-                [](DemoStage &stage, const ConnectionSpec &server) {
-                    return std::shared_ptr<void>(std::make_shared<DemoMariaDb>(stage, server));
-                },
-            .makeWithTls =
-                [](int, const Certificates &certificates) {
-                    MariaDbOptions options;
-                    options.tls = &certificates;
-                    return alone(makeMariaDb(std::move(options)));
-                }};
+    auto kit = kitOfSingle<DemoMariaDb, makeMariaDb, MariaDbOptions>(u"a MariaDB"_s);
+    kit.user = u"root"_s;
+    return kit;
 }
 
 } // namespace lockscope::sandbox

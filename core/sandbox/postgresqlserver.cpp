@@ -324,10 +324,7 @@ SandboxKit sandboxOfPostgreSql()
             .usual = 0,
             .user = QString::fromLatin1(pgUser),
             .make = make,
-            .play =
-                [](DemoStage &stage, const ConnectionSpec &server) {
-                    return std::shared_ptr<void>(std::make_shared<DemoPostgreSql>(stage, server));
-                },
+            .play = playDemo<DemoPostgreSql>,
             .makeWithTls = [](int, const Certificates &certificates) { return alone(makePostgreSql(&certificates)); },
             .isOnlyAskedFor = true};
 }

@@ -267,24 +267,11 @@ Result<std::unique_ptr<Server>> makeRedis(RedisOptions options)
 
 SandboxKit sandboxOfRedis()
 {
-    const auto make = [](int) { return alone(makeRedis()); };
-    return {.what = u"N Redis servers"_s,
-            .most = 64,
-            .apart = true,
-            .usual = 1,
-            .user = {},
-            .make = make,
-            .play =
-                [](DemoStage &stage, const ConnectionSpec &server) {
-                    return std::shared_ptr<void>(std::make_shared<DemoRedis>(stage, server));
-                },
-            .makeWithTls =
-                [](int, const Certificates &certificates) {
-                    RedisOptions options;
-                    options.tls = &certificates;
-                    return alone(makeRedis(std::move(options)));
-                },
-            .variants = redisVariants()};
+    auto kit = kitOfSingle<DemoRedis, makeRedis, RedisOptions>(u"N Redis servers"_s);
+    kit.most = 64;
+    kit.usual = 1;
+    kit.variants = redisVariants();
+    return kit;
 }
 
 } // namespace lockscope::sandbox

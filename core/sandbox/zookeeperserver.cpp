@@ -259,10 +259,7 @@ SandboxKit sandboxOfZooKeeper()
             .usual = 1,
             .user = {},
             .make = [](int members) { return makeMembers(members, {}); },
-            .play =
-                [](DemoStage &stage, const ConnectionSpec &server) {
-                    return std::shared_ptr<void>(std::make_shared<DemoZooKeeper>(stage, server));
-                },
+            .play = playDemo<DemoZooKeeper>,
             .makeWithTls =
                 [](int members, const Certificates &certificates) {
                     ZooKeeperOptions options;

@@ -86,8 +86,8 @@ QString lacking(const RecipeInfo &recipe, Need need)
     case Need::Counted: return unless(recipe.counted, u"one permit only"_s);
     case Need::Token: return unless(recipe.fenced, u"no fencing token"_s);
     case Need::Record: return unless(!recipe.optimistic, u"the server does not know who holds it"_s);
-    case Need::Polls: return unless(recipe.wakeupsPerRelease == u"0"_s, u"its waiters are woken"_s);
-    case Need::Woken: return unless(recipe.wakeupsPerRelease != u"0"_s, u"its waiters hear nothing"_s);
+    case Need::Polls: return unless(recipe.counts.wakeUps == u"0"_s, u"its waiters are woken"_s);
+    case Need::Woken: return unless(recipe.counts.wakeUps != u"0"_s, u"its waiters hear nothing"_s);
     case Need::SharedClient: return unless(!livesWithConnection(recipe), u"one connection carries one such lock"_s);
     case Need::Containers: return unless(recipe.containers, u"it makes no directories that the server removes"_s);
     case Need::Outlives: return unless(!livesWithConnection(recipe), u"it ends with its connection"_s);

@@ -94,8 +94,8 @@ private slots:
     void H1_requestsOfAFreeLock()
     {
         TRIAL(test);
-        const auto acquiring = valueOf(test.recipe.requestsAcquireFree, 1);
-        const auto releasing = valueOf(test.recipe.requestsRelease, 1);
+        const auto acquiring = valueOf(test.recipe.counts.acquireFree, 1);
+        const auto releasing = valueOf(test.recipe.counts.release, 1);
         if (!acquiring || !releasing)
             QSKIP("the catalogue says it in words: the recipe's own test counts");
         auto &one = test.join();
@@ -118,7 +118,7 @@ private slots:
     void H1_requestsOfTheLastOfFour()
     {
         TRIAL(test);
-        const auto expected = valueOf(test.recipe.requestsAcquireQueued, 4);
+        const auto expected = valueOf(test.recipe.counts.acquireQueued, 4);
         if (!expected)
             QSKIP("the catalogue says it in words: the recipe's own test counts");
         OK(queueOfFour(test));
@@ -143,7 +143,7 @@ private slots:
     void H1_wakeUpsOfARelease()
     {
         TRIAL(test);
-        const auto expected = valueOf(test.recipe.wakeupsPerRelease, 4);
+        const auto expected = valueOf(test.recipe.counts.wakeUps, 4);
         if (!expected)
             QSKIP("the catalogue says it in words: the recipe's own test counts");
         OK(queueOfFour(test));

@@ -81,7 +81,7 @@ private slots:
             10s);
         QVERIFY(ended);
         QVERIFY(!waiter.holds());
-        if (test.recipe.wakeupsPerRelease != u"0"_s)
+        if (test.recipe.counts.wakeUps != u"0"_s)
             QVERIFY(waiter.client().wakeUps() > 2);
         QCOMPARE(waiter.granted->error().code, ErrorCode::TimedOut);
         EVENTUALLY(restless.granted);

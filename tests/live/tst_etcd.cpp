@@ -290,17 +290,17 @@ private slots:
         auto first = contender(lock), second = contender(lock);
         auto before = m_gate.requestsSent();
         QVERIFY(first->takes());
-        QCOMPARE(QString::number(m_gate.requestsSent() - before), recipe.requestsAcquireFree);
+        QCOMPARE(QString::number(m_gate.requestsSent() - before), recipe.counts.acquireFree);
         before = m_gate.requestsSent();
         second->acquire();
         QVERIFY(eventually([&] { return m_gate.requestsSent() - before == 4; })); // and no more until it is its turn
         QVERIFY(first->givesBack());
-        const auto ofRelease = recipe.requestsRelease.toLongLong();
+        const auto ofRelease = recipe.counts.release.toLongLong();
         QVERIFY(eventually([&] { return second->holds(); }));
-        QCOMPARE(QString::number(m_gate.requestsSent() - before - ofRelease), recipe.requestsAcquireQueued);
+        QCOMPARE(QString::number(m_gate.requestsSent() - before - ofRelease), recipe.counts.acquireQueued);
         before = m_gate.requestsSent();
         QVERIFY(second->givesBack());
-        QCOMPARE(QString::number(m_gate.requestsSent() - before), recipe.requestsRelease);
+        QCOMPARE(QString::number(m_gate.requestsSent() - before), recipe.counts.release);
     }
 
     void contendersOfARunKeepEachOtherOut()

@@ -70,7 +70,7 @@ private slots:
         }
         QTRY_VERIFY(counting(3).isIdle());
         QCOMPARE(counting(3).spoken(), spoken);
-        const auto formula = recipes::findRecipe(curatorRecipe(kind))->requestsAcquireQueued;
+        const auto formula = recipes::findRecipe(curatorRecipe(kind))->counts.acquireQueued;
         const int ofLast = counting(3).requests();
         if (kind == "write")
             QCOMPARE(formula, QStringLiteral("write %1, read 2N").arg(ofLast));
@@ -117,7 +117,7 @@ private slots:
         const int entering = kind == "read" ? n - 1 : 1; // the herd: all waiters, and all of them enter
         for (int i = 1; i <= entering; ++i)
             QVERIFY(gets(i));
-        QCOMPARE(recipes::findRecipe("curator-rwlock")->wakeupsPerRelease, QStringLiteral("write 1, read N-1"));
+        QCOMPARE(recipes::findRecipe("curator-rwlock")->counts.wakeUps, QStringLiteral("write 1, read N-1"));
         QCOMPARE(events(), entering);
     }
 

@@ -82,7 +82,7 @@ private slots:
         auto &redis = process();
         auto &one = add(redis, reading());
         QVERIFY(one.takes());
-        QCOMPARE(redis.requests(), recipe->requestsAcquireFree.toInt());
+        QCOMPARE(redis.requests(), recipe->counts.acquireFree.toInt());
         QCOMPARE(held(), (std::map<QByteArray, QByteArray>{{"mode", "read"}, {one.id(), "1"}}));
         QCOMPARE(keys(), (QByteArrayList{"orders", holdKey(one, 1)}));
         QCOMPARE(ask({"GET", holdKey(one, 1)}).text, QByteArray("1"));
@@ -256,7 +256,7 @@ private slots:
         auto &redis = process();
         auto &one = add(redis, permits(3));
         QVERIFY(one.takes());
-        QCOMPARE(redis.requests(), recipe->requestsAcquireFree.toInt());
+        QCOMPARE(redis.requests(), recipe->counts.acquireFree.toInt());
         QCOMPARE(ask({"GET", m_key}).text, QByteArray("2"));
         QCOMPARE(pttl(m_key), -1);
         const auto out = list({"ZRANGE", permitsKey, "0", "-1", "WITHSCORES"});
@@ -270,7 +270,7 @@ private slots:
         QVERIFY(one.saysItIsMine());
         redis.reset();
         QVERIFY(one.givesBack());
-        QCOMPARE(redis.requests(), recipe->requestsRelease.toInt());
+        QCOMPARE(redis.requests(), recipe->counts.release.toInt());
         QCOMPARE(ask({"GET", m_key}).text, QByteArray("3"));
         QCOMPARE(keys(), QByteArrayList{"orders"});
         QTRY_COMPARE(m_heard, (QByteArrayList{"3", "3"})); // made, and given back

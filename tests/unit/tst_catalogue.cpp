@@ -64,7 +64,7 @@ private slots:
             QVERIFY2(!recipe.losesTokensWithData || recipe.fenced, recipe.id);
             QVERIFY2(recipe.quorum == (recipe.release == ReleaseMechanism::QuorumDelete), recipe.id);
             const bool isWoken = recipe.wakeUp == WakeUp::Watch || recipe.wakeUp == WakeUp::Message;
-            QVERIFY2(!recipe.acquirable || isWoken == (recipe.wakeupsPerRelease != u"0"), recipe.id);
+            QVERIFY2(!recipe.acquirable || isWoken == (recipe.counts.wakeUps != u"0"), recipe.id);
             QVERIFY2(recipe.playedBy.isEmpty() || recipeOf(recipe.playedBy).acquirable, recipe.id);
         }
     }
@@ -73,8 +73,8 @@ private slots:
     {
         QByteArrayList seenOnly;
         for (const auto &recipe : catalogue()) {
-            const QStringList counts{recipe.requestsAcquireFree, recipe.requestsAcquireQueued, recipe.requestsRelease,
-                                     recipe.wakeupsPerRelease};
+            const QStringList counts{recipe.counts.acquireFree, recipe.counts.acquireQueued, recipe.counts.release,
+                                     recipe.counts.wakeUps};
             for (const auto &count : counts)
                 QVERIFY2(count.isEmpty() != recipe.acquirable, recipe.id);
             const bool saysSo =

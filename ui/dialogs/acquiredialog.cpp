@@ -183,8 +183,8 @@ void AcquireDialog::showRecipe()
     showRow(*m_grid, m_ttl, hasTtl());
     if (recipe) {
         QStringList about{tr("Requests: %1 when free, %2 when queued, %3 to release; a release wakes %4.")
-                              .arg(recipe->requestsAcquireFree, recipe->requestsAcquireQueued,
-                                   recipe->requestsRelease, recipe->wakeupsPerRelease)};
+                              .arg(recipe->counts.acquireFree, recipe->counts.acquireQueued, recipe->counts.release,
+                                   recipe->counts.wakeUps)};
         if (recipe->teachingOnly)
             about << tr("For teaching only.");
         for (const auto &flaw : recipe->flaws)

@@ -124,8 +124,8 @@ bool isEtcd3PyOwner(const QByteArray &value)
 
 EtcdFixedKey fixedOf(const QString &client, bool isElection = false, bool isRenewed = false)
 {
-    return {isElection, isRenewed, Confidence::High, client,
-            u"one key with a lease, named and filled as %1 does it"_s.arg(client)};
+    return {isElection,       isRenewed, false,
+            Confidence::High, client,    u"one key with a lease, named and filled as %1 does it"_s.arg(client)};
 }
 
 // Where name and value are those of one client.
@@ -142,8 +142,11 @@ std::optional<EtcdFixedKey> fixedOfClient(const etcd::KeyValue &entry, bool hasM
         return fixedOf(u"CloudTik"_s);
     if (key.startsWith("_locks/") && isEtcd3PyOwner(value))
         return fixedOf(u"etcd3-py"_s, false, true);
-    if (hasMember)
-        return fixedOf(u"Patroni"_s, true, true);
+    if (hasMember) {
+        auto patroni = fixedOf(u"Patroni"_s, true, true);
+        patroni.hasMembers = true;
+        return patroni;
+    }
     return std::nullopt;
 }
 
@@ -206,6 +209,37 @@ std::optional<EtcdFixedKey> fixedKeyOf(const etcd::KeyValue &entry, bool isBesid
     return fixed;
 }
 
+Task<Result<EtcdFixedRead>> readFixedKey(etcd::Client *client, QByteArray key, Deadline deadline)
+{
+    const auto name = label(lockOfFixed(key), 80);
+    etcd::RangeRequest own;
+    own.key = key;
+    auto asking = client->range(own, deadline);
+    const auto answer = co_await asking;
+    if (!answer && answer.error().code == ErrorCode::NoPermission) // who queues beside it need not read it
+        co_return Error{ErrorCode::Unsupported, u"no lock is known at %1: %2"_s.arg(name, answer.error().message)};
+    if (!answer)
+        co_return answer.error();
+    if (answer->entries.empty())
+        co_return Error{ErrorCode::NoNode, u"no lock is at %1: there is no key %2"_s.arg(name, label(key, 80))};
+    EtcdFixedRead read;
+    auto &entry = read.claim.entry;
+    entry = answer->entries.front();
+    auto beside = client->range(oldestOf(key, mostForeignKeys), deadline);
+    const auto below = co_await beside;
+    read.isBesideQueue = below && !etcdKeysOf(key, below->entries, below->more).queue.empty();
+    bool hasMember = false;
+    own.key = patroniMemberOf(entry);
+    own.keysOnly = true;
+    if (!own.key.isEmpty()) {
+        auto naming = client->range(own, deadline);
+        const auto there = co_await naming;
+        hasMember = there && !there->entries.empty() && there->entries.front().lease == entry.lease;
+    }
+    read.claim.fixed = fixedKeyOf(entry, read.isBesideQueue, hasMember);
+    co_return read;
+}
+
 LockSnapshot fixedSnapshot(LockSnapshot snapshot, Contender holder, const EtcdClaim &claim)
 {
     const auto &fixed = *claim.fixed;
@@ -249,7 +283,7 @@ std::vector<Unexplained> unexplainedOf(const std::map<QByteArray, etcd::LeaseId>
             if (at->second == first.entry.lease)
                 explained.insert(at->first);
         }
-        const auto members = first.fixed->client == u"Patroni"_s ? patroniMembersOf(key) : QByteArray();
+        const auto members = first.fixed->hasMembers ? patroniMembersOf(key) : QByteArray();
         for (auto at = leased.lower_bound(members);
              !members.isEmpty() && at != leased.end() && at->first.startsWith(members); ++at)
             explained.insert(at->first);

@@ -29,6 +29,25 @@ constexpr int leasesAtFirst = 500;
 constexpr auto waveringOfLeases = 2s;
 constexpr qint64 mostOfOneLock = 10'000;
 
+QString lookedAtText(const QByteArray &prefix)
+{
+    return u"every key with a lease, and every key PREFIX/<a lease>%1; an election in which nobody proposes anything "
+           u"looks like a mutex"_s.arg(prefix.isEmpty() ? QString() : u" that begins with "_s + label(prefix, 80));
+}
+
+// Whether the server answers for them as of now.
+Task<bool> isAnswered(etcd::Client *client, QByteArray key, QByteArray end)
+{
+    etcd::RangeRequest any;
+    any.key = std::move(key);
+    any.end = std::move(end);
+    any.limit = 1;
+    any.keysOnly = true;
+    auto asking = client->range(any, Deadline::after(client->loop(), leaseAnswersWithin));
+    const auto answer = co_await asking;
+    co_return static_cast<bool>(answer);
+}
+
 } // namespace
 
 EtcdObserver::EtcdObserver(etcd::Client &client, ConnectionName name, QByteArray prefix, ObserverOptions options,
@@ -85,26 +104,6 @@ Task<Result<EtcdSwept>> EtcdObserver::sweepBelow(QByteArray prefix)
     co_return swept;
 }
 
-// A user with rights below prefixes only: where there is one it is looked at, of several somebody has to choose.
-Task<std::optional<Error>> EtcdObserver::narrow(Error refused)
-{
-    constexpr std::chrono::seconds rightsTakeAtMost(5);
-    auto asking = m_client.access(Deadline::after(m_loop, rightsTakeAtMost));
-    const auto access = co_await asking;
-    ++m_requests;
-    if (!access)
-        co_return refused;
-    const auto prefixes = readablePrefixes(*access, m_prefix);
-    if (prefixes.size() != 1 || prefixes.front() == m_prefix) {
-        refused.message += u"; "_s + prefixToChoose(prefixes);
-        co_return refused;
-    }
-    m_prefix = prefixes.front();
-    m_isNarrowed = true;
-    m_widerAsked = m_loop.now();
-    co_return std::nullopt;
-}
-
 Task<Result<void>> EtcdObserver::sweep()
 {
     m_prefix = m_asked; // rights change
@@ -112,10 +111,11 @@ Task<Result<void>> EtcdObserver::sweep()
     auto first = sweepBelow(m_prefix);
     auto swept = co_await first;
     if (!swept && swept.error().code == ErrorCode::NoPermission) {
-        auto narrowing = narrow(swept.error());
-        const auto refused = co_await narrowing;
-        if (refused)
-            co_return *refused;
+        ++m_requests;
+        auto narrowing = onlyReadablePrefix(&m_client, m_prefix, swept.error());
+        CO_TRY(m_prefix, co_await narrowing);
+        m_isNarrowed = true;
+        m_widerAsked = m_loop.now();
         auto again = sweepBelow(m_prefix);
         swept = co_await again;
     }
@@ -135,25 +135,14 @@ Task<Result<void>> EtcdObserver::sweep()
     co_return Result<void>();
 }
 
-// What was seen of a claim's time stays known.
 void EtcdObserver::take(EtcdSwept swept)
 {
     m_keys.clear();
-    for (auto &[name, queue] : swept.locks) {
-        const auto before = m_locks.find(name);
-        for (auto &[created, claim] : queue) {
+    for (const auto &[name, queue] : swept.locks) {
+        for (const auto &[created, claim] : queue)
             m_keys[claim.entry.key] = {name, created};
-            if (before == m_locks.end())
-                continue;
-            const auto same = before->second.find(created);
-            const bool isSame = same != before->second.end() && same->second.entry.key == claim.entry.key
-                                && (!claim.fixed || same->second.entry.lease == claim.entry.lease);
-            if (!isSame)
-                continue;
-            claim.came = same->second.came;
-            claim.first = same->second.first;
-        }
     }
+    keepTimes(swept.locks, m_locks);
     m_locks = std::move(swept.locks);
     m_foreign = std::move(swept.foreign);
     m_leased = std::move(swept.leased);
@@ -174,7 +163,8 @@ Task<void> EtcdObserver::follow()
         const auto begun = m_requests;
         auto asking = askLeases(leasesPerBeat);
         co_await asking;
-        auto hearing = isHeard();
+        ++m_requests;
+        auto hearing = isAnswered(&m_client, m_prefix, {}); // by a majority of the cluster
         const bool heard = co_await hearing;
         if (heard && m_isWatching)
             m_sink.confirm(m_name);
@@ -196,18 +186,6 @@ Task<void> EtcdObserver::follow()
     tell();
 }
 
-// What the server says it says as of now: a majority of the cluster answers for it.
-Task<bool> EtcdObserver::isHeard()
-{
-    ++m_requests;
-    etcd::RangeRequest any;
-    any.key = m_prefix;
-    any.keysOnly = true;
-    auto asking = m_client.range(any, Deadline::after(m_loop, leaseAnswersWithin));
-    const auto answer = co_await asking;
-    co_return static_cast<bool>(answer);
-}
-
 // Whether a look that was narrowed need not be any more.
 Task<bool> EtcdObserver::mayReadMore()
 {
@@ -215,14 +193,9 @@ Task<bool> EtcdObserver::mayReadMore()
         co_return false;
     m_widerAsked = m_loop.now();
     ++m_requests;
-    etcd::RangeRequest all;
-    all.key = m_asked;
-    all.end = etcd::endOfPrefix(m_asked);
-    all.limit = 1;
-    all.keysOnly = true;
-    auto asking = m_client.range(all, Deadline::after(m_loop, leaseAnswersWithin));
-    const auto answer = co_await asking;
-    co_return static_cast<bool>(answer);
+    auto asking = isAnswered(&m_client, m_asked, etcd::endOfPrefix(m_asked));
+    const bool isAllowed = co_await asking;
+    co_return isAllowed;
 }
 
 void EtcdObserver::heed(const etcd::WatchNews &news)
@@ -290,18 +263,6 @@ void EtcdObserver::settle(std::set<QByteArray> names)
     m_reporter.tell(etcdSessions(m_locks, m_foreign, m_leases, m_name));
 }
 
-std::set<etcd::LeaseId> EtcdObserver::leasesInUse() const
-{
-    std::set<etcd::LeaseId> ids;
-    for (const auto &[name, queue] : m_locks) {
-        for (const auto &[created, claim] : queue) {
-            if (claim.entry.lease != 0)
-                ids.insert(claim.entry.lease);
-        }
-    }
-    return ids;
-}
-
 // With its keys at first and every now and then, for they are all told, and may be many.
 Task<Result<void>> EtcdObserver::askLease(etcd::LeaseId id)
 {
@@ -334,7 +295,7 @@ Task<Result<void>> EtcdObserver::askLease(etcd::LeaseId id)
 // One after the other, from where the last time ended.
 Task<void> EtcdObserver::askLeases(int most)
 {
-    const auto ids = leasesInUse();
+    const auto ids = leasesOf(m_locks);
     std::erase_if(m_leases, [&ids](const auto &one) { return !ids.contains(one.first); });
     std::set<etcd::LeaseId> asked;
     m_leaseProblem.clear();
@@ -382,13 +343,8 @@ Task<Result<LockSnapshot>> EtcdObserver::readNow(QByteArray name, Deadline deadl
     const bool isFixed = fixed && !fixed->entries.empty() && fixed->entries.front().lease != 0;
     if (keys.queue.empty())
         co_return isFixed ? noQueue(name, fixed->entries.front()) : noLock(name, keys.foreign);
-    const auto known = m_locks.find(name);
-    for (auto &[created, claim] : keys.queue) {
-        if (known == m_locks.end() || !known->second.contains(created))
-            continue;
-        claim.came = known->second.at(created).came;
-        claim.first = known->second.at(created).first;
-    }
+    for (auto &[created, claim] : keys.queue)
+        keepTime(claim, m_locks, name);
     const auto holder = keys.queue.begin()->second.entry.lease;
     if (holder != 0) {
         auto asksLease = askLease(holder);
@@ -423,11 +379,7 @@ std::vector<Coverage> EtcdObserver::coverage() const
     if (isConnected && m_leased.size() >= mostLeasedKeys)
         add(u"of keys that have a lease and belong to no known lock not all were kept"_s);
     if (all.empty())
-        all.push_back(
-            {m_name, true,
-             u"every key with a lease, and every key PREFIX/<a lease>%1; an election in which nobody proposes "
-             u"anything looks like a mutex"_s.arg(
-                 m_prefix.isEmpty() ? QString() : u" that begins with "_s + label(m_prefix, 80))});
+        all.push_back({m_name, true, lookedAtText(m_prefix)});
     addUnexplained(all, m_unexplained);
     addHidden(all, m_known.hidden());
     return all;

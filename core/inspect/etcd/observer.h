@@ -39,7 +39,6 @@ private:
     Task<void> observe();
     Task<Result<void>> sweep();
     Task<Result<EtcdSwept>> sweepBelow(QByteArray prefix);
-    Task<std::optional<Error>> narrow(Error refused);
     Task<void> follow();
     Task<void> askLeases(int most);
     Task<Result<void>> askLease(etcd::LeaseId id);
@@ -55,7 +54,6 @@ private:
     void noteHolder(const QByteArray &name, etcd::Revision before);
     [[nodiscard]] const EtcdForeign &foreignOf(const QByteArray &name) const;
     [[nodiscard]] etcd::Revision heldBy(const QByteArray &name) const;
-    Task<bool> isHeard();
     Task<bool> mayReadMore();
     void take(EtcdSwept swept);
     void heed(const etcd::WatchNews &news);
@@ -64,7 +62,6 @@ private:
     [[nodiscard]] LockSnapshot snapshotOf(const QByteArray &name, const EtcdQueue &queue,
                                           const EtcdForeign &foreign) const;
     [[nodiscard]] ServerTime now() const;
-    [[nodiscard]] std::set<etcd::LeaseId> leasesInUse() const;
     void tell();
 
     etcd::Client &m_client;
@@ -107,6 +104,9 @@ private:
 [[nodiscard]] QStringList etcdRightsOf(const etcd::AccessRights &access);
 // The prefixes below `prefix` of which the user may read every key, none of them below another, in order.
 [[nodiscard]] QByteArrayList readablePrefixes(const etcd::AccessRights &access, const QByteArray &prefix);
+// The one such prefix that is narrower. Of several somebody has to choose: `refused`, with what there is. `client`
+// outlives the task.
+[[nodiscard]] Task<Result<QByteArray>> onlyReadablePrefix(etcd::Client *client, QByteArray prefix, Error refused);
 // Which of several to name in the URI, and how; or that there is none.
 [[nodiscard]] QString prefixToChoose(const QByteArrayList &prefixes);
 // The rights, asked; where that is refused, that. `client` outlives the task.

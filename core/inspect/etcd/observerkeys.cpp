@@ -48,11 +48,9 @@ void EtcdObserver::heedLeased(const etcd::WatchEvent &event, bool isClaim, std::
 {
     const auto &key = event.entry.key;
     const bool isLeased = !event.isRemoved && !isClaim && event.entry.lease != 0 && !isKnownEntry(key);
-    const bool isChanged = isLeased
-                               ? m_leased.size() < mostLeasedKeys && m_leased.emplace(key, event.entry.lease).second
-                               : m_leased.erase(key) > 0;
-    if (const auto at = m_leased.find(key); at != m_leased.end())
-        at->second = event.entry.lease;
+    const bool isKept = isLeased && (m_leased.size() < mostLeasedKeys || m_leased.contains(key));
+    const bool isChanged =
+        isKept ? m_leased.insert_or_assign(key, event.entry.lease).second : !isLeased && m_leased.erase(key) > 0;
     m_isLedgerOld = m_isLedgerOld || isChanged;
     if (isChanged && m_locks.contains(key))
         changed.insert(key);
@@ -217,47 +215,20 @@ Task<void> EtcdObserver::askFixed(QByteArray key)
 Task<Result<LockSnapshot>> EtcdObserver::readFixed(QByteArray key, Deadline deadline)
 {
     const auto name = lockOfFixed(key);
-    const auto none = u"no lock is at %1: there is no key %2"_s.arg(label(name, 80), label(key, 80));
-    etcd::RangeRequest own;
-    own.key = key;
-    auto asking = m_client.range(own, deadline);
-    const auto found = co_await asking;
-    if (!found && found.error().code == ErrorCode::NoPermission) // who queues beside it need not read it
-        co_return Error{ErrorCode::Unsupported,
-                        u"no lock is known at %1: %2"_s.arg(label(name, 80), found.error().message)};
-    CO_TRY(const auto &answer, found);
-    if (answer.entries.empty())
-        co_return Error{ErrorCode::NoNode, none};
-    EtcdClaim claim;
-    claim.entry = answer.entries.front();
-    auto beside = m_client.range(oldestOf(key, mostForeignKeys), deadline);
-    const auto below = co_await beside;
-    const bool isBesideQueue = below && !etcdKeysOf(key, below->entries, below->more).queue.empty();
-    bool hasMember = false;
-    if (const auto member = patroniMemberOf(claim.entry); !member.isEmpty()) {
-        own.key = member;
-        own.keysOnly = true;
-        auto naming = m_client.range(own, deadline);
-        const auto there = co_await naming;
-        hasMember = there && !there->entries.empty() && there->entries.front().lease == claim.entry.lease;
-    }
-    claim.fixed = fixedKeyOf(claim.entry, isBesideQueue, hasMember);
-    const auto known = m_locks.find(name);
-    const bool isKnown = known != m_locks.end() && known->second.contains(claim.entry.created)
-                         && known->second.at(claim.entry.created).entry.lease == claim.entry.lease;
-    if (isKnown) {
-        const auto &before = known->second.at(claim.entry.created);
-        claim.came = before.came;
-        claim.first = before.first;
-        claim.fixed = claim.fixed ? claim.fixed : before.fixed;
-    }
-    if (!claim.fixed)
+    auto reading = readFixedKey(&m_client, key, deadline);
+    CO_TRY(auto read, co_await reading);
+    auto &claim = read.claim;
+    keepTime(claim, m_locks, name);
+    const auto known = m_keys.find(key);
+    if (!claim.fixed && known != m_keys.end() && known->second == std::pair(name, claim.entry.created))
+        claim.fixed = m_locks.at(name).begin()->second.fixed;
+    if (!claim.fixed || claim.entry.lease == 0)
         co_return Error{ErrorCode::Unsupported, u"no lock is known at %1: there is the key %2"_s.arg(
                                                     label(name, 80), foreignText(claim.entry))};
     auto asksLease = askLease(claim.entry.lease);
     (void)co_await asksLease; // without it the time left is not told
     auto snapshot = snapshotOf(name, {{claim.entry.created, claim}}, {});
-    if (isBesideQueue && !m_locks.contains(key))
+    if (read.isBesideQueue && !m_locks.contains(key))
         addQueueBeside(snapshot, key);
     if (!m_isWatching) {
         auto asksAbove = addWaitersAbove(&snapshot, &m_client, deadline);

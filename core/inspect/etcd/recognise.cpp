@@ -240,6 +240,40 @@ void addStrays(EtcdQueues &locks, const EtcdQueues &strays)
     }
 }
 
+std::set<etcd::LeaseId> leasesOf(const EtcdQueues &locks)
+{
+    std::set<etcd::LeaseId> ids;
+    for (const auto &[name, queue] : locks) {
+        for (const auto &[created, claim] : queue) {
+            if (claim.entry.lease != 0)
+                ids.insert(claim.entry.lease);
+        }
+    }
+    return ids;
+}
+
+void keepTime(EtcdClaim &claim, const EtcdQueues &before, const QByteArray &lock)
+{
+    const auto queue = before.find(lock);
+    if (queue == before.end())
+        return;
+    const auto same = queue->second.find(claim.entry.created);
+    const bool isSame = same != queue->second.end() && same->second.entry.key == claim.entry.key
+                        && (!claim.fixed || same->second.entry.lease == claim.entry.lease);
+    if (!isSame)
+        return;
+    claim.came = same->second.came;
+    claim.first = same->second.first;
+}
+
+void keepTimes(EtcdQueues &locks, const EtcdQueues &before)
+{
+    for (auto &[name, queue] : locks) {
+        for (auto &[created, claim] : queue)
+            keepTime(claim, before, name);
+    }
+}
+
 EtcdLockKeys etcdKeysOf(const QByteArray &lock, const std::vector<etcd::KeyValue> &entries, bool more)
 {
     EtcdQueues claims, strays;

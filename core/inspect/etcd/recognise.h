@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 
 namespace lockscope::inspect {
 
@@ -46,7 +47,8 @@ void noteForeign(EtcdForeign &foreign, const etcd::KeyValue &entry);
 // What name and value tell of a key that is a lock by itself.
 struct EtcdFixedKey {
     bool isElection = false;
-    bool isRenewed = false; // its client renews the lease by itself, as those of queues do
+    bool isRenewed = false;  // its client renews the lease by itself, as those of queues do
+    bool hasMembers = false; // of a cluster, each with a key beside it
     Confidence confidence = Confidence::Low;
     QString client{}; // empty: not known
     QString why{};
@@ -85,6 +87,10 @@ using EtcdQueues = std::map<QByteArray, EtcdQueue>; // by lock
 void addStrays(EtcdQueues &locks, const EtcdQueues &strays);
 // Nothing but the name of its key says that it is a lock.
 [[nodiscard]] bool isGuess(const LockName &lock, const EtcdQueue &queue);
+[[nodiscard]] std::set<etcd::LeaseId> leasesOf(const EtcdQueues &locks);
+// What was seen of the time of the same claims before stays known.
+void keepTimes(EtcdQueues &locks, const EtcdQueues &before);
+void keepTime(EtcdClaim &claim, const EtcdQueues &before, const QByteArray &lock);
 // What is below one lock's prefix, told apart.
 struct EtcdLockKeys {
     EtcdQueue queue;
@@ -112,6 +118,12 @@ void addWaiterAbove(LockSnapshot &lock, const QByteArray &above, const EtcdQueue
 [[nodiscard]] QByteArray patroniMemberOf(const etcd::KeyValue &leader);
 // `isBesideQueue`: it is named as a lock that has claims. `hasMember`: patroniMemberOf() is there with that lease.
 [[nodiscard]] std::optional<EtcdFixedKey> fixedKeyOf(const etcd::KeyValue &entry, bool isBesideQueue, bool hasMember);
+// One that is read alone; `fixed` is empty where nothing says that it is a lock.
+struct EtcdFixedRead {
+    EtcdClaim claim;
+    bool isBesideQueue = false;
+};
+[[nodiscard]] Task<Result<EtcdFixedRead>> readFixedKey(etcd::Client *client, QByteArray key, Deadline deadline);
 // `snapshot` has what does not depend on the form.
 [[nodiscard]] LockSnapshot fixedSnapshot(LockSnapshot snapshot, Contender holder, const EtcdClaim &claim);
 // The key that is named as the lock is has a lease.

@@ -89,6 +89,20 @@ QString prefixToChoose(const QByteArrayList &prefixes)
            + endings.join(u" or "_s) + (more > 0 ? u" (or one of %1 more)"_s.arg(more) : QString());
 }
 
+Task<Result<QByteArray>> onlyReadablePrefix(etcd::Client *client, QByteArray prefix, Error refused)
+{
+    constexpr std::chrono::seconds rightsTakeAtMost(5);
+    auto asking = client->access(Deadline::after(client->loop(), rightsTakeAtMost));
+    const auto access = co_await asking;
+    if (!access)
+        co_return refused;
+    const auto prefixes = readablePrefixes(*access, prefix);
+    if (prefixes.size() == 1 && prefixes.front() != prefix)
+        co_return prefixes.front();
+    refused.message += u"; "_s + prefixToChoose(prefixes);
+    co_return refused;
+}
+
 Task<QStringList> etcdRights(etcd::Client *client, Deadline deadline)
 {
     auto asking = client->access(deadline);

@@ -188,7 +188,8 @@ void addHolderConnections(LockSnapshot &lock, const QByteArrayList &addresses);
 // Every row lock somebody waits for, every named lock, and tables that are locked or waited for.
 [[nodiscard]] std::vector<LockSnapshot> snapshotsOf(const SqlPoll &look, const ConnectionName &connection);
 // Waits that the server reports and no snapshot shows: "2 connections wait in the state …", one for each state.
-[[nodiscard]] std::vector<Unexplained> unexplainedWaits(const SqlPoll &look, const std::vector<LockSnapshot> &snapshots);
+[[nodiscard]] std::vector<Unexplained> unexplainedWaits(const SqlPoll &look,
+                                                        const std::vector<LockSnapshot> &snapshots);
 // Who has a transaction, or is in one of the snapshots.
 [[nodiscard]] std::vector<SessionSnapshot> sessionsOf(const SqlPoll &look, const std::vector<LockSnapshot> &snapshots,
                                                       const ConnectionName &connection);

@@ -21,29 +21,6 @@ namespace {
 constexpr auto patienceForFreshRows = 1s;
 constexpr auto longestRest = 2s;
 
-// Transactions and their waits in one statement: in two, the copy might have been made anew between.
-const QByteArray rowLocksOfInnoDb =
-    "t.trx_id, t.trx_mysql_thread_id AS connection, UNIX_TIMESTAMP(t.trx_started) AS started, "
-    "UNIX_TIMESTAMP(t.trx_wait_started) AS wait_started, t.trx_rows_locked AS rows_locked, "
-    "t.trx_rows_modified AS rows_modified, t.trx_is_read_only AS is_read_only, w.blocking_trx_id AS blocking, l.lock_table, l.lock_index, "
-    "l.lock_data, l.lock_mode AS requested_mode, b.lock_mode AS blocking_mode, l.lock_id, NULL AS blocking_status, "
-    "t.trx_state AS state "
-    "FROM information_schema.INNODB_TRX t "
-    "LEFT JOIN information_schema.INNODB_LOCK_WAITS w ON w.requesting_trx_id = t.trx_id "
-    "LEFT JOIN information_schema.INNODB_LOCKS l ON l.lock_id = w.requested_lock_id "
-    "LEFT JOIN information_schema.INNODB_LOCKS b ON b.lock_id = w.blocking_lock_id";
-const QByteArray rowLocksOfPerformanceSchema =
-    "t.trx_id, t.trx_mysql_thread_id AS connection, UNIX_TIMESTAMP(t.trx_started) AS started, "
-    "UNIX_TIMESTAMP(t.trx_wait_started) AS wait_started, t.trx_rows_locked AS rows_locked, "
-    "t.trx_rows_modified AS rows_modified, t.trx_is_read_only AS is_read_only, w.BLOCKING_ENGINE_TRANSACTION_ID AS blocking, "
-    "CONCAT('`', l.OBJECT_SCHEMA, '`.`', l.OBJECT_NAME, '`') AS lock_table, l.INDEX_NAME AS lock_index, "
-    "l.LOCK_DATA AS lock_data, l.LOCK_MODE AS requested_mode, b.LOCK_MODE AS blocking_mode, "
-    "l.ENGINE_LOCK_ID AS lock_id, b.LOCK_STATUS AS blocking_status, t.trx_state AS state "
-    "FROM information_schema.INNODB_TRX t "
-    "LEFT JOIN performance_schema.data_lock_waits w ON w.REQUESTING_ENGINE_TRANSACTION_ID = t.trx_id "
-    "LEFT JOIN performance_schema.data_locks l ON l.ENGINE_LOCK_ID = w.REQUESTING_ENGINE_LOCK_ID "
-    "LEFT JOIN performance_schema.data_locks b ON b.ENGINE_LOCK_ID = w.BLOCKING_ENGINE_LOCK_ID";
-
 // Reads only, and has locked nothing: another observer's look, most likely.
 bool isIdleReader(const Rows &rows, std::size_t row)
 {
@@ -221,7 +198,7 @@ Task<Result<SqlPoll>> SqlReader::ask(Deadline deadline, QByteArray also)
 Task<Result<Rows>> SqlReader::askForRows(QByteArray mark, Deadline deadline)
 {
     constexpr auto longerThanQuestion = 5s;
-    const auto &columns = m_session.features().innoDbLocks ? rowLocksOfInnoDb : rowLocksOfPerformanceSchema;
+    const auto columns = mariadb::sqlText(m_session.features().innoDbLocks ? "mariadb-row-locks" : "mysql-row-locks");
     auto beginning = send(mariadb::beginLook, deadline);
     auto asking = send("SELECT " + mariadb::isMarked(mark)
                            + " AS is_fresh, "

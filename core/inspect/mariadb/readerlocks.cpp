@@ -34,14 +34,6 @@ const QByteArray byPerformanceSchema =
     + " AND ((m.OBJECT_TYPE = 'TABLE' AND (m.LOCK_STATUS = 'PENDING' OR m.LOCK_TYPE " + strongModes
     + ")) OR (m.OBJECT_TYPE " + serverTypes + " AND (m.LOCK_STATUS = 'PENDING' OR m.LOCK_TYPE " + strongServerModes
     + ")) OR (m.OBJECT_TYPE " + otherTypes + " AND m.LOCK_STATUS = 'PENDING')))";
-const QByteArray byPlugin =
-    "SELECT CASE LOCK_TYPE WHEN 'User lock' THEN 'USER LEVEL LOCK' WHEN 'Backup lock' THEN 'BACKUP' "
-    "WHEN 'Global read lock' THEN 'GLOBAL' WHEN 'Commit lock' THEN 'COMMIT' ELSE 'TABLE' END AS kind, "
-    "TABLE_SCHEMA AS table_schema, "
-    "IF(LOCK_TYPE = 'User lock', TABLE_SCHEMA, TABLE_NAME) AS name, THREAD_ID AS connection, 'GRANTED' AS status, "
-    "SUBSTRING(LOCK_MODE, 5) AS mode FROM information_schema.METADATA_LOCK_INFO WHERE LOCK_TYPE = 'User lock' "
-    "OR (LOCK_TYPE IN ('Table metadata lock', 'Backup lock', 'Global read lock', 'Commit lock') "
-    "AND THREAD_ID <> CONNECTION_ID())";
 
 SqlObject mdlObjectOf(const SqlTableLock &lock)
 {
@@ -77,7 +69,7 @@ Task<Result<SqlReader::NamedLocks>> SqlReader::findNamedLocks(Deadline deadline)
         co_return enabled.error();
     if (enabled && text(*enabled, 0, "enabled") == "1")
         co_return NamedLocks::PerformanceSchema;
-    auto trying = send(byPlugin, deadline);
+    auto trying = send(mariadb::sqlText("mariadb-metadata-locks"), deadline);
     const auto plugin = co_await trying;
     if (!plugin && !isRefusal(plugin.error()))
         co_return plugin.error();
@@ -91,7 +83,8 @@ Task<Result<void>> SqlReader::readNamedLocks(SqlPoll *look, Deadline deadline, Q
         m_namedLocks = found;
     }
     if (m_namedLocks != NamedLocks::WaitersOnly) {
-        auto asking = send(m_namedLocks == NamedLocks::Plugin ? byPlugin : byPerformanceSchema, deadline);
+        const bool isPlugin = m_namedLocks == NamedLocks::Plugin;
+        auto asking = send(isPlugin ? mariadb::sqlText("mariadb-metadata-locks") : byPerformanceSchema, deadline);
         const auto rows = co_await asking;
         if (!rows && !isRefusal(rows.error()))
             co_return rows.error();

@@ -91,7 +91,8 @@ struct PgPoll {
 // Every advisory lock, every other that somebody waits for, and rows that say that they are locks.
 [[nodiscard]] std::vector<LockSnapshot> snapshotsOf(const PgPoll &look, const ConnectionName &connection);
 // Sessions that wait for a lock which no snapshot shows: how many, in one line; empty: none.
-[[nodiscard]] std::vector<Unexplained> unexplainedPgWaits(const PgPoll &look, const std::vector<LockSnapshot> &snapshots);
+[[nodiscard]] std::vector<Unexplained> unexplainedPgWaits(const PgPoll &look,
+                                                          const std::vector<LockSnapshot> &snapshots);
 // Who is in a transaction, or in one of the snapshots.
 [[nodiscard]] std::vector<SessionSnapshot> sessionsOf(const PgPoll &look, const std::vector<LockSnapshot> &snapshots,
                                                       const ConnectionName &connection);

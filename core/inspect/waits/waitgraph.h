@@ -18,8 +18,8 @@ struct GraphEdge {
     Mode mode = Mode::Exclusive;
     std::optional<std::chrono::milliseconds> age; // how long it holds or waits
     bool atMost = false;                          // it holds for no longer than that
-    bool isBound = false;    // holds: its client waits for something else, and lets go only after that
-    std::vector<int> behind; // waits: for these other clients, as the recipe has it
+    bool isBound = false;        // holds: its client waits for something else, and lets go only after that
+    std::vector<int> behind;     // waits: for these other clients, as the recipe has it
     bool isBehindItself = false; // waits: for what its own client holds, and for nobody else
     friend bool operator==(const GraphEdge &, const GraphEdge &) = default;
 };
