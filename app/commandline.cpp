@@ -208,10 +208,6 @@ Result<void> mark(std::vector<ConnectionSpec> &specs, const Arguments &arguments
     return {};
 }
 
-} // namespace
-
-namespace {
-
 // A word that is no address: what a connection is called.
 Result<std::optional<ConnectionSpec>> namedConnection(const QString &word, const KnownConnection &known,
                                                       Connections &connections)

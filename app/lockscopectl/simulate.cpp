@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// simulate: contention, played in the simulated world or on real servers, with what it cost and what did not
-// hold.
+// simulate: contention, played in the simulated world or on real servers, with what it cost and what did not hold.
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/simulated.h"

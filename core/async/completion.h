@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Completion<T>: a value that arrives once. The only leaf that coroutines wait on.
 //
-// Copies share one state: the sender completes it, one coroutine awaits it. The first complete()
-// wins, later ones are ignored, so a deadline and an answer may race for it. A coroutine that waits
-// is resumed through the loop's queue, never inside complete(): 100,000 hand-offs do not end on one
-// stack. Destroying a waiting coroutine simply takes it off; a late answer then finds nobody.
-// Loop thread only.
+// Copies share one state: the sender completes it, one coroutine awaits it. The first complete() wins, later ones are
+// ignored, so a deadline and an answer may race for it. A coroutine that waits is resumed through the loop's queue,
+// never inside complete(): 100,000 hand-offs do not end on one stack. Destroying a waiting coroutine simply takes it
+// off; a late answer then finds nobody. Loop thread only.
 #pragma once
 
 #include <version>

@@ -36,8 +36,7 @@ public:
     virtual ~Loop() = default;
 
     // Whether whatever has to do with this loop is made, used and let go on one thread, as in a simulated world: who
-    // holds it can be counted there in plain steps. A simulated request and its answer would take sixty atomic
-    // ones.
+    // holds it can be counted there in plain steps. A simulated request and its answer would take sixty atomic ones.
     [[nodiscard]] bool isOfOneThread() const { return m_isOfOneThread; }
 
     // Runs `call` on the loop's thread, after what was posted before. Safe from any thread.
@@ -55,8 +54,7 @@ private:
     const bool m_isOfOneThread;
 };
 
-// The latest moment something may take; computed once and passed on, so that no retry starts the
-// clock again.
+// The latest moment something may take; computed once and passed on, so that no retry starts the clock again.
 class Deadline {
 public:
     static Deadline never() { return {}; }

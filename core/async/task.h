@@ -2,10 +2,9 @@
 // Task<T>: a lazy coroutine. It starts when it is awaited (or launched in a Scope); destroying it
 // cancels it, and the destructors of its locals run.
 //
-// GCC 12 miscompiles rich expressions around co_await: write one per statement, as
-// `auto x = co_await f(named, args);`, `co_await x;` or `co_return …;` (tests/lint enforces it).
-// The parent resumes a child inline from `bool await_suspend`: symmetric transfer overflows the
-// stack below -O2.
+// GCC 12 miscompiles rich expressions around co_await: write one per statement, as `auto x = co_await f(named,
+// args);`, `co_await x;` or `co_return …;` (tests/lint enforces it). The parent resumes a child inline from `bool
+// await_suspend`: symmetric transfer overflows the stack below -O2.
 #pragma once
 
 // moc 6.4 stops at <coroutine> when it comes first in a Q_OBJECT header.

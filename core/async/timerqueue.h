@@ -13,9 +13,8 @@
 
 namespace lockscope {
 
-// Calls that fall due soon and that nobody cancels: messages of a simulated world, millions of them. A place for
-// each of the next thousand microseconds, so that neither who puts one there nor who takes the first asks how many
-// wait.
+// Calls that fall due soon and that nobody cancels: messages of a simulated world, millions of them. A place for each
+// of the next thousand microseconds, so that neither who puts one there nor who takes the first asks how many wait.
 class NearCalls {
 public:
     // With room for a message and whose link it is on.

@@ -51,8 +51,7 @@ struct ConnectionSpec {
 [[nodiscard]] Result<ConnectionSpec> parseConnection(const QString &argument);
 // Whether its password holds / or ?, by which it would be cut.
 [[nodiscard]] bool hasUnencodedPassword(const QString &argument);
-// Names the nameless after their scheme: zk, redis, mariadb, sim; a second one zk2 …
-// Two of one name are an error.
+// Names the nameless after their scheme: zk, redis, mariadb, sim; a second one zk2 … Two of one name are an error.
 [[nodiscard]] Result<void> nameConnections(std::vector<ConnectionSpec> &specs);
 // The environment variable that may hold the connection's password: LOCKSCOPE_PASSWORD_<NAME>.
 [[nodiscard]] QByteArray passwordVariable(const ConnectionName &name);

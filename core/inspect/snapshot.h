@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The snapshot of a lock: plain values, as the JSON (docs/command-line.md) and the window show them.
 //
-// Times are the server's clock (ServerTime); a snapshot carries how far that clock is from ours, so
-// that ages keep counting between two looks. Facts a server said and things we conclude are kept
-// apart: see Evidence.
+// Times are the server's clock (ServerTime); a snapshot carries how far that clock is from ours, so that ages keep
+// counting between two looks. Facts a server said and things we conclude are kept apart: see Evidence.
 #pragma once
 
 #include "core/base/backendkind.h"

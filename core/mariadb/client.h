@@ -6,9 +6,8 @@
 // second whether it still stands, so that a session learns soon that it was killed, and within seconds that
 // the network is silent. A server that does not answer KILL QUERY either counts as gone.
 //
-// Destroying a session ends what it runs (KILL) and closes it in the background: its transaction is rolled
-// back and its named locks are free. KILL goes over a connection of its own, and only when that leads to
-// the same server.
+// Destroying a session ends what it runs (KILL) and closes it in the background: its transaction is rolled back and
+// its named locks are free. KILL goes over a connection of its own, and only when that leads to the same server.
 #pragma once
 
 #include "core/base/connectionuri.h"

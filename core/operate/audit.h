@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The audit record of everything done by force: JSON lines in $XDG_STATE_HOME/lockscope/audit.jsonl,
-// an intent flushed to disk before the command is sent and a result after it. Each record carries the
-// hash of the one before it, so that a changed or removed line shows; and the hash of the last one is
-// kept in a file beside it (".head"), so that lines cut off at the end, and a removed file, show as well.
-// (Who may write both can forge both. To put the record away, move both.) The file is locked while
-// written. Where it cannot be written, nothing is forced. Any thread; append blocks for the time of one
-// disk flush.
+// The audit record of everything done by force: JSON lines in $XDG_STATE_HOME/lockscope/audit.jsonl, an intent
+// flushed to disk before the command is sent and a result after it. Each record carries the hash of the one before
+// it, so that a changed or removed line shows; and the hash of the last one is kept in a file beside it (".head"), so
+// that lines cut off at the end, and a removed file, show as well. (Who may write both can forge both. To put the
+// record away, move both.) The file is locked while written. Where it cannot be written, nothing is forced. Any
+// thread; append blocks for the time of one disk flush.
 #pragma once
 
 #include "core/base/result.h"

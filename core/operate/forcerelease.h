@@ -9,9 +9,8 @@
 //   5. Read again, report who holds now, write the result to the audit file.
 //   6. Of a client that puts back what was taken from it: read once more when it would have, and record that, too.
 //
-// Exact only where identity is in the name or in a script (sequence nodes, Redis). For a fixed
-// ZooKeeper name, and for KILL of an SQL connection, the plan says that a gap remains between the re-read
-// and the act.
+// Exact only where identity is in the name or in a script (sequence nodes, Redis). For a fixed ZooKeeper name, and
+// for KILL of an SQL connection, the plan says that a gap remains between the re-read and the act.
 #pragma once
 
 #include "core/inspect/observer.h"

@@ -54,8 +54,7 @@ private:
     CommandLog &m_log;
 };
 
-// The port behind the gate. Both must outlive the returned session (not the replies and watches it
-// gave out).
+// The port behind the gate. Both must outlive the returned session (not the replies and watches it gave out).
 [[nodiscard]] std::unique_ptr<zk::Session> gated(zk::Session &session, Gate &gate);
 // The same, owning the session behind it.
 [[nodiscard]] std::unique_ptr<zk::Session> gated(std::unique_ptr<zk::Session> session, Gate &gate);

@@ -8,8 +8,7 @@
 
 namespace lockscope::operate {
 
-// "the last look at WHAT failed: …". Whatever became of it, it was a look: a lost answer leaves nothing
-// unknown.
+// "the last look at WHAT failed: …". Whatever became of it, it was a look: a lost answer leaves nothing unknown.
 [[nodiscard]] Error lastLookFailed(const QString &what, const Error &why);
 // The same before the first request: "nothing was changed: …".
 [[nodiscard]] Error nothingChanged(const QString &what, const Error &why);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every lock recipe offers: timed acquire with one total deadline, release, "still mine?", and
-// a notice when it is lost. A Lock is one contender, as a thread is one for the clients: one acquire at
-// a time; a reentrant recipe's holder may acquire again and then releases as often. Loop thread only;
-// the session or connection outlives the Lock.
+// What every lock recipe offers: timed acquire with one total deadline, release, "still mine?", and a notice when it
+// is lost. A Lock is one contender, as a thread is one for the clients: one acquire at a time; a reentrant recipe's
+// holder may acquire again and then releases as often. Loop thread only; the session or connection outlives the Lock.
 //
 // Destroying a Lock (or the acquire() task) while acquire() waits cancels it; destroying a Lock that is
 // held releases it. In both cases nothing is left behind: what is not certain yet is followed up in the
@@ -47,8 +46,7 @@ public:
     // in time, UnknownOutcome. Cancelled when the Lock was destroyed. When we hold it already: of a
     // reentrant recipe the same grant once more, else BadInput.
     virtual Task<Result<Grant>> acquire(Deadline deadline) = 0;
-    // Gives back one acquire. NotHeld when it was not ours any more. UnknownOutcome is followed up in
-    // the background.
+    // Gives back one acquire. NotHeld when it was not ours any more. UnknownOutcome is followed up in the background.
     virtual Task<Result<void>> release(Deadline deadline) = 0;
     // How many times we hold it and did not release it yet; 0 when we do not.
     [[nodiscard]] virtual int holdCount() const = 0;

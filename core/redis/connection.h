@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Redis port: what recipes, the inspector and the gate see of one Redis.
 //
-// Commands are sent when called and answered in order through the returned Reply. Errors:
-// NotConnected when nothing was sent, UnknownOutcome when the connection broke or the deadline
-// passed while the command was out, TimedOut when the deadline had passed before it was sent,
-// BadInput for commands that change the protocol (SUBSCRIBE, MONITOR …), AuthFailed, NoPermission
-// (NOPERM), TooLarge, Server for any other error reply. All members: loop thread only.
+// Commands are sent when called and answered in order through the returned Reply. Errors: NotConnected when nothing
+// was sent, UnknownOutcome when the connection broke or the deadline passed while the command was out, TimedOut when
+// the deadline had passed before it was sent, BadInput for commands that change the protocol (SUBSCRIBE, MONITOR …),
+// AuthFailed, NoPermission (NOPERM), TooLarge, Server for any other error reply. All members: loop thread only.
 #pragma once
 
 #include "core/async/port.h"
@@ -50,8 +49,7 @@ struct Message {
 };
 
 // Told on every change; Connecting also when another attempt failed (lastError says why); Connected also when only
-// the pub/sub connection broke and is back: its subscriberId() is another one then, and messages may have been
-// lost.
+// the pub/sub connection broke and is back: its subscriberId() is another one then, and messages may have been lost.
 enum class ConnectionState { Connecting, Connected, AuthFailed, Closed };
 
 // Every request there is, as a value.

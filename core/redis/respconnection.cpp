@@ -19,8 +19,7 @@ constexpr Duration longestPause = 5s;
 // A connection that lived shorter than this does not reset the back-off: a server that accepts and
 // closes at once must not be hammered.
 constexpr Duration settled = 1s;
-// A peer that vanished without closing is noticed by silence: a PING after `beatEvery`, the end after
-// `silentAtMost`.
+// A peer that vanished without closing is noticed by silence: a PING after `beatEvery`, the end after `silentAtMost`.
 constexpr Duration beatEvery = 10s;
 constexpr Duration silentAtMost = 30s;
 

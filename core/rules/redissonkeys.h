@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys and channels that stand beside a Redisson lock, by Redisson's own naming rule: the lock's
-// name in braces, so that all of them share a cluster slot; a name that has a brace already is left as
-// it is.
+// The keys and channels that stand beside a Redisson lock, by Redisson's own naming rule: the lock's name in braces,
+// so that all of them share a cluster slot; a name that has a brace already is left as it is.
 #pragma once
 
 #include "core/base/bytes.h"

@@ -72,8 +72,7 @@ Number numberOf(QByteArrayView bytes, QByteArrayView base)
     return number;
 }
 
-// The server's counter is 32 bits wide: after 2147483647 comes -2147483648. As an unsigned number
-// it goes on growing.
+// The server's counter is 32 bits wide: after 2147483647 comes -2147483648. As an unsigned number it goes on growing.
 qint64 age(const SequencedName &node)
 {
     return node.sequence < 0 ? node.sequence + (qint64(1) << 32) : node.sequence;

@@ -2,10 +2,9 @@
 // A private MariaDB: one process that makes its own system tables and then serves, small and without
 // any care for what the disk keeps after us.
 //
-// The tables of a new data folder are made by the server itself, from Debian's SQL files, as its
-// init-file: it starts without grant tables, makes them, and reads them as the last statement, all of it
-// before the first client is let in. That takes one second instead of the five of mariadb-install-db, and
-// one process that dies with us.
+// The tables of a new data folder are made by the server itself, from Debian's SQL files, as its init-file: it starts
+// without grant tables, makes them, and reads them as the last statement, all of it before the first client is let
+// in. That takes one second instead of the five of mariadb-install-db, and one process that dies with us.
 #include "core/base/connectionuri.h"
 #include "core/mariadb/client.h"
 #include "core/transport/mysqlprelude.h"

@@ -95,8 +95,7 @@ private:
     std::chrono::steady_clock::time_point m_begunAt;
 };
 
-// "zk=zk://127.0.0.1:12345?admin=23456": what --connect takes, for sandbox connections, which have
-// no password.
+// "zk=zk://127.0.0.1:12345?admin=23456": what --connect takes, for sandbox connections, which have no password.
 [[nodiscard]] QString connectArgument(const ConnectionSpec &connection);
 
 } // namespace lockscope::sandbox

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The network of the simulated world: links between client processes and servers, and what can go wrong on
-// them.
+// The network of the simulated world: links between client processes and servers, and what can go wrong on them.
 //
 // A link is a TCP connection: what is sent in one direction arrives in its order, or the connection breaks.
 // A message that is lost for good therefore breaks it (lose-request, lose-reply); a partition only holds back

@@ -12,9 +12,8 @@
 
 namespace lockscope {
 
-// Stands between an observer and the program's sink, and outlives observers: a ZooKeeper session that
-// expired gets a new observer, whose first snapshot must not look like news, and what vanished
-// meanwhile must be told as removed.
+// Stands between an observer and the program's sink, and outlives observers: a ZooKeeper session that expired gets a
+// new observer, whose first snapshot must not look like news, and what vanished meanwhile must be told as removed.
 class ObserverProxy : public inspect::ObserverSink {
 public:
     // `sink` may be null; then snapshots are only kept.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workspace: the connections of one run of a program, each with its client, its gate, its gated
-// port and its observer. Both programs stand on it: lockscopectl directly, the window through
-// LiveBackend. Loop thread only.
+// The workspace: the connections of one run of a program, each with its client, its gate, its gated port and its
+// observer. Both programs stand on it: lockscopectl directly, the window through LiveBackend. Loop thread only.
 #pragma once
 
 #include "core/base/connectionuri.h"

@@ -26,8 +26,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-// What blocks in libzookeeper, off the loop: name lookup when a handle is opened, the farewell when it
-// is closed.
+// What blocks in libzookeeper, off the loop: name lookup when a handle is opened, the farewell when it is closed.
 
 // Never destroyed: closing may still be under way when static objects are.
 struct Background {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The real ZooKeeper session, on libzookeeper's multi-threaded client.
 //
-// Opening and closing block in the C library (name lookup, farewell), so both happen on a helper
-// thread; the library's own callbacks only copy and post() into the loop. The session keeps trying
-// to connect until it expires, is refused, or is destroyed; destroying it closes it politely in the
-// background and never waits.
+// Opening and closing block in the C library (name lookup, farewell), so both happen on a helper thread; the
+// library's own callbacks only copy and post() into the loop. The session keeps trying to connect until it expires,
+// is refused, or is destroyed; destroying it closes it politely in the background and never waits.
 #pragma once
 
 #include "core/base/connectionuri.h"

@@ -72,8 +72,7 @@ struct WatchRequest {
     bool alsoWhenMissing; // exists sets its watch on a missing node, too
 };
 
-// A request that is out. Lives in the session, so that nothing of the loop is ever touched by the
-// library's threads.
+// A request that is out. Lives in the session, so that nothing of the loop is ever touched by the library's threads.
 class Outstanding {
 public:
     Outstanding(Attempt attempt, std::optional<WatchRequest> watch)

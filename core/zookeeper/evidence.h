@@ -118,9 +118,8 @@ struct Evidence {
     Duration work{};                                          // what it cost the busiest member, at most
     std::chrono::milliseconds serverAhead{};                  // the server's clock minus ours, where known beforehand
 
-    // What a single member said, in its own terms; settle() makes `silence`, `expiresIn` and
-    // `childWatchTotal` of it. Another member's monotonic clock has nothing to do with it, so settle
-    // before merging.
+    // What a single member said, in its own terms; settle() makes `silence`, `expiresIn` and `childWatchTotal` of it.
+    // Another member's monotonic clock has nothing to do with it, so settle before merging.
     struct Raw {
         std::map<SessionId, std::chrono::milliseconds> expiries;      // monotonic (AdminServer's dump)
         std::map<SessionId, std::chrono::milliseconds> lastResponses; // monotonic (cons)

@@ -223,7 +223,7 @@ private slots:
         EVENTUALLY(old.loss);
         auto &third = test.join();
         third.client().resetCounts();
-        OK(test.takes(third));                       // its lease ended, and nobody else's renewal kept it
+        OK(test.takes(third));                    // its lease ended, and nobody else's renewal kept it
         if (test.recipe.counts.wakeUps != u"0"_s) // who does not poll asks no more than now and then
             QVERIFY2(third.client().requests() <= 20, third.client().spoken().constData());
     }

@@ -77,8 +77,7 @@ signals:
     void tryRequested(const lockscope::ui::Comparison &comparison);
 
 public slots:
-    // What it plays, in the simulator: side by side where it is one scenario with two recipes, else one of the
-    // runs.
+    // What it plays, in the simulator: side by side where it is one scenario with two recipes, else one of the runs.
     void tryIt();
     void askHandout();
 

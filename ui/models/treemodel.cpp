@@ -32,8 +32,7 @@ QModelIndex TreeModel::indexOf(const TreeNode *node, int column) const
 
 int TreeModel::rowOf(const TreeNode *node)
 {
-    // What lies before the first change since the last numbering has not moved, and only that carries
-    // a row below it.
+    // What lies before the first change since the last numbering has not moved, and only that carries a row below it.
     const TreeNode *parent = node->parent;
     if (node->row >= parent->staleFrom) {
         for (int row = parent->staleFrom; row < countOf(parent); ++row)

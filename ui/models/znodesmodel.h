@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The znodes of one ZooKeeper as a tree that loads what is asked for and follows changes.
 //
-// A node's children are listed when a view first wants them. What the server answers is sorted and
-// merged into the tree a little at a time (rowsPerTurn), and of a folder of 300,000 children a part: the
-// first 20,000 (rowsAtFirst), or those around the one that is wanted (reveal), or the next ones, for which
-// others leave. Views lay out everything that is expanded, in one go, and with each change again. The
-// model is reset only when the connection changes: everything else is inserted, removed and changed in
-// runs, so that expansion and selection live through it. A node that cannot be read carries its error;
-// the rest of the tree works. GUI thread only.
+// A node's children are listed when a view first wants them. What the server answers is sorted and merged into the
+// tree a little at a time (rowsPerTurn), and of a folder of 300,000 children a part: the first 20,000 (rowsAtFirst),
+// or those around the one that is wanted (reveal), or the next ones, for which others leave. Views lay out everything
+// that is expanded, in one go, and with each change again. The model is reset only when the connection changes:
+// everything else is inserted, removed and changed in runs, so that expansion and selection live through it. A node
+// that cannot be read carries its error; the rest of the tree works. GUI thread only.
 #pragma once
 
 #include "ui/models/znodefilling.h"
@@ -68,8 +67,7 @@ public:
     void fetchMore(const QModelIndex &parent) override;
 
 signals:
-    // A node that had no children can be expanded now, or the other way round: views decide that when
-    // they lay out.
+    // A node that had no children can be expanded now, or the other way round: views decide that when they lay out.
     void expandabilityChanged();
     // Rows are about to move or have moved, once around each turn's work.
     void turnBegins();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of the log: every command sent, every event seen. It follows the newest unless somebody
-// scrolled up.
+// The page of the log: every command sent, every event seen. It follows the newest unless somebody scrolled up.
 #pragma once
 
 #include "ui/models/logmodel.h"

@@ -28,9 +28,8 @@ struct ReadableText {
 };
 [[nodiscard]] ReadableText readableText(const QByteArray &bytes);
 
-// Indents without touching anything else: the order of keys, numbers of any length and doubled keys
-// stay as they are. Empty if the bytes are no JSON object or array
-// (or one nested so deep that indenting it would help nobody).
+// Indents without touching anything else: the order of keys, numbers of any length and doubled keys stay as they are.
+// Empty if the bytes are no JSON object or array (or one nested so deep that indenting it would help nobody).
 [[nodiscard]] std::optional<QString> prettyJson(const QByteArray &bytes);
 
 // "00000000  7b 22 6f 77 6e 65 72 22  3a 20 …  |{"owner": |", sixteen bytes a line.

@@ -57,8 +57,7 @@ private:
     QPushButton *m_pause;
 };
 
-// The line at the bottom, honest: as of when, what watching costs, what could not be seen, how new
-// locks are found.
+// The line at the bottom, honest: as of when, what watching costs, what could not be seen, how new locks are found.
 class StatusBar : public QFrame {
     Q_OBJECT
 public:

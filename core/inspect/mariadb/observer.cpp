@@ -107,9 +107,7 @@ SqlObserver::Looks MariaDbObserver::looks() const
     auto gaps = m_reader.gaps();
     if (m_reader.hasLooked() && !m_reader.rowsAreFresh())
         gaps << oldRowsText();
-    auto unexplained = m_unexplained;
-    std::ranges::move(m_reader.lockTablesNotRead(), std::back_inserter(unexplained));
-    return {m_reader.hasLooked(), m_reader.requests(), gaps, std::move(unexplained)};
+    return {m_reader.hasLooked(), m_reader.requests(), gaps, m_reader.lockTablesNotRead()};
 }
 
 QString MariaDbObserver::coverageDescription() const

@@ -29,7 +29,6 @@ private:
     [[nodiscard]] QString oldRowsText() const;
 
     SqlReader m_reader;
-    std::vector<Unexplained> m_unexplained; // waits of the last look that no snapshot shows
 };
 
 } // namespace lockscope::inspect

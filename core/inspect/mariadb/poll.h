@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one look at a MariaDB or MySQL server said, as plain values, and the pure functions that make snapshots
-// of it.
+// What one look at a MariaDB or MySQL server said, as plain values, and the pure functions that make snapshots of it.
 #pragma once
 
 #include "core/inspect/snapshot.h"

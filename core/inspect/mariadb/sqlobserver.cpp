@@ -121,6 +121,7 @@ std::vector<Coverage> SqlObserver::coverage() const
         all.push_back({m_name, false, gap});
     if (all.empty())
         all.push_back({m_name, true, coverageDescription()});
+    addUnexplained(all, m_unexplained);
     addUnexplained(all, looked.unexplained);
     return all;
 }

@@ -43,6 +43,7 @@ protected:
         std::vector<Unexplained> unexplained{};
     };
     [[nodiscard]] virtual Looks looks() const = 0;
+    std::vector<Unexplained> m_unexplained; // waits of the last look that no snapshot shows
     // Coverage without a gap.
     [[nodiscard]] virtual QString coverageDescription() const = 0;
 

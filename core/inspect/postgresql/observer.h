@@ -26,14 +26,11 @@ private:
     Task<Result<Seen>> look(Deadline deadline) override;
     [[nodiscard]] Looks looks() const override
     {
-        auto unexplained = m_unexplained;
-        std::ranges::move(m_reader.lockTablesNotRead(), std::back_inserter(unexplained));
-        return {m_reader.hasLooked(), m_reader.requests(), m_reader.gaps(), std::move(unexplained)};
+        return {m_reader.hasLooked(), m_reader.requests(), m_reader.gaps(), m_reader.lockTablesNotRead()};
     }
     [[nodiscard]] QString coverageDescription() const override;
 
     PgReader m_reader;
-    std::vector<Unexplained> m_unexplained; // waits of the last look that no snapshot shows
 };
 
 // What the user of a connection may do on its PostgreSQL.

@@ -14,12 +14,11 @@ struct NodeSight {
     std::optional<LockSnapshot> snapshot;
 };
 
-// The lock under the key, from the sights of all nodes in the order of the set. The holder is the token
-// that a majority of all nodes hold, for as long as a majority holds it; tokens on fewer nodes are
-// claims that do not hold. Where so many nodes do not answer that a token may have a majority, it is taken for
-// the holder if no other has as many votes. A lock of another kind (Redisson's hash, say) is shown as its node shows
-// it, unless its holders are members of a set that are the same on several nodes. Empty when no node has anything
-// there.
+// The lock under the key, from the sights of all nodes in the order of the set. The holder is the token that a
+// majority of all nodes hold, for as long as a majority holds it; tokens on fewer nodes are claims that do not hold.
+// Where so many nodes do not answer that a token may have a majority, it is taken for the holder if no other has as
+// many votes. A lock of another kind (Redisson's hash, say) is shown as its node shows it, unless its holders are
+// members of a set that are the same on several nodes. Empty when no node has anything there.
 [[nodiscard]] std::optional<LockSnapshot> mergeNodes(const std::vector<NodeSight> &sights);
 
 // The latter (quorummembers.cpp), without what each node says; empty where no member is on more than one node.

@@ -279,8 +279,7 @@ bool isSmallNumber(const Case &about)
 
 } // namespace
 
-// A number in a key called semaphore: permits that are left, or a setting. A name alone does not say that it is
-// free.
+// A number in a key called semaphore: permits that are left, or a setting. A name alone does not say that it is free.
 bool isSemaphoreAtRest(const Case &about)
 {
     return isSmallNumber(about) && callsItselfLock(about.name()) && about.name().toLower().contains("semaphore");

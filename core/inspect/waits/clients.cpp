@@ -355,10 +355,6 @@ private:
     std::set<QByteArray> m_ids;
 };
 
-} // namespace
-
-namespace {
-
 bool isShort(const QByteArray &text)
 {
     return text.size() <= 40;

@@ -36,8 +36,7 @@ void ServerAnswers::absorb(zk::Evidence answer)
     learnServerClock();
 }
 
-// ZooKeeper has no command for the time; but `cons` says when, by the server's clock, our own connection
-// was made.
+// ZooKeeper has no command for the time; but `cons` says when, by the server's clock, our own connection was made.
 void ServerAnswers::learnServerClock()
 {
     const auto own = m_evidence.connections.find(m_ensemble.session.id());

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a directory of znodes to the locks in it. Pure: views in, snapshots out.
 //
-// The rules are those of docs/layouts.md, "Rules for ZooKeeper", in the order given there. Whose turn it is
-// and who ought to watch whom comes from the recipes' own decision functions (core/recipes), never
-// from a second copy here.
+// The rules are those of docs/layouts.md, "Rules for ZooKeeper", in the order given there. Whose turn it is and who
+// ought to watch whom comes from the recipes' own decision functions (core/recipes), never from a second copy here.
 #pragma once
 
 #include "core/inspect/snapshot.h"

@@ -53,9 +53,8 @@ private:
 // expiresAt is filled in where the servers said when its session ends.
 void addSessionFindings(LockSnapshot &lock, const RecogniseContext &context);
 
-// Waiters that by complete `wchp` evidence watch nothing of their lock, in a recipe whose watches a
-// server can show. Suspects only: the evidence may be older than the wait, or the waiter between
-// two looks at its queue.
+// Waiters that by complete `wchp` evidence watch nothing of their lock, in a recipe whose watches a server can show.
+// Suspects only: the evidence may be older than the wait, or the waiter between two looks at its queue.
 [[nodiscard]] std::vector<QByteArray> watchingNothing(const LockSnapshot &lock, const RecogniseContext &context);
 
 // lost-wakeup: whoever was suspect in two different evidence answers in a row. Kept by the observer,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ephemeral nodes that no lock accounts for. Each of them ends with a client, so each may be a lock of a kind that
-// the rules do not know.
+// The ephemeral nodes that no lock accounts for. Each of them ends with a client, so each may be a lock of a kind
+// that the rules do not know.
 #include "core/inspect/ledger.h"
 #include "core/inspect/zookeeper/layouts.h"
 #include "core/inspect/zookeeper/observerjudge.h"
@@ -35,35 +35,18 @@ std::set<ZPath> pathsOfEphemerals(const DirectoryView &view)
     return paths;
 }
 
-// Who watches which node, and whose it is. Many a client watches its own node, too.
-class Watched {
-public:
-    explicit Watched(const RecogniseContext &context) : m_servers(context) {}
-    [[nodiscard]] bool isAwaited(const ZPath &path)
-    {
-        const auto watchers = m_servers.watchers(path);
-        if (watchers.empty())
-            return false;
-        if (m_owners.empty())
-            m_servers.eachEphemeral(
-                [this](zk::SessionId session, const ZPath &one) { m_owners.emplace(one, session); });
-        const auto owner = m_owners.find(path);
-        return owner == m_owners.end()
-               || std::ranges::any_of(watchers, [&owner](auto session) { return session != owner->second; });
-    }
-
-private:
-    ServerView m_servers;
-    std::map<ZPath, zk::SessionId> m_owners; // read when first needed
-};
-
 } // namespace
 
 std::vector<Unexplained> unexplainedEphemerals(const NamesByParent &listed, const SnapshotStore &snapshots,
                                                const ViewOf &viewOf, const RecogniseContext &context)
 {
     const auto accounted = nodesOf(snapshots);
-    Watched watched(context);
+    const ServerView servers(context);
+    std::map<ZPath, zk::SessionId> owners;
+    servers.eachEphemeral([&owners](zk::SessionId session, const ZPath &path) { owners.emplace(path, session); });
+    const auto isAwaited = [&](const ZPath &path) { // many a client watches its own node, too
+        return std::ranges::any_of(servers.watchers(path), [&](auto session) { return session != owners[path]; });
+    };
     Ledger awaited, others;
     for (const auto &[folder, names] : listed) {
         const auto directory = candidateDirectory(folder, names);
@@ -79,7 +62,7 @@ std::vector<Unexplained> unexplainedEphemerals(const NamesByParent &listed, cons
             if (view && !there)
                 there = pathsOfEphemerals(*view);
             if (!view || there->contains(path))
-                (watched.isAwaited(path) ? awaited : others).add(path.bytes());
+                (isAwaited(path) ? awaited : others).add(path.bytes());
         }
     }
     auto all =

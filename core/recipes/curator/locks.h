@@ -81,8 +81,7 @@ public:
     // The limit is stored nowhere: all clients have to agree on it.
     CuratorSemaphore(zk::Session &session, ZPath path, int limit, Random random);
 
-    // At least 1. A higher one lets in who waits here, if there is room; a lower one counts from the
-    // next acquire on.
+    // At least 1. A higher one lets in who waits here, if there is room; a lower one counts from the next acquire on.
     void setLimit(int limit);
 
 protected:
@@ -98,9 +97,8 @@ private:
 
 // Asking a holder to let go, and hearing of it: Curator's Revoker and RevocationListener.
 //
-// Nothing is forced. Whoever wants the lock writes a mark into the holder's node; a holder that cares
-// watches its own node's data and releases when it likes. Grant::node is the node, of a
-// curator-mutex or a curator-rwlock.
+// Nothing is forced. Whoever wants the lock writes a mark into the holder's node; a holder that cares watches its own
+// node's data and releases when it likes. Grant::node is the node, of a curator-mutex or a curator-rwlock.
 
 // NoNode when there is nobody to ask any more. Sent again over broken connections until the deadline:
 // twice does no harm.

@@ -70,19 +70,6 @@ Task<Result<bool>> insertOnce(mariadb::Session *session, RowClaim claim, RowGuar
 
 } // namespace
 
-MarkLock::MarkLock(mariadb::Session &session, const QByteArray &lock, LeasedRowName row, Random random)
-    : LockBase(session.loop(), lock), m_session(&session), m_row(std::move(row)), m_random(std::move(random)),
-      m_waitGroup(session.loop())
-{
-}
-
-Task<Result<Grant>> MarkLock::take(Deadline deadline)
-{
-    auto taken = co_await poll(deadline);
-    auto answer = co_await withNothingLeft(m_session, m_waitGroup, std::move(taken));
-    co_return answer;
-}
-
 Task<Result<Grant>> MarkLock::poll(Deadline deadline)
 {
     auto &loop = m_session->loop();

@@ -127,16 +127,8 @@ LeasedRow::Held::Held(Session &session, RowClaim its, std::chrono::milliseconds 
 
 LeasedRow::LeasedRow(Session &session, const QByteArray &lock, LeasedRowName row, std::chrono::milliseconds ttl,
                      Random random)
-    : LockBase(session.loop(), lock), m_session(&session), m_row(std::move(row)), m_ttl(ttl),
-      m_random(std::move(random)), m_waitGroup(session.loop())
+    : RowLockBase(session, lock, std::move(row), std::move(random)), m_ttl(ttl)
 {
-}
-
-Task<Result<Grant>> LeasedRow::take(Deadline deadline)
-{
-    auto taken = co_await poll(deadline);
-    auto answer = co_await withNothingLeft(m_session, m_waitGroup, std::move(taken));
-    co_return answer;
 }
 
 Task<Result<Grant>> LeasedRow::poll(Deadline deadline)

@@ -70,8 +70,27 @@ struct RowClaim {
     QByteArray token;
 };
 
+// What the locks share that are a row which says itself whose it is.
+class RowLockBase : public LockBase {
+public:
+    RowLockBase(mariadb::Session &session, const QByteArray &lock, LeasedRowName row, Random random)
+        : LockBase(session.loop(), lock), m_session(&session), m_row(std::move(row)), m_random(std::move(random)),
+          m_waitGroup(session.loop())
+    {
+    }
+
+protected:
+    Task<Result<Grant>> take(Deadline deadline) override;
+    virtual Task<Result<Grant>> poll(Deadline deadline) = 0;
+
+    mariadb::Session *m_session;
+    LeasedRowName m_row;
+    Random m_random;
+    WaitGroup m_waitGroup;
+};
+
 // sql-shedlock: a row that says who has it, and until when.
-class LeasedRow final : public LockBase {
+class LeasedRow final : public RowLockBase {
 public:
     // `ttl` at least 1 ms. The table has ShedLock's columns, times with milliseconds (TIMESTAMP(3)).
     LeasedRow(mariadb::Session &session, const QByteArray &lock, LeasedRowName row, std::chrono::milliseconds ttl,
@@ -90,49 +109,39 @@ private:
         KeepAlive life;
     };
 
-    Task<Result<Grant>> take(Deadline deadline) override;
-    Task<Result<Grant>> poll(Deadline deadline);
+    Task<Result<Grant>> poll(Deadline deadline) override;
     [[nodiscard]] bool isHeld() const override { return m_held && !m_held->life.isOver(); }
     void letGo() override;
 
-    Session *m_session;
-    LeasedRowName m_row;
     std::chrono::milliseconds m_ttl;
-    Random m_random;
-    WaitGroup m_waitGroup;
     bool m_isRowThere = false; // certainly
     std::optional<Held> m_held;
 };
 
 // sql-insert-mark: a row that is there while the lock is held.
-class MarkLock final : public LockBase {
+class MarkLock final : public RowLockBase {
 public:
     // The table has the columns name, its primary key, owner and created_at.
-    MarkLock(mariadb::Session &session, const QByteArray &lock, LeasedRowName row, Random random);
+    using RowLockBase::RowLockBase;
     ~MarkLock() override { shutDown(); }
 
     Task<Result<void>> release(Deadline deadline) override;
     Task<Result<bool>> isStillMine(Deadline deadline) override;
 
 private:
-    Task<Result<Grant>> take(Deadline deadline) override;
-    Task<Result<Grant>> poll(Deadline deadline);
+    Task<Result<Grant>> poll(Deadline deadline) override;
     [[nodiscard]] bool isHeld() const override { return m_held.has_value(); }
     void letGo() override;
 
-    mariadb::Session *m_session;
-    LeasedRowName m_row;
-    Random m_random;
-    WaitGroup m_waitGroup;
     std::optional<RowClaim> m_held;
 };
 
 // sql-status-flag: a flag in a row, set by comparing its version.
-class FlagLock final : public LockBase {
+class FlagLock final : public RowLockBase {
 public:
     // The row is there; its table has the columns id, version and status. UnknownOutcome of acquire(): nobody can
     // tell whether the flag is ours, and nothing is given back.
-    FlagLock(mariadb::Session &session, const QByteArray &lock, LeasedRowName row, Random random);
+    using RowLockBase::RowLockBase;
     ~FlagLock() override { shutDown(); }
 
     Task<Result<void>> release(Deadline deadline) override;
@@ -144,8 +153,7 @@ private:
         bool isSet = false;
     };
 
-    Task<Result<Grant>> take(Deadline deadline) override;
-    Task<Result<Grant>> poll(Deadline deadline);
+    Task<Result<Grant>> poll(Deadline deadline) override;
     Task<Result<Seen>> look(Deadline deadline);
     Task<Result<bool>> setOnce(qint64 version, Deadline deadline);
     // After a lost answer. UnknownOutcome unless the flag is certainly not ours.
@@ -153,10 +161,6 @@ private:
     [[nodiscard]] bool isHeld() const override { return m_version.has_value(); }
     void letGo() override;
 
-    mariadb::Session *m_session;
-    LeasedRowName m_row;
-    Random m_random;
-    WaitGroup m_waitGroup;
     std::optional<qint64> m_version; // that we have written, and not cleared yet
 };
 

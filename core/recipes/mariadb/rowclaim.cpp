@@ -4,6 +4,7 @@
 #include "core/async/sleep.h"
 #include "core/base/logging.h"
 #include "core/base/text.h"
+#include "core/recipes/mariadb/locks.h"
 #include "core/recipes/mariadb/sqllock.h"
 
 namespace lockscope::recipes {
@@ -86,6 +87,14 @@ Task<Result<void>> freeRow(Session *session, WaitGroup waitGroup, Statement free
     if (freed->affected < 1)
         co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more"_s.arg(what)};
     co_return Result<void>();
+}
+
+Task<Result<Grant>> RowLockBase::take(Deadline deadline)
+{
+    auto polling = poll(deadline);
+    auto taken = co_await polling;
+    auto answer = co_await withNothingLeft(m_session, m_waitGroup, std::move(taken));
+    co_return answer;
 }
 
 } // namespace lockscope::recipes

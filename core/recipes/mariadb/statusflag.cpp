@@ -84,19 +84,6 @@ private:
 
 } // namespace
 
-FlagLock::FlagLock(mariadb::Session &session, const QByteArray &lock, LeasedRowName row, Random random)
-    : LockBase(session.loop(), lock), m_session(&session), m_row(std::move(row)), m_random(std::move(random)),
-      m_waitGroup(session.loop())
-{
-}
-
-Task<Result<Grant>> FlagLock::take(Deadline deadline)
-{
-    auto taken = co_await poll(deadline);
-    auto answer = co_await withNothingLeft(m_session, m_waitGroup, std::move(taken));
-    co_return answer;
-}
-
 Task<Result<Grant>> FlagLock::poll(Deadline deadline)
 {
     auto &loop = m_session->loop();

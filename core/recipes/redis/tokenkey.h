@@ -23,9 +23,8 @@ struct TokenKey {
 // (keysignals.h): -1 there is no key, 0 it holds something else, 1 or more it is free.
 [[nodiscard]] Reply<redis::Value> deleteToken(redis::Connection &connection, const TokenKey &ours, Deadline deadline);
 
-// Takes the key away in the background, if it holds our token: for when a SET's reply is still out, or
-// a release got none. A SET that is still under way on a broken connection may land later; its TTL
-// ends it.
+// Takes the key away in the background, if it holds our token: for when a SET's reply is still out, or a release got
+// none. A SET that is still under way on a broken connection may land later; its TTL ends it.
 void removeToken(redis::Connection &connection, const WaitGroup &waitGroup, TokenKey ours);
 
 // A SET is out: unless somebody says that the key is not ours, or keeps it, it is taken away when this
@@ -52,9 +51,8 @@ private:
     bool m_isForgotten = false;
 };
 
-// A lease: a key with our token that dies by itself, kept alive while we hold it, by a script that
-// compares our token first. Loop thread only; the connection outlives it. Destroying it ends the
-// prolonging.
+// A lease: a key with our token that dies by itself, kept alive while we hold it, by a script that compares our token
+// first. Loop thread only; the connection outlives it. Destroying it ends the prolonging.
 class Lease {
 public:
     // As for a KeepAlive.

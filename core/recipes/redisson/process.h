@@ -11,10 +11,9 @@
 
 namespace lockscope::recipes {
 
-// Where those wait who hear of a release by a message: one per process and channel, with one
-// subscription that all of its waiters share. A message lets as many of them try as it says, the one
-// that waits longest first; a release costs one try per process, not one per waiter. Loop thread only;
-// the connection outlives it.
+// Where those wait who hear of a release by a message: one per process and channel, with one subscription that all of
+// its waiters share. A message lets as many of them try as it says, the one that waits longest first; a release costs
+// one try per process, not one per waiter. Loop thread only; the connection outlives it.
 class ReleaseSubscription {
 public:
     // How many waiters a message with this payload wakes.

@@ -5,11 +5,10 @@
 //   3. To release, look whether the node still is our own, by czxid and owner (sync and exists, in one
 //      pipeline), and delete it; if it is not, there is nothing to release.
 //
-// Not fair, and one release wakes everybody. Between two holders the node has the same name, and a
-// delete names nothing else. The look keeps a holder that was released by force before it began to
-// release from deleting the next one's node. Whoever is released by force, and succeeded, between its
-// look and its delete still does: a round trip, and what its server lags behind the leader. Who needs
-// no gap gives the lock a session of its own and closes that.
+// Not fair, and one release wakes everybody. Between two holders the node has the same name, and a delete names
+// nothing else. The look keeps a holder that was released by force before it began to release from deleting the next
+// one's node. Whoever is released by force, and succeeded, between its look and its delete still does: a round trip,
+// and what its server lags behind the leader. Who needs no gap gives the lock a session of its own and closes that.
 #include "core/recipes/zookeeper/locks.h"
 
 #include "core/recipes/token.h"

@@ -29,10 +29,9 @@ struct Joined {
     [[nodiscard]] Listed takeQueue() { return std::exchange(queue, {}); }
 };
 
-// Creates the claim's node and lists the directory; both leave together, and because a server answers
-// a session in order, the list knows the node. Server error when the directory's counter is used up:
-// numbers no longer tell then who came first. `pipelined`, if given, is called after each pair,
-// as in queueentry.h.
+// Creates the claim's node and lists the directory; both leave together, and because a server answers a session in
+// order, the list knows the node. Server error when the directory's counter is used up: numbers no longer tell then
+// who came first. `pipelined`, if given, is called after each pair, as in queueentry.h.
 [[nodiscard]] Task<Result<Joined>> joinQueue(BackgroundCleanup cleanup, NodeClaim claim, Listing how,
                                              Deadline deadline, std::function<void(Deadline by)> pipelined = {});
 

@@ -58,10 +58,9 @@ struct OwnNode {
 [[nodiscard]] Task<Result<void>> makeDirectory(zk::Session *session, ZPath path, zk::CreateMode kind,
                                                Deadline deadline);
 
-// Takes away nodes that nobody wants any more, in the background: retries over broken connections
-// until each is gone or the session is over (then the server takes it away). A create whose reply is
-// still out is followed up: whatever it made is found and removed. Loop thread only; the session
-// outlives it.
+// Takes away nodes that nobody wants any more, in the background: retries over broken connections until each is gone
+// or the session is over (then the server takes it away). A create whose reply is still out is followed up: whatever
+// it made is found and removed. Loop thread only; the session outlives it.
 class BackgroundCleanup {
 public:
     explicit BackgroundCleanup(zk::Session &session) : m_session(&session), m_waitGroup(session.loop()) {}
@@ -133,11 +132,10 @@ private:
     std::unique_ptr<State> m_state; // null when moved from
 };
 
-// Makes the claim's node and comes back with it, whatever happens on the way: missing directories are
-// made, a lost reply is followed up (found: adopted; not found: created again). All nodes are open to
-// everybody (world:anyone), as the clients' own defaults are; ZooKeeper's ACLs are not inherited.
-// `pipelined`, if given, is called right after each create was sent, with the deadline of its
-// requests.
+// Makes the claim's node and comes back with it, whatever happens on the way: missing directories are made, a lost
+// reply is followed up (found: adopted; not found: created again). All nodes are open to everybody (world:anyone), as
+// the clients' own defaults are; ZooKeeper's ACLs are not inherited. `pipelined`, if given, is called right after
+// each create was sent, with the deadline of its requests.
 [[nodiscard]] Task<Result<QueueEntry>> createEntry(BackgroundCleanup cleanup, NodeClaim claim, Deadline deadline,
                                                    std::function<void(Deadline by)> pipelined = {});
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// zk-mutex: the queue lock, each waiter watches its predecessor; interchangeable with Curator's
-// InterProcessMutex.
+// zk-mutex: the queue lock, each waiter watches its predecessor; interchangeable with Curator's InterProcessMutex.
 #pragma once
 
 #include "core/base/random.h"

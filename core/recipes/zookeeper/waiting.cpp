@@ -13,8 +13,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Long enough not to spin where a connection breaks again and again, short beside any round trip
-// that matters.
+// Long enough not to spin where a connection breaks again and again, short beside any round trip that matters.
 constexpr auto pauseBeforeReconnecting = 20ms;
 
 Error timedOut(const QString &what)

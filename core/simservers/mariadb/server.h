@@ -3,11 +3,10 @@
 // them (SqlTable), transactions, row locks, named locks, and connections that run one statement at a time. On
 // virtual time; belongs to the world's thread.
 //
-// As the real server it does not look whether a client is still there while a statement of it waits for a
-// row: who died in the queue gets the row in its turn, and gives it up then. A wait for a named lock looks once
-// a second. The differential test (tests/live/tst_simulated_mariadb.cpp) holds it against the real one;
-// that of PostgreSQL, whose rules it takes as well (core/simservers/postgresql/session.h), is
-// tests/live/tst_simulated_postgresql.cpp.
+// As the real server it does not look whether a client is still there while a statement of it waits for a row: who
+// died in the queue gets the row in its turn, and gives it up then. A wait for a named lock looks once a second. The
+// differential test (tests/live/tst_simulated_mariadb.cpp) holds it against the real one; that of PostgreSQL, whose
+// rules it takes as well (core/simservers/postgresql/session.h), is tests/live/tst_simulated_postgresql.cpp.
 #pragma once
 
 #include "core/async/virtualloop.h"

@@ -2,8 +2,7 @@
 // The keys of one simulated Redis: what they hold, when they expire, and what they held a moment ago, for
 // the replica that is behind.
 //
-// Everything is in the order of its bytes, so that no order of a hash table can leak into a run. World's
-// thread only.
+// Everything is in the order of its bytes, so that no order of a hash table can leak into a run. World's thread only.
 #pragma once
 
 #include "core/async/loop.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the ensemble does with requests: the leader decides, everybody applies in its order, and who watches is
-// told.
+// What the ensemble does with requests: the leader decides, everybody applies in its order, and who watches is told.
 #include "core/simservers/zookeeper/ensemble.h"
 
 namespace lockscope::sim::zookeeper {
