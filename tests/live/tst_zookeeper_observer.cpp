@@ -113,10 +113,10 @@ void TestZooKeeperObserver::whatNoLockExplainsIsTold()
     options.dumpEvery = 50ms;
     look(*m_open, options);
     const auto unexplained = [this] {
-        std::vector<Unexplained> all;
+        std::vector<Unexplained> told;
         for (const auto &part : m_observer->coverage())
-            std::ranges::copy(part.unexplained, std::back_inserter(all));
-        return all;
+            std::ranges::copy(part.unexplained, std::back_inserter(told));
+        return told;
     };
     const std::vector<Unexplained> expected{
         {2, u"2 ephemeral nodes like /registry/api/* belong to no known lock"_s, "/registry/api/host-a"}};

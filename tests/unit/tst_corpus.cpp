@@ -199,9 +199,9 @@ private slots:
         for (qsizetype at = 0; at < templates.size(); ++at) {
             for (int i = 0; i < perTemplate; ++i) {
                 const auto made = keyFrom(templates[at], quint32(at * 1000 + i));
-                const auto now = made.context.observed;
-                claims.note(made.view, recognise(made.view, {}, made.context).has_value(), now, 1);
-                if (looksLikeClaim(made.view, now))
+                const auto observed = made.context.observed;
+                claims.note(made.view, recognise(made.view, {}, made.context).has_value(), observed, 1);
+                if (looksLikeClaim(made.view, observed))
                     kinds << templates[at];
             }
         }
