@@ -39,7 +39,8 @@ std::optional<LockSnapshot> setNx(const Case &about, const Token &token, Confide
         holder.heldAtMost = true;
     }
     lock.contenders.push_back(std::move(holder));
-    if (confidence != Confidence::Low) // a form alone is too little for an alarm
+    // The form of a value alone is too little for an alarm.
+    if (confidence != Confidence::Low || saysLock(about.name()))
         addNoTtl(lock, about);
     judgeState(lock);
     return lock;
