@@ -117,7 +117,7 @@ bool isEtcd3PyOwner(const QByteArray &value)
     const auto parts = value.split(':');
     if (parts.size() < 2 || parts.front().isEmpty())
         return false;
-    const auto kind = parts[parts.size() - 2];
+    const auto &kind = parts[parts.size() - 2];
     return (parts.size() == 2 && parts.last().size() == ownDigits && isHex(parts.last()))
            || (parts.size() == 3 && (kind == "proc" || kind == "thrd") && isDigits(parts.last()));
 }
