@@ -43,7 +43,8 @@ void setState(LockFacts &facts, const LockSnapshot &lock)
 {
     for (std::size_t i = 0; i < ofFindings; ++i) {
         const auto *found = lock.find(namedStates[i].code);
-        if (!found || found->severity == Severity::Info)
+        const bool isGuess = namedStates[i].code == FindingCode::HolderDisconnected && !facts.holderDisconnected;
+        if (!found || found->severity == Severity::Info || isGuess)
             continue;
         facts.tone = found->severity == Severity::Critical ? Tone::Critical : Tone::Warning;
         facts.stateRank = static_cast<quint8>(i);
@@ -261,7 +262,10 @@ LockFacts factsOf(const LockSnapshot &lock)
         else
             addWaiter(facts, contender, lock);
     }
-    facts.holderDisconnected = lock.find(FindingCode::HolderDisconnected) != nullptr;
+    // Of a row only its address is known: that nothing is connected from there is a finding, and proves nothing.
+    const bool isOfRow = recipes::recipeOf(lock.recipe).shape == recipes::Shape::Row && lock.contenders.size() == 1
+                         && !lock.contenders.front().session;
+    facts.holderDisconnected = lock.find(FindingCode::HolderDisconnected) && !isOfRow;
     setState(facts, lock);
     facts.holder = holderText(facts, lock);
     facts.finding = findingAt(lock, lock.observed);
