@@ -182,7 +182,8 @@ private slots:
                 QVERIFY2(column.isEmpty() || one.columns.contains(column) || one.optional.contains(column),
                          one.prefix);
             QVERIFY2(one.name.isEmpty() || !one.why.isEmpty(), one.prefix);
-            const auto &recipe = recipes::recipeOf("sql-" + one.recipe); // of a client, or of ours
+            const QByteArray ours = "sql-" + one.recipe;
+            const auto &recipe = recipes::recipeOf(ours); // of a client, or of ours
             QVERIFY2(!one.client.isEmpty() || (recipe.acquirable && recipe.namePrefix == one.prefix), one.prefix);
             QVERIFY2(one.release != recipes::RowRelease::ResetFlag || !one.flag.isEmpty(), one.prefix);
         }
