@@ -175,7 +175,7 @@ const std::vector<OptionSpec> &sharedOptions()
          true},
         {u"read-only"_s, {}, u"refuse every write, whatever asks for it"_s, false},
         {u"production"_s, u"NAME"_s, u"mark connection NAME as production for this run. Repeatable"_s, true},
-        {u"arm"_s, u"NAME"_s,
+        {u"allow-writes"_s, u"NAME"_s,
          u"allow writes on connection NAME for this run, although it is production or was saved as read-only. Repeatable"_s,
          true},
         {u"label"_s, u"PATTERN=NAME"_s,
@@ -194,7 +194,7 @@ const std::vector<OptionSpec> &sharedOptions()
 
 namespace {
 
-// What --production or --arm says of connections by their names.
+// What --production or --allow-writes says of connections by their names.
 Result<void> mark(std::vector<ConnectionSpec> &specs, const Arguments &arguments, const QString &option,
                   bool ConnectionSpec::*flag)
 {
@@ -262,7 +262,7 @@ Result<Connections> readConnections(const Arguments &arguments,
             spec.transport.tls.keyPassphrase = environment(passphraseVariable(spec.name));
     }
     TRY_VOID(mark(connections.specs, arguments, u"production"_s, &ConnectionSpec::production));
-    TRY_VOID(mark(connections.specs, arguments, u"arm"_s, &ConnectionSpec::armed));
+    TRY_VOID(mark(connections.specs, arguments, u"allow-writes"_s, &ConnectionSpec::armed));
     for (const auto &text : arguments.options.value(u"label"_s)) {
         const auto label = inspect::readClientLabel(text);
         if (!label)

@@ -48,7 +48,7 @@ public:
 // error that names the nearest known.
 [[nodiscard]] Result<Arguments> readArguments(const QStringList &arguments, const std::vector<OptionSpec> &known);
 
-// --connect, --read-only, --production, --arm, --label, --rules, --json, --help, --version.
+// --connect, --read-only, --production, --allow-writes, --label, --rules, --json, --help, --version.
 [[nodiscard]] const std::vector<OptionSpec> &sharedOptions();
 
 struct Connections {

@@ -156,7 +156,7 @@ Task<Exit> findings(CommandContext &context)
         for (const auto &found : all)
             array.append(findingJson(found));
         printClosedAnswer(context, QJsonObject{{u"findings"_s, array},
-                                               {u"unseenWaiters"_s, unseenWaitersJson(graph)},
+                                               {u"waitersUnknown"_s, waitersUnknownJson(graph)},
                                                {u"unlinked"_s, unlinkedJson(graph)}});
         co_return looked;
     }

@@ -52,12 +52,12 @@ QJsonObject answer(CommandContext &context, const QString &lock, const QByteArra
                                                             : QJsonValue(QJsonValue::Null)}};
     if (plan) {
         json["wakes"_L1] = plan->wakes;
-        json["gentler"_L1] = toArray(plan->alternatives);
+        json["alternatives"_L1] = toArray(plan->alternatives);
         json["exact"_L1] = plan->exact;
-        json["way"_L1] = QString::fromLatin1(operate::wordOf(plan->way));
-        json["ways"_L1] = toArray(waysOf(*plan));
+        json["method"_L1] = QString::fromLatin1(operate::wordOf(plan->way));
+        json["methods"_L1] = toArray(waysOf(*plan));
         if (plan->way != ReleaseAction::Release)
-            json["alsoLost"_L1] = plan->alsoLost;
+            json["otherLosses"_L1] = plan->alsoLost;
         if (plan->leaseKeys) {
             QJsonArray keys;
             for (const auto &key : *plan->leaseKeys)
@@ -67,8 +67,8 @@ QJsonObject answer(CommandContext &context, const QString &lock, const QByteArra
         QJsonArray others;
         for (const auto &name : plan->otherLocksLost)
             others.append(escaped(inspect::LockName{plan->before.lock.connection, name}.text()));
-        json["otherLocksLost"_L1] = plan->otherLocksKnown ? QJsonValue(others) : QJsonValue(QJsonValue::Null);
-        json["otherLocksSeen"_L1] = others;
+        json["otherLocksLost"_L1] = others;
+        json["otherLocksComplete"_L1] = plan->otherLocksKnown;
     }
     return json;
 }
@@ -109,8 +109,8 @@ QString preview(const ForceReleasePlan &plan, const std::optional<HeldBeside> &b
                                               : u"holder"_s,
         {idWithLabel(plan.before, plan.holder)});
     add(u"same thread"_s, besideTexts(beside));
-    add(u"gentler"_s, plan.alternatives);
-    add(u"ways"_s, {waysOf(plan).join(u", "_s) + u" (--way)"_s});
+    add(u"alternatives"_s, plan.alternatives);
+    add(u"methods"_s, {waysOf(plan).join(u", "_s) + u" (--method)"_s});
     add(u"will send"_s, plan.commands);
     add(u"only if"_s, {plan.guardText + (plan.exact ? QString() : u" (not exact, see the warning)"_s)});
     add(u"next holder"_s, {plan.nextHolder && isRelease ? idWithLabel(plan.before, *plan.nextHolder)
@@ -285,11 +285,11 @@ Task<Exit> forceRelease(CommandContext &context)
     if (!holder || holder->isEmpty())
         co_return fail(
             Error{ErrorCode::BadInput, u"force-release: say from whom: --holder ID; `show` lists the ids"_s});
-    const auto word = context.has(u"way"_s) ? context.arguments.value(u"way"_s) : u"release"_s;
+    const auto word = context.has(u"method"_s) ? context.arguments.value(u"method"_s) : u"release"_s;
     const auto way = operate::wayNamed(word);
     if (!way)
         co_return fail(
-            Error{ErrorCode::BadInput, u"force-release: \"%1\" is no way; --way takes %2"_s.arg(word, wayList)});
+            Error{ErrorCode::BadInput, u"force-release: unknown method \"%1\"; --method takes %2"_s.arg(word, wayList)});
     const auto name = escaped(lock->text());
     const auto deadline = requestDeadline(context);
     auto plan = co_await context.workspace.planForceRelease(*lock, *holder, deadline, *way);
@@ -360,7 +360,7 @@ CommandSpec forceReleaseCommand()
         u"again and reports. Status 4 if anything changed in between: then nothing was taken away."_s;
     spec.options = {
         {u"holder"_s, u"ID"_s, u"the contender that must still hold it, as `show` prints it, or session:0x…"_s},
-        {u"way"_s, u"WAY"_s,
+        {u"method"_s, u"METHOD"_s,
          u"what is done: "_s + wayList
              + u" (what it is unless said). --dry-run lists those there are for ID; of kill-waiter ID is one that waits"_s},
         {u"reason"_s, u"TEXT"_s, u"why, for the audit record; required on a production connection"_s},

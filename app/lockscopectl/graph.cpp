@@ -203,7 +203,7 @@ Task<Exit> graph(CommandContext &context)
     const auto found = co_await following;
     if (context.json) {
         auto answer = inspect::toJson(found);
-        answer.insert(u"unseenWaiters"_s, unseenWaitersJson(found));
+        answer.insert(u"waitersUnknown"_s, waitersUnknownJson(found));
         answer.insert(u"unlinked"_s, unlinkedJson(found));
         printClosedAnswer(context, answer);
         co_return looked;

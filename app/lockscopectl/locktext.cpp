@@ -151,7 +151,7 @@ QString findingWords(const LockSnapshot &lock)
     return codes.join(u", "_s);
 }
 
-QJsonArray unseenWaitersJson(const inspect::WaitGraph &graph)
+QJsonArray waitersUnknownJson(const inspect::WaitGraph &graph)
 {
     QJsonArray names;
     for (const auto &lock : graph.locks) {
@@ -164,7 +164,7 @@ QJsonArray unseenWaitersJson(const inspect::WaitGraph &graph)
 QStringList unseenWaiterWords(const inspect::WaitGraph &graph)
 {
     constexpr qsizetype mostNames = 3;
-    const auto all = unseenWaitersJson(graph);
+    const auto all = waitersUnknownJson(graph);
     if (all.isEmpty())
         return {};
     QStringList names;

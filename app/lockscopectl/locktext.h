@@ -27,7 +27,7 @@ namespace lockscope::ctl {
 [[nodiscard]] QJsonArray namesBeside(const inspect::LockSnapshot &lock, const std::vector<QByteArray> &others);
 // "of 1 lock no server says who waits: redis:lock:job", empty where there is none: a deadlock over it cannot be seen.
 [[nodiscard]] QStringList unseenWaiterWords(const inspect::WaitGraph &graph);
-[[nodiscard]] QJsonArray unseenWaitersJson(const inspect::WaitGraph &graph);
+[[nodiscard]] QJsonArray waitersUnknownJson(const inspect::WaitGraph &graph);
 // Where not all servers could be read for it.
 [[nodiscard]] inspect::Coverage deadlocksUnknown(const ConnectionName &name);
 // What else of a deadlock would not be found: in words, and the connections in JSON.

@@ -92,7 +92,7 @@ QJsonObject answerOf(const std::vector<TriedOn> &all, const recipes::UserRules &
     for (const auto &rule : everyRuleOf(*rules)) {
         QJsonObject json{{u"name"_s, rule.name}, {u"file"_s, rule.file}};
         json[u"locks"_s] = isTried ? QJsonValue(countOf(all, rule, true)) : QJsonValue(QJsonValue::Null);
-        json[u"misfits"_s] = isTried ? QJsonValue(countOf(all, rule, false)) : QJsonValue(QJsonValue::Null);
+        json[u"mismatches"_s] = isTried ? QJsonValue(countOf(all, rule, false)) : QJsonValue(QJsonValue::Null);
         ruleArray.append(json);
     }
     for (const auto &[connection, tried] : all) {
@@ -108,7 +108,7 @@ QJsonObject answerOf(const std::vector<TriedOn> &all, const recipes::UserRules &
             coverage.append(QJsonObject{
                 {u"connection"_s, escaped(connection.bytes())}, {u"complete"_s, false}, {u"message"_s, gap}});
     }
-    return {{u"rules"_s, ruleArray}, {u"locks"_s, locks}, {u"misfits"_s, misfits}, {u"coverage"_s, coverage}};
+    return {{u"rules"_s, ruleArray}, {u"locks"_s, locks}, {u"mismatches"_s, misfits}, {u"coverage"_s, coverage}};
 }
 
 Task<Exit> tryAll(CommandContext &context, std::vector<TriedOn> &all)

@@ -29,10 +29,10 @@ QJsonObject rehearsalJson(const Rehearsal &rehearsal)
             {u"nextHolder"_s, rehearsal.nextHolder ? QJsonValue(escaped(*rehearsal.nextHolder)) : none},
             {u"granted"_s, granted},
             {u"woken"_s, rehearsal.woken ? QJsonValue(*rehearsal.woken) : none},
-            {u"wokenInVain"_s, rehearsal.woken ? QJsonValue(rehearsal.wokenInVain) : none},
-            {u"wokenSeen"_s, rehearsal.woken ? QJsonValue(rehearsal.isWokenSeen) : none},
-            {u"alsoLost"_s, lost},
-            {u"alsoLostKnown"_s, rehearsal.isAlsoLostKnown},
+            {u"wastedWakeups"_s, rehearsal.woken ? QJsonValue(rehearsal.wokenInVain) : none},
+            {u"wokenObserved"_s, rehearsal.woken ? QJsonValue(rehearsal.isWokenSeen) : none},
+            {u"otherLocksLost"_s, lost},
+            {u"otherLocksComplete"_s, rehearsal.isAlsoLostKnown},
             {u"assumed"_s, QJsonArray::fromStringList(rehearsal.assumed)}};
 }
 

@@ -21,10 +21,10 @@ QJsonObject accountJson(const ConnectionName &name, const ConnectionAccount &acc
     QJsonObject json{{u"connection"_s, escaped(name.bytes())},
                      {u"uri"_s, account.address},
                      {u"server"_s, account.server.isEmpty() ? QJsonValue() : QJsonValue(account.server)},
-                     {u"remark"_s, account.remark.isEmpty() ? QJsonValue() : QJsonValue(account.remark)},
+                     {u"note"_s, account.remark.isEmpty() ? QJsonValue() : QJsonValue(account.remark)},
                      {u"rights"_s, QJsonArray::fromStringList(account.rights)},
                      {u"locks"_s, account.locks},
-                     {u"firstLookOver"_s, account.isFirstLookOver},
+                     {u"initialScanComplete"_s, account.isFirstLookOver},
                      {u"coverage"_s, inspect::toJson(account.coverage)}};
     return json;
 }

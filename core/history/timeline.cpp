@@ -280,20 +280,20 @@ Timeline timelineOf(const LockHistory &history, const std::vector<inspect::Clien
 QString nameOf(EventKind kind)
 {
     switch (kind) {
-    case EventKind::HeldAtStart: return u"is-held"_s;
-    case EventKind::IsWaiting: return u"is-waiting"_s;
-    case EventKind::Queues: return u"queues"_s;
-    case EventKind::Holds: return u"holds"_s;
-    case EventKind::Released: return u"lets-go"_s;
-    case EventKind::GivesUp: return u"gives-up"_s;
-    case EventKind::ForceReleased: return u"is-forced"_s;
+    case EventKind::HeldAtStart: return u"held-at-start"_s;
+    case EventKind::IsWaiting: return u"waiting-at-start"_s;
+    case EventKind::Queues: return u"enqueued"_s;
+    case EventKind::Holds: return u"acquired"_s;
+    case EventKind::Released: return u"released"_s;
+    case EventKind::GivesUp: return u"wait-abandoned"_s;
+    case EventKind::ForceReleased: return u"force-released"_s;
     case EventKind::TtlRemoved: return u"ttl-removed"_s;
     case EventKind::TtlSet: return u"ttl-set"_s;
     case EventKind::TtlShortened: return u"ttl-shortened"_s;
-    case EventKind::Disappears: return u"disappears"_s;
-    case EventKind::Unseen: return u"unseen"_s;
-    case EventKind::SeenAgain: return u"seen-again"_s;
-    case EventKind::AdminAction: return u"acted"_s;
+    case EventKind::Disappears: return u"removed"_s;
+    case EventKind::Unseen: return u"disconnected"_s;
+    case EventKind::SeenAgain: return u"reconnected"_s;
+    case EventKind::AdminAction: return u"admin-action"_s;
     }
     return {};
 }

@@ -59,7 +59,7 @@ struct Timeline {
 // `labels`: what the user calls clients.
 [[nodiscard]] Timeline timelineOf(const LockHistory &history, const std::vector<inspect::ClientLabel> &labels = {});
 
-// Of the JSON: "holds".
+// Of the JSON: "acquired".
 [[nodiscard]] QString nameOf(TimelineEvent::Kind kind);
 // "does not hold it any more, after 4 m 12 s": without who it is.
 [[nodiscard]] QString wordsOf(const TimelineEvent &event);

@@ -25,7 +25,7 @@ enum class FindingCode : quint8 {
     LongWait,
     StaleQueue,
     ForeignNode,
-    Litter,
+    LeftoverKeys,
     SequenceOverflow,
     RevocationRequested,
     IdleInTransaction,

@@ -78,7 +78,7 @@ constexpr std::array findingTable{
                 u"waits for it",
                 u"`ls` of the directory, or `etcdctl get PREFIX/ --prefix --keys-only`, shows names of another form",
                 u"find out who made it. Clients of two kinds in one directory may not exclude each other"},
-    FindingKind{FindingCode::Litter, "litter", Severity::Info, u"Litter",
+    FindingKind{FindingCode::LeftoverKeys, "leftover-keys", Severity::Info, u"Leftover keys",
                 u"what dead clients left: a fair lock's queue, expired permits",
                 u"the keys beside the lock's own, and the moments in them",
                 u"nothing: the next client that asks clears it away"},

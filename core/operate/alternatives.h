@@ -20,7 +20,7 @@ constexpr std::chrono::milliseconds shortenedTo{10'000};
 // Who gets the lock when this waiter gives up, and who is woken by it, in words: mostly nobody.
 [[nodiscard]] QString grantedIfWaiterRemoved(const inspect::LockSnapshot &snapshot, const inspect::Contender &waiter);
 [[nodiscard]] QString wokenWithout(const inspect::LockSnapshot &snapshot, const inspect::Contender &waiter);
-// Of --way.
+// Of --method.
 [[nodiscard]] std::optional<ReleaseAction> wayNamed(const QString &word);
 [[nodiscard]] QString actionOf(ReleaseAction way);
 

@@ -85,7 +85,7 @@ struct ForceReleaseOutcome {
 [[nodiscard]] Result<ForceReleasePlan> planWay(const inspect::LockSnapshot &snapshot, const QByteArray &contender,
                                                ReleaseAction way);
 
-// "revoke", "shorten-ttl" …: of --way, and the action in the audit record ("force-release" for Release there).
+// "revoke", "shorten-ttl" …: of --method, and the action in the audit record ("force-release" for Release there).
 [[nodiscard]] QByteArray wordOf(ReleaseAction way);
 // The ways there are for this contender of the snapshot, gentlest first.
 [[nodiscard]] std::vector<OfferedAction> waysFor(const inspect::LockSnapshot &snapshot,

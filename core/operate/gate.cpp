@@ -32,7 +32,7 @@ QString Gate::remedy() const
 {
     return m_readOnlyForGood
                ? u"start without --read-only to allow writes"_s
-               : u"allow writes on it first (lockscopectl: --arm %1)"_s.arg(escaped(m_connection.bytes()));
+               : u"allow writes on it first (lockscopectl: --allow-writes %1)"_s.arg(escaped(m_connection.bytes()));
 }
 
 Result<quint64> Gate::enter(const QString &text, bool write)

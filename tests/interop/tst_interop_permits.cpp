@@ -207,7 +207,7 @@ private slots:
         QVERIFY2(theyHold(victim), m_program->everythingSaid().constData());
         const auto next = theirs();
         QVERIFY(theyWaitStill(next));
-        QCOMPARE(forced(idOf(victim), {u"--way"_s, u"shorten-ttl"_s}), QByteArray());
+        QCOMPARE(forced(idOf(victim), {u"--method"_s, u"shorten-ttl"_s}), QByteArray());
         QVERIFY(theyHold(next));
         QCOMPARE(whatDiffers({next}), QString());
     }

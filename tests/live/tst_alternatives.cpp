@@ -275,17 +275,17 @@ private slots:
                                 QString::fromUtf8(had->id), u"--json"_s};
         const auto dry = m_servers.run(force + QStringList{u"--dry-run"_s});
         QVERIFY2(dry.status == 0, dry.what());
-        QCOMPARE(dry.json().value("ways"_L1).toArray(), (QJsonArray{u"shorten-ttl"_s, u"release"_s}));
-        QCOMPARE(dry.json().value("way"_L1).toString(), u"release"_s);
-        const auto shortened = m_servers.run(force + QStringList{u"--way"_s, u"shorten-ttl"_s, u"--yes"_s});
+        QCOMPARE(dry.json().value("methods"_L1).toArray(), (QJsonArray{u"shorten-ttl"_s, u"release"_s}));
+        QCOMPARE(dry.json().value("method"_L1).toString(), u"release"_s);
+        const auto shortened = m_servers.run(force + QStringList{u"--method"_s, u"shorten-ttl"_s, u"--yes"_s});
         QVERIFY2(shortened.status == 0, shortened.what());
         QCOMPARE(shortened.json().value("released"_L1), QJsonValue(false));
         QCOMPARE(shortened.json().value("done"_L1), QJsonValue(true));
         QVERIFY(command({"PTTL", wanted.lock.name}) <= 10'000);
         const auto readOnly =
-            m_servers.run(force + QStringList{u"--way"_s, u"shorten-ttl"_s, u"--yes"_s, u"--read-only"_s});
+            m_servers.run(force + QStringList{u"--method"_s, u"shorten-ttl"_s, u"--yes"_s, u"--read-only"_s});
         QVERIFY2(readOnly.status == 4 || readOnly.status == 1, readOnly.what());
-        QCOMPARE(m_servers.run(force + QStringList{u"--way"_s, u"ask-nicely"_s}).status, 2);
+        QCOMPARE(m_servers.run(force + QStringList{u"--method"_s, u"ask-nicely"_s}).status, 2);
         QVERIFY(perform(holder.release(soon())));
     }
 };

@@ -150,7 +150,7 @@ private slots:
         QCOMPARE(shownNow["client"_L1].toString(), u"Patroni"_s);
         const auto id = idsOf(shownNow).value(0);
         // The whole lease names its member key.
-        const auto planned = forced(name, id, {u"--way"_s, u"end-lease"_s, u"--dry-run"_s, u"--json"_s});
+        const auto planned = forced(name, id, {u"--method"_s, u"end-lease"_s, u"--dry-run"_s, u"--json"_s});
         QCOMPARE(planned.json()["leaseKeys"_L1].toArray(),
                  (QJsonArray{u"/service/batman/leader"_s, u"/service/batman/members/pg-1"_s}));
         // Another takes it over without creating the key anew: what was planned for the first is not done.

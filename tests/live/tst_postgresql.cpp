@@ -237,7 +237,7 @@ private slots:
         const auto lock = shown(u"ADVISORY#50"_s);
         const auto waiter = contender(lock, 1).value("id"_L1).toString();
         const auto next = contender(lock, 2).value("id"_L1).toString();
-        const auto planned = forced(u"ADVISORY#50"_s, waiter, {u"--way"_s, u"kill-waiter"_s, u"--dry-run"_s});
+        const auto planned = forced(u"ADVISORY#50"_s, waiter, {u"--method"_s, u"kill-waiter"_s, u"--dry-run"_s});
         QVERIFY2(planned.out.contains("the readers right behind it, by the server: " + next.toUtf8()),
                  planned.what());
     }
@@ -292,7 +292,7 @@ private slots:
                                   + role("waiter", *late, "read"));
         // Gentler than to end the reader: the ALTER does not wait any more, and whoever came behind it goes on.
         const auto ended =
-            forced(u"public.jobs"_s, contender(lock, 1).value("id"_L1).toString(), {u"--way"_s, u"kill-waiter"_s});
+            forced(u"public.jobs"_s, contender(lock, 1).value("id"_L1).toString(), {u"--method"_s, u"kill-waiter"_s});
         QVERIFY2(ended.status == 0, ended.what());
         const auto said = alter->answer();
         QVERIFY2(said.contains("canceling statement due to user request"), said);

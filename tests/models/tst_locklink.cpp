@@ -46,7 +46,7 @@ private slots:
               u"lockscope://open?connection=zk&lock=a&lock=b"_s, u"lockscope://open?connection=zk&lock=a&reason=x"_s,
               u"lockscope://force-release?connection=zk&lock=a"_s, u"lockscope://open@host?connection=zk&lock=a"_s,
               u"zk://host:2181"_s, u"lockscope://open?connection=zk&lock=a\nb"_s,
-              u"lockscope://open?connection=zk&lock=a#--arm"_s})
+              u"lockscope://open?connection=zk&lock=a#--allow-writes"_s})
             row(qPrintable(bad), bad);
         row("endless", u"lockscope://open?connection=zk&lock="_s + QString(5000, u'a'));
     }

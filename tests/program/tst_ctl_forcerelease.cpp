@@ -131,7 +131,7 @@ private slots:
         QTest::addColumn<QByteArray>("question");
         QTest::newRow("text") << QStringList() << QByteArray("Type yes to release: ");
         QTest::newRow("json") << QStringList{u"--json"_s} << QByteArray("Type yes to release: ");
-        QTest::newRow("gentler") << QStringList{u"--way"_s, u"shorten-ttl"_s} << QByteArray("Type yes to ");
+        QTest::newRow("gentler") << QStringList{u"--method"_s, u"shorten-ttl"_s} << QByteArray("Type yes to ");
     }
     void aHoldThatIsTakenAgainWhileSomebodyIsAskedIsAnother()
     {
@@ -195,12 +195,12 @@ private slots:
         QVERIFY2(ran.status == 0 && ran.err.isEmpty(), ran.what());
         const auto json = ran.json();
         QCOMPARE(fields(json),
-                 sorted(words("lock holder next nextHolder granted woken wokenInVain wokenSeen alsoLost "
-                              "alsoLostKnown assumed schema")));
+                 sorted(words("lock holder next nextHolder granted woken wastedWakeups wokenObserved otherLocksLost "
+                              "otherLocksComplete assumed schema")));
         QCOMPARE(json.value("next"_L1).toString(), u"certain"_s);
         QCOMPARE(json.value("nextHolder"_L1).toString(), m_ids[1]);
         QCOMPARE(json.value("woken"_L1).toInt(), 1);
-        QVERIFY(json.value("alsoLost"_L1).toArray().isEmpty());
+        QVERIFY(json.value("otherLocksLost"_L1).toArray().isEmpty());
         const auto told = m_servers.run({u"rehearse"_s, m_lock, u"--holder"_s, m_ids[0]});
         QVERIFY2(told.status == 0 && told.out.contains(m_ids[1].toUtf8() + " at "), told.what());
         QVERIFY2(told.out.contains("gets it next; 1 client is woken; no other lock is lost"), told.what());
@@ -383,9 +383,9 @@ private slots:
     {
         const auto before = m_servers.childrenWithZxids(path());
         const QStringList production{u"--production"_s, u"zk"_s, u"--yes"_s};
-        const QStringList armed = production + QStringList{u"--arm"_s, u"zk"_s};
+        const QStringList armed = production + QStringList{u"--allow-writes"_s, u"zk"_s};
         const auto refused = force(m_ids[0], production);
-        QVERIFY2(refused.status == 4 && refused.err.contains("--arm zk"), refused.what());
+        QVERIFY2(refused.status == 4 && refused.err.contains("--allow-writes zk"), refused.what());
         QCOMPARE(force(m_ids[0], armed + QStringList{u"--read-only"_s}).status, 4);
         // --yes neither names the connection nor gives a reason.
         const auto bare = force(m_ids[0], armed);
@@ -398,7 +398,7 @@ private slots:
         const QStringList meant = reasoned + QStringList{u"--confirm"_s, u"zk"_s};
         const auto taken = m_servers.run(QStringList{u"acquire"_s, m_lock, u"--recipe"_s, u"zk-mutex"_s,
                                                      u"--production"_s, u"zk"_s, u"--wait"_s, u"1s"_s});
-        QVERIFY2(taken.status == 4 && taken.err.contains("--arm zk"), taken.what());
+        QVERIFY2(taken.status == 4 && taken.err.contains("--allow-writes zk"), taken.what());
         QCOMPARE(m_servers.childrenWithZxids(path()), before);
         const auto ran = force(m_ids[0], meant);
         QVERIFY2(ran.status == 0, ran.what());

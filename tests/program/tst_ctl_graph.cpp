@@ -150,7 +150,7 @@ private slots:
 
         const auto graph = m_servers.run({u"graph"_s, u"--json"_s});
         QCOMPARE(fields(graph.json()),
-                 sorted(words("schema clients edges roots cycles together unseenWaiters unlinked coverage hidden "
+                 sorted(words("schema clients edges roots cycles together waitersUnknown unlinked coverage hidden "
                               "unexplained")));
         const auto cycle = graph.json()["cycles"_L1].toArray()[0].toObject();
         QCOMPARE(strings(cycle["locks"_L1]), locks);
@@ -232,7 +232,7 @@ private slots:
         for (const auto &one : graph.json()["clients"_L1].toArray()) {
             const auto client = one.toObject();
             if (clients.contains(client["id"_L1].toString()))
-                QCOMPARE(client["join"_L1].toString(), u"says so itself"_s);
+                QCOMPARE(client["join"_L1].toString(), u"client-name"_s);
         }
         QVERIFY(holds.run("ROLLBACK"));
         waits.wait();
@@ -320,7 +320,7 @@ private slots:
         for (int i = 0; i < 2; ++i) {
             const auto ran = m_servers.run({u"findings"_s, u"--json"_s});
             QVERIFY2(ran.status == 0 && deadlocks(ran).isEmpty(), ran.what());
-            QCOMPARE(strings(ran.json()["unseenWaiters"_L1]), QStringList{u"redis:stock-lock"_s}); // who waits polls
+            QCOMPARE(strings(ran.json()["waitersUnknown"_L1]), QStringList{u"redis:stock-lock"_s}); // who waits polls
         }
         for (const auto *command : {"findings", "graph"}) {
             const auto told = m_servers.run({QString::fromLatin1(command)});

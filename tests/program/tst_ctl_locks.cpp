@@ -204,8 +204,8 @@ private slots:
         };
         for (const auto &one : all) {
             QCOMPARE(fields(one.toObject()),
-                     sorted(words("connection uri server remark rights locks firstLookOver coverage")));
-            QVERIFY2(one.toObject().value("firstLookOver"_L1).toBool(), ran.what());
+                     sorted(words("connection uri server note rights locks initialScanComplete coverage")));
+            QVERIFY2(one.toObject().value("initialScanComplete"_L1).toBool(), ran.what());
             checkCoverage(one.toObject().value("coverage"_L1));
         }
         QCOMPARE(named(all, u"connection"_s, u"zk"_s).value("locks"_L1).toInt(), 1);

@@ -130,7 +130,7 @@ private slots:
         QStringList events;
         for (const auto &event : timeline.value("events"_L1).toArray())
             events << event.toObject().value("event"_L1).toString();
-        QVERIFY2(events.contains(u"is-forced"_s) && events.count(u"queues"_s) == 2, ran.what());
+        QVERIFY2(events.contains(u"force-released"_s) && events.count(u"enqueued"_s) == 2, ran.what());
         QCOMPARE(timeline.value("forced"_L1).toInt(), 1);
         QCOMPARE(timeline.value("handOffs"_L1).toInt(), 1);
         const auto text = replay({u"show"_s, u"zk:/locks/stuck"_s, u"--timeline"_s});

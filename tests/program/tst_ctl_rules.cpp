@@ -55,7 +55,7 @@ private slots:
         const auto rule = json.value("rules"_L1).toArray().first().toObject();
         QCOMPARE(rule.value("name"_L1).toString(), u"Acme job lock"_s);
         QCOMPARE(rule.value("locks"_L1).toInt(), 1);
-        QCOMPARE(rule.value("misfits"_L1).toInt(), 1);
+        QCOMPARE(rule.value("mismatches"_L1).toInt(), 1);
         const auto lock = json.value("locks"_L1).toArray().first().toObject();
         QCOMPARE(lock.value("lock"_L1).toString(), u"redis:acme:job:42:owner"_s);
         QCOMPARE(lock.value("client"_L1).toString(), u"Acme job lock"_s);

@@ -572,7 +572,7 @@ private slots:
         openForm(formLock());
         QVERIFY2(m_dialog->asCommand().startsWith(
                      u"lockscopectl --connect 'orders-zk=zk://10.0.0.1:2181?admin=8081' --production 'orders-zk' "
-                     u"--arm 'orders-zk' force-release 'orders-zk:/locks/nightly-report'"_s),
+                     u"--allow-writes 'orders-zk' force-release 'orders-zk:/locks/nightly-report'"_s),
                  qPrintable(m_dialog->asCommand()));
     }
 

@@ -165,7 +165,7 @@ private slots:
         QVERIFY(facts.valueOf(u"Who gets it then"_s).contains(u"when the holder lets go"_s));
         QVERIFY(facts.valueOf(u"Other locks lost"_s).isEmpty());
         QVERIFY(!part<QPushButton>("rehearseButton")->isVisible());
-        QVERIFY(m_dialog->asCommand().contains(u"--way revoke"_s));
+        QVERIFY(m_dialog->asCommand().contains(u"--method revoke"_s));
         shoot(*m_dialog, u"way-2-revoke-"_s + name);
         part<QPushButton>("releaseButton")->click();
         QTRY_VERIFY(part<QPushButton>("copyNote")->isVisible());
@@ -207,7 +207,7 @@ private slots:
         auto &facts = m_dialog->facts();
         QVERIFY(facts.valueOf(u"Will be sent"_s).contains(u"lease revoke"_s));
         QVERIFY(facts.valueOf(u"All its keys"_s).contains(u"services/web"_s));
-        QVERIFY(m_dialog->asCommand().contains(u"--way end-lease"_s));
+        QVERIFY(m_dialog->asCommand().contains(u"--method end-lease"_s));
         shoot(*m_dialog, u"way-5-end-lease"_s);
         m_backend->on<PlanRelease>() = scripted;
     }

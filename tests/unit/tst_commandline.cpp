@@ -49,7 +49,7 @@ private slots:
         row("bad port", {u"--connect"_s, u"zk://h:99999"_s}, u"is not between 1 and 65535"_s);
         row("one name twice", {u"--connect"_s, u"a=zk://h"_s, u"--connect"_s, u"a=redis://h"_s},
             u"two connections are named a"_s);
-        row("arm of nothing", {u"--arm"_s, u"zk"_s}, u"--arm zk names no connection"_s);
+        row("arm of nothing", {u"--allow-writes"_s, u"zk"_s}, u"--allow-writes zk names no connection"_s);
         row("production of nothing", {u"--production"_s, u"zk"_s}, u"names no connection"_s);
     }
     void whatIsWrongIsSaidInOneLine()

@@ -235,7 +235,7 @@ private slots:
             bill_lock_0000000002@3 holds exclusive 0
             /f/locks/stock_lock_ zk-flat-mutex medium held
             stock_lock_0000000001@2 holds exclusive 0)");
-        row("Spring's litter beside the folder of its lock", "/registry/locks", R"(
+        row("Spring's leftover beside the folder of its lock", "/registry/locks", R"(
             order-42 - x
             _c_{u1}-order-420000000001 s1
             _c_{u2}-order-420000000002 s2)",

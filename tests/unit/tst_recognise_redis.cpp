@@ -68,7 +68,7 @@ private slots:
             list redisson_lock_queue:{orders} {u3}:1
             zset redisson_lock_timeout:{orders} {u3}:1=1600000000000)",
             R"(
-            orders redisson-fair-lock high free (Redisson) !stale-queue !litter
+            orders redisson-fair-lock high free (Redisson) !stale-queue !leftover-keys
             {u3}:1 waits exclusive 0)");
         row("2a a fenced lock that nobody holds", missing("f"), "string redisson_lock_token:{f} 42", R"(
             f redisson-fenced-lock high free (Redisson))");
@@ -96,7 +96,7 @@ private slots:
             "zset {sem}:timeout 0123456789abcdef=1700000009000 fedcba9876543210=922337203685477 "
             "expired-expired-=1600000000000\nchannel redisson_sc:{sem} 1",
             R"(
-            sem redisson-semaphore high contended (Redisson) !litter
+            sem redisson-semaphore high contended (Redisson) !leftover-keys
             30313233343536373839616263646566 holds permit -
             66656463626139383736353433323130 holds permit -
             subscriber 1 waits permit -)");
@@ -324,7 +324,7 @@ private slots:
             shared hold 2 holds read -)");
         row("Nextcloud, free", string(file, "0"), "", "");
         row("Nextcloud, broken", string(file, "-1"), "",
-            QByteArray(file) + " redis-rwlock high held (Nextcloud) !litter");
+            QByteArray(file) + " redis-rwlock high held (Nextcloud) !leftover-keys");
         row("Nextcloud's name, another's value", string(file, "1x"), "", "");
     }
     void readersAndWriters() { check(); }

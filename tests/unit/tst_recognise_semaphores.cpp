@@ -124,7 +124,7 @@ private slots:
         QCOMPARE(drawnSemaphore(grabbed, {exists, version, available}),
                  QByteArray("jobs:GRABBED redis-semaphore high free (redis-semaphore (PyPI, Ruby))"));
         QCOMPARE(drawnSemaphore(grabbed, {exists, version}),
-                 QByteArray("jobs:GRABBED redis-semaphore high held (redis-semaphore (PyPI, Ruby)) !litter"));
+                 QByteArray("jobs:GRABBED redis-semaphore high held (redis-semaphore (PyPI, Ruby)) !leftover-keys"));
         QCOMPARE(drawnSemaphore(grabbed, {exists}), QByteArray());
         QCOMPARE(drawnSemaphore(grabbed, {version}), QByteArray());
     }
@@ -135,7 +135,7 @@ private slots:
         const QByteArray second = "web1_4712_22222222222222222222222222222222";
         const auto set = sortedSet("renders", {{first, nowMs + 10'000}, {second, nowMs - 5000}}, 30'000);
         QCOMPARE(drawnSemaphore(set),
-                 QByteArray("renders redis-semaphore high held (DistributedLock (.NET)) !litter\nweb1_4711_{h1} "
+                 QByteArray("renders redis-semaphore high held (DistributedLock (.NET)) !leftover-keys\nweb1_4711_{h1} "
                             "holds permit -"));
         QCOMPARE(drawnSemaphore(sortedSet("renders", {{first, nowMs}, {"ann", nowMs}})), QByteArray());
     }

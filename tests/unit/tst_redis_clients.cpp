@@ -143,7 +143,7 @@ private slots:
         const auto graph = waitGraphOf({kazoo, redis}, {}, {});
         QCOMPARE(graph.clients.size(), size_t(2));
         for (const auto &client : graph.clients)
-            QCOMPARE(word(client.join), u"says so itself"_s);
+            QCOMPARE(word(client.join), u"client-name"_s);
         QCOMPARE(graph.cycles.size(), size_t(1));
         // The same name from another host is another client.
         kazoo.contenders[0].endpoint = u"10.9.9.9:9"_s;

@@ -285,14 +285,14 @@ private slots:
     void whatBecomesOfATtlIsTold_data()
     {
         const Rows<BackendKind, QString, QString> row("backend", "ttls", "events");
-        row("removed", BackendKind::Redis, u"30 -"_s, u"is-held ttl-removed"_s);
-        row("set", BackendKind::Redis, u"- 30"_s, u"is-held ttl-set"_s);
-        row("removed, and set again", BackendKind::Redis, u"30 - 20"_s, u"is-held ttl-removed ttl-set"_s);
-        row("shortened", BackendKind::Redis, u"30 5"_s, u"is-held ttl-shortened"_s);
-        row("renewed", BackendKind::Redis, u"30 60"_s, u"is-held"_s);
-        row("read a little differently", BackendKind::Redis, u"30 29.5"_s, u"is-held"_s);
-        row("not read once", BackendKind::Redis, u"30 ? 30"_s, u"is-held"_s);
-        row("a session's end is no TTL", BackendKind::ZooKeeper, u"30 5"_s, u"is-held"_s);
+        row("removed", BackendKind::Redis, u"30 -"_s, u"held-at-start ttl-removed"_s);
+        row("set", BackendKind::Redis, u"- 30"_s, u"held-at-start ttl-set"_s);
+        row("removed, and set again", BackendKind::Redis, u"30 - 20"_s, u"held-at-start ttl-removed ttl-set"_s);
+        row("shortened", BackendKind::Redis, u"30 5"_s, u"held-at-start ttl-shortened"_s);
+        row("renewed", BackendKind::Redis, u"30 60"_s, u"held-at-start"_s);
+        row("read a little differently", BackendKind::Redis, u"30 29.5"_s, u"held-at-start"_s);
+        row("not read once", BackendKind::Redis, u"30 ? 30"_s, u"held-at-start"_s);
+        row("a session's end is no TTL", BackendKind::ZooKeeper, u"30 5"_s, u"held-at-start"_s);
     }
     // "-": it never ends; "?": when it ends was not read.
     void whatBecomesOfATtlIsTold()

@@ -156,9 +156,9 @@ private slots:
                         pictureTime);
         QCOMPARE(graph.clients.size(), size_t(2));
         QCOMPARE(graph.clients[0].id, QByteArray("app-9"));
-        QCOMPARE(word(graph.clients[0].join), u"says so itself"_s);
+        QCOMPARE(word(graph.clients[0].join), u"client-name"_s);
         QCOMPARE(graph.clients[0].because, u"calls itself app-9"_s);
-        QCOMPARE(word(graph.clients[1].join), u"same session"_s);
+        QCOMPARE(word(graph.clients[1].join), u"session"_s);
     }
 
     // Of two hosts, each its own "worker".

@@ -220,11 +220,11 @@ QString ForceReleaseWords::command(const ConnectionStatus *status, const inspect
     if (status && status->production)
         words << u"--production"_s << quotedForShell(name);
     if (status && (status->production || status->readOnly)) // it opens read-only there, too
-        words << u"--arm"_s << quotedForShell(name);
+        words << u"--allow-writes"_s << quotedForShell(name);
     words << u"force-release"_s << quotedForShell(escaped(lock.text())) << u"--holder"_s
           << quotedForShell(escaped(holder));
     if (way != operate::ReleaseAction::Release)
-        words << u"--way"_s << QString::fromLatin1(operate::wordOf(way));
+        words << u"--method"_s << QString::fromLatin1(operate::wordOf(way));
     if (notExact)
         words << u"--not-exact"_s;
     if (!reason.isEmpty())

@@ -196,7 +196,7 @@ std::optional<LockSnapshot> redissonLeftOver(const Case &about)
         attach(lock, about);
         const auto *stale = lock.find(FindingCode::StaleQueue);
         if (stale && stale->contenders.size() == lock.contenders.size())
-            addFinding(lock, FindingCode::Litter, u"the queue's keys are left over from clients that are gone"_s);
+            addFinding(lock, FindingCode::LeftoverKeys, u"the queue's keys are left over from clients that are gone"_s);
         return lock;
     }
     // The counter of fencing tokens stays for ever, by design.
@@ -255,7 +255,7 @@ std::optional<LockSnapshot> redissonPermitSemaphore(const Case &about)
     }
     if (expired > 0) {
         const QString message = u"%1 permits have expired and come back only when somebody asks"_s.arg(expired);
-        addFinding(lock, FindingCode::Litter, message);
+        addFinding(lock, FindingCode::LeftoverKeys, message);
     }
     addSubscribers(lock, about, about.redissonKeys().semaphoreChannel(), Mode::Permit);
     judgeState(lock);

@@ -153,7 +153,7 @@ std::optional<LockSnapshot> nextcloudLock(const Case &about)
     if (count && *count < 0) {
         lock.state = LockState::Held; // by nobody: exclusive locks are refused all the same
         addFinding(
-            lock, FindingCode::Litter, Severity::Warning,
+            lock, FindingCode::LeftoverKeys, Severity::Warning,
             u"the count is below zero: no client holds the lock, but exclusive ones are refused. Delete the key"_s);
     }
     return lock;

@@ -176,7 +176,7 @@ std::optional<LockSnapshot> dotNetSortedSetSemaphore(const Case &about)
         lock.contenders.push_back(std::move(holder));
     }
     if (ended > 0)
-        addFinding(lock, FindingCode::Litter,
+        addFinding(lock, FindingCode::LeftoverKeys,
                    ended == 1 ? u"1 member has ended and stays until the next client asks"_s
                               : u"%1 members have ended and stay until the next client asks"_s.arg(ended));
     judgeState(lock);
@@ -234,7 +234,7 @@ std::optional<LockSnapshot> grabbedSemaphoreAtRest(const Case &about)
         return lock;
     lock.state = LockState::Held; // by nobody, and nobody can have it
     addFinding(
-        lock, FindingCode::Litter, Severity::Warning,
+        lock, FindingCode::LeftoverKeys, Severity::Warning,
         u"its permits are lost: none is free and no client has one. Delete %1, and the next client creates them again"_s
             .arg(label(keys.exists(), 80)));
     return lock;

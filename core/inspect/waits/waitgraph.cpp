@@ -345,8 +345,8 @@ QByteArray quoted(const QString &text)
 QString word(Join join)
 {
     switch (join) {
-    case Join::SameSession: return u"same session"_s;
-    case Join::SelfReported: return u"says so itself"_s;
+    case Join::SameSession: return u"session"_s;
+    case Join::SelfReported: return u"client-name"_s;
     case Join::Label: return u"label"_s;
     }
     return {};

@@ -93,7 +93,7 @@ struct WaitGraph {
 // to them.
 void addDeadlocks(LockSnapshot &lock, const WaitGraph &graph, const std::vector<WaitCycle> &cycles);
 
-[[nodiscard]] QString word(Join join); // "same session", "says so itself", "label"
+[[nodiscard]] QString word(Join join); // "session", "client-name", "label"
 [[nodiscard]] QJsonObject toJson(const WaitGraph &graph);
 [[nodiscard]] QByteArray toDot(const WaitGraph &graph);
 

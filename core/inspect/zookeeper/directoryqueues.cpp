@@ -192,8 +192,8 @@ private:
     std::map<QByteArray, QByteArray> m_byForm;
 };
 
-// What a client protects by a UUID and has the name of a folder beside it is litter of that folder's lock.
-bool isLitter(const std::vector<Member> &queue, const QByteArray &text, const ChildNames &names)
+// What a client protects by a UUID and has the name of a folder beside it is left over from that folder's lock.
+bool isLeftover(const std::vector<Member> &queue, const QByteArray &text, const ChildNames &names)
 {
     return names.contains(text) && std::ranges::all_of(queue, [](const Member &one) {
                return readProtection(one.node->name.bytes()).kind == Protection::Dashed;
@@ -213,7 +213,7 @@ std::vector<LockSnapshot> siblingLocks(const Layout &layout, const std::vector<M
         const auto &[text, queue] = entry;
         const bool areSeveral =
             std::ranges::count_if(queue, [](const Member &one) { return one.node->mayBeEphemeral(); }) > 1;
-        return isLitter(queue, text, names) || (!areSeveral && !saysLock(text) && !isNamed);
+        return isLeftover(queue, text, names) || (!areSeveral && !saysLock(text) && !isNamed);
     });
     std::vector<LockSnapshot> locks;
     for (auto &[group, queue] : groups) {
