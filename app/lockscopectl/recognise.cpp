@@ -168,7 +168,7 @@ Task<Exit> tryRules(CommandContext &context)
     }
     for (const auto &one : all) {
         for (const auto &gap : one.tried.refused)
-            print(u"not everything was seen: %1: %2"_s.arg(escaped(one.connection.bytes()), gap));
+            print(u"incomplete: %1: %2"_s.arg(escaped(one.connection.bytes()), gap));
     }
     co_return status;
 }

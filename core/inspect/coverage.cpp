@@ -58,7 +58,7 @@ bool isAllKnown(const std::vector<Coverage> &coverage)
 QString noneFound(Question question, bool isAnySeen, const std::vector<Coverage> &coverage, bool isLinked)
 {
     if (!isAnySeen)
-        return u"nothing could be looked at"_s;
+        return u"no server could be read"_s;
     const auto what = question == Question::Locks      ? u"no locks found"_s
                       : question == Question::Findings ? u"no problems found"_s
                                                        : u"no waiting client found"_s;
@@ -80,7 +80,7 @@ QStringList gapsIn(const std::vector<Coverage> &coverage, const QString &howToSh
     for (const auto &part : coverage) {
         const auto name = escaped(part.connection.bytes());
         if (!part.complete)
-            lines << u"not everything was seen: %1: %2"_s.arg(name, harmless(part.message));
+            lines << u"incomplete: %1: %2"_s.arg(name, harmless(part.message));
         for (const auto &one : part.unexplained)
             lines << u"not understood: %1: %2%3"_s.arg(
                 name, harmless(one.text), one.example.isEmpty() ? QString() : u": "_s + label(one.example, 80));

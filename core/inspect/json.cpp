@@ -279,7 +279,7 @@ QString waiting(const LockSnapshot &lock, ServerTime now)
     const int count = lock.waiterCount();
     const QString unseen = u"others may wait unseen"_s;
     if (count == 0)
-        return lock.waitersKnown ? u"nobody waits"_s : u"who waits cannot be seen"_s;
+        return lock.waitersKnown ? u"no client waits"_s : u"waiters are not visible"_s;
     std::optional<ServerTime> oldest;
     for (const auto &contender : lock.contenders) {
         if (contender.role == Role::Waiter && contender.waitingSince)

@@ -62,7 +62,7 @@ inline constexpr KnownClient bull{
      .isOfOneNode = true}};
 inline constexpr KnownClient pottery{
     u"pottery or RedLock.net",
-    {.notices = u"by an exception (pottery) or not at all (RedLock.net, whose next renewal sets the key anew)",
+    {.notices = u"by an exception (pottery) or not at all (RedLock.net, whose next renewal sets the key again)",
      .putsKeyBack = true}};
 inline constexpr KnownClient dotNet{u"DistributedLock (.NET)"};
 inline constexpr KnownClient redlockCpp{u"redlock-cpp"};
@@ -75,8 +75,8 @@ inline constexpr KnownClient symfony{
     {.notices = u"at its next refresh, by an exception", .isOfOneNode = true, .exclusiveMark = "__write__"}};
 inline constexpr KnownClient grabbedSemaphore{
     u"redis-semaphore (PyPI, Ruby)",
-    {.notices = u"not by an error: its release says that there was nothing to release, or gives back what another "
-                u"has by then",
+    {.notices = u"not by an error: its release reports that there was nothing to release, or releases a permit "
+                u"that another client has by then",
      .isOfOneNode = true}};
 inline constexpr KnownClient uniqueJobs{u"sidekiq-unique-jobs", {.isOfOneNode = true}};
 inline constexpr KnownClient nextcloud{u"Nextcloud", {.isOfOneNode = true}};

@@ -333,7 +333,7 @@ private slots:
         if (QStandardPaths::findExecutable(u"etcdctl"_s).isEmpty())
             QSKIP("etcdctl is not installed; Debian's package is etcd-client");
         const auto before = run({u"--connect"_s, uri({}), u"test"_s});
-        QVERIFY2(before.out.contains("users are off there: whoever connects may do everything"), before.what());
+        QVERIFY2(before.out.contains("authentication is off: every client that connects may do everything"), before.what());
         etcdctl({u"user"_s, u"add"_s, u"root:secret"_s});
         etcdctl({u"user"_s, u"grant-role"_s, u"root"_s, u"root"_s});
         etcdctl({u"auth"_s, u"enable"_s});
@@ -365,7 +365,7 @@ private slots:
         QVERIFY(below.jsonLine().value("acquired"_L1).toBool());
         const auto bobs = asked(u"bob:pw@"_s);
         QVERIFY2(bobs.out.contains("\"etcd:app/nightly\""), bobs.what());
-        QVERIFY2(bobs.out.contains("only keys that begin with app/ are looked at: the user may read no others"),
+        QVERIFY2(bobs.out.contains("only keys that begin with app/ are read: the user may not read others"),
                  bobs.what());
         // Who looks on is shown more once the user may read more, without connecting anew.
         Ctl outside({u"--connect"_s, uri(u"root:secret@"_s), u"--json"_s, u"acquire"_s, u"etcd:elsewhere"_s,

@@ -338,7 +338,7 @@ private slots:
         account.coverage = {{ConnectionName("zk"), false, u"watches: 1 of 3 members answered"_s}};
         dialog.shows(account);
         QCOMPARE(dialog.form()->news(), u"reached zk://h:2181, ZooKeeper 3.8.0\nmay list /\nlocks at first sight: 7\n"
-                                        "not everything was seen: zk: watches: 1 of 3 members answered"_s);
+                                        "incomplete: zk: watches: 1 of 3 members answered"_s);
         dialog.testButton()->click();
         QTRY_COMPARE(asked.count(), 2);
         dialog.shows(Error{ErrorCode::NotConnected, u"could not connect to zk://h:2181"_s});
@@ -459,7 +459,7 @@ private slots:
         const auto before = dialog.size();
         ConnectionAccount account;
         account.address = u"rediss://10.0.5.1:6379"_s;
-        account.rights = {u"user ops may find locks, read them, hear of changes, see clients"_s,
+        account.rights = {u"user ops may find locks, read them, receive changes, see clients"_s,
                           u"may not acquire and release: User ops has no permissions to run the 'set' command"_s,
                           u"may not wake who waits: User ops has no permissions to run the 'publish' command"_s};
         account.isFirstLookOver = true;

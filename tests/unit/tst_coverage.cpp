@@ -57,7 +57,7 @@ private slots:
         QCOMPARE(noneFound(Question::Findings, true, coverage), u"no problems found"_s);
         QCOMPARE(noneFound(Question::Waits, true, coverage), u"no waiting client found"_s);
         QCOMPARE(noneFound(Question::Findings, true, coverage, false), u"no problems found on any one server"_s);
-        QCOMPARE(noneFound(Question::Locks, false, coverage), u"nothing could be looked at"_s);
+        QCOMPARE(noneFound(Question::Locks, false, coverage), u"no server could be read"_s);
     }
 
     void unreadPartIsReported()
@@ -66,7 +66,7 @@ private slots:
         QVERIFY(!isAllKnown(coverage));
         for (const auto question : {Question::Locks, Question::Findings, Question::Waits})
             QVERIFY(noneFound(question, true, coverage).endsWith(u"that was not everything"_s));
-        QCOMPARE(gapsIn(coverage), QStringList(u"not everything was seen: redis: database 3 has 1 key: not read"_s));
+        QCOMPARE(gapsIn(coverage), QStringList(u"incomplete: redis: database 3 has 1 key: not read"_s));
     }
 
     void unexplainedEntryIsReported()

@@ -237,7 +237,7 @@ private slots:
     {
         const auto few = noQuorumText(u"A10 - - - B20"_s);
         for (const auto *part :
-             {"A on 1 of them (n1)", "B on 1 of them (n5)", "nothing on 3", "of 5 nodes", "nobody holds it"})
+             {"A on 1 of them (n1)", "B on 1 of them (n5)", "nothing on 3", "of 5 nodes", "no client holds it"})
             QVERIFY2(few.contains(QLatin1StringView(part)), qPrintable(few));
         const auto stray = noQuorumText(u"A10 A10 B20"_s);
         QVERIFY2(stray.contains(u"a majority holds one value"_s) && stray.contains(u"B on 1 of them (n3)"_s),

@@ -59,12 +59,12 @@ private slots:
     void aUserOfSomeKeysIsToldWhich()
     {
         const auto said = rightsOfPre("~app:* %R~conf:[^a-c]?", "app:");
-        QCOMPARE(said, u"user pre may hear of changes, see clients\n"
+        QCOMPARE(said, u"user pre may receive changes, see clients\n"
                        "may find locks, read them, acquire and release among the keys app:* only\n"
                        "may not wake who waits: User pre has no permissions to access the "
                        "'redisson_lock__channel:{app:*}' channel"_s);
         QVERIFY(rightsOfPre("~*", {}).startsWith(
-            u"user pre may find locks, read them, hear of changes, see clients, acquire and release\n"_s));
+            u"user pre may find locks, read them, receive changes, see clients, acquire and release\n"_s));
         // None told, and none there.
         const auto untold = rightsOfPre({}, "app:");
         QVERIFY2(
@@ -79,7 +79,7 @@ private slots:
     void aReplicaTakesNoWrites()
     {
         const auto said = rightsOfPre("~*", {}, false);
-        QVERIFY2(said.startsWith(u"user pre may find locks, read them, hear of changes, see clients\n"_s)
+        QVERIFY2(said.startsWith(u"user pre may find locks, read them, receive changes, see clients\n"_s)
                      && said.endsWith(u"\nmay not acquire and release here: a replica takes no writes"_s),
                  qPrintable(said));
     }

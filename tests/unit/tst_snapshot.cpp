@@ -194,7 +194,7 @@ private slots:
         auto free = orders();
         free.contenders.clear();
         free.state = LockState::Free;
-        row("free", free, u"/locks/orders is free; nobody waits"_s);
+        row("free", free, u"/locks/orders is free; no client waits"_s);
 
         auto unseen = orders();
         unseen.contenders.resize(1);
@@ -202,11 +202,11 @@ private slots:
         unseen.contenders[0].endpoint.reset();
         unseen.contenders[0].heldSince.reset();
         row("by identity, waiters unknown", unseen,
-            u"/locks/orders is held by host\\x1B[1m; who waits cannot be seen"_s);
+            u"/locks/orders is held by host\\x1B[1m; waiters are not visible"_s);
         unseen.contenders[0].identity.reset();
         unseen.findings = {{FindingCode::NoTtl, Severity::Critical, {}, {}}};
         row("no TTL", unseen,
-            u"/locks/orders is held by session 0x1000009b4890001; who waits cannot be seen; "
+            u"/locks/orders is held by session 0x1000009b4890001; waiters are not visible; "
             "it never expires by itself"_s);
 
         auto readers = orders();
@@ -223,13 +223,13 @@ private slots:
             contender.mode = Mode::Permit;
         readers.contenders.pop_back();
         row("permits", readers,
-            u"/locks/orders is held by 2 permit holders, the longest for 4 m 12 s; nobody waits"_s);
+            u"/locks/orders is held by 2 permit holders, the longest for 4 m 12 s; no client waits"_s);
 
         LockSnapshot counter;
         counter.lock.name = "sem";
         counter.state = LockState::Held;
         counter.waitersKnown = false;
-        row("no owners on the wire", counter, u"sem is held, by whom cannot be seen; who waits cannot be seen"_s);
+        row("no owners on the wire", counter, u"sem is held, by whom cannot be seen; waiters are not visible"_s);
     }
     void answersInOneSentence()
     {

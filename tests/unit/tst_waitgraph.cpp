@@ -207,8 +207,8 @@ private slots:
             return graph.clients[size_t(cycle.victim)].name + u": "_s + cycle.victimBecause;
         };
         const auto locks = drawnLocks(u"zk:/a kazoo-lock: A=10 | B\nzk:/b kazoo-lock: B=40 | A"_s);
-        const auto sure = u"zk:A: nobody outside waits for it, and what it took last is the newest hold"_s;
-        const auto unsure = u"zk:A: nobody outside waits for it"_s;
+        const auto sure = u"zk:A: no other client waits for it, and what it took last is the newest hold"_s;
+        const auto unsure = u"zk:A: no other client waits for it"_s;
         QCOMPARE(because(locks), sure);
         auto changed = locks;
         changed[1].contenders[0].heldAtMost = true;
@@ -236,7 +236,7 @@ private slots:
         graph = waitGraphOf(
             drawnLocks(u"zk:/a kazoo-lock: A@aaa | B@bbb\nmariadb:t#id=1 sql-for-update: 7@bbb | 9@aaa"_s), {},
             pictureTime);
-        QVERIFY2(graph.cycles.front().ends->endsWith(u"innodb_lock_wait_timeout (how long that is was not told)"_s),
+        QVERIFY2(graph.cycles.front().ends->endsWith(u"innodb_lock_wait_timeout (its length is unknown)"_s),
                  qPrintable(*graph.cycles.front().ends));
     }
 
@@ -279,11 +279,11 @@ private slots:
     {
         auto locks = drawnLocks(u"pg:t#id=1 pg-for-update: 7 | 9\npg:t#id=2 pg-for-update: 9 | 7"_s);
         auto graph = waitGraphOf(locks, {}, pictureTime);
-        QVERIFY(graph.cycles.front().ends->contains(u"deadlock_timeout, which was not told"_s));
+        QVERIFY(graph.cycles.front().ends->contains(u"deadlock_timeout, whose length is unknown"_s));
         for (auto &lock : locks)
             lock.contenders[1].limits = {{"deadlock_timeout", 3s, false}};
         graph = waitGraphOf(locks, {}, pictureTime);
-        QVERIFY2(graph.cycles.front().ends->startsWith(u"PostgreSQL finds it, 3.0 s after somebody began to wait"_s),
+        QVERIFY2(graph.cycles.front().ends->startsWith(u"PostgreSQL finds it, 3.0 s after a client began to wait"_s),
                  qPrintable(*graph.cycles.front().ends));
     }
 

@@ -359,7 +359,7 @@ std::vector<Coverage> FindingsPage::coverage() const
         for (auto &part : m_book.coverageOf(status.name))
             all.push_back(std::move(part));
         if (!status.progress.firstSnapshotComplete)
-            all.push_back({status.name, false, u"the first look is still under way"_s});
+            all.push_back({status.name, false, u"the initial scan is still running"_s});
     }
     return all;
 }

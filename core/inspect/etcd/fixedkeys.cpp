@@ -221,7 +221,8 @@ Task<Result<EtcdFixedRead>> readFixedKey(etcd::Client *client, QByteArray key, D
     if (!answer)
         co_return answer.error();
     if (answer->entries.empty())
-        co_return Error{ErrorCode::NoNode, u"no lock is at %1: there is no key %2"_s.arg(name, label(key, 80))};
+        co_return Error{ErrorCode::NoNode,
+                        u"there is no lock at %1: the key %2 does not exist"_s.arg(name, label(key, 80))};
     EtcdFixedRead read;
     auto &entry = read.claim.entry;
     entry = answer->entries.front();

@@ -31,8 +31,8 @@ constexpr qint64 mostOfOneLock = 10'000;
 
 QString lookedAtText(const QByteArray &prefix)
 {
-    return u"every key with a lease, and every key PREFIX/<a lease>%1; an election in which nobody proposes anything "
-           u"looks like a mutex"_s.arg(prefix.isEmpty() ? QString() : u" that begins with "_s + label(prefix, 80));
+    return u"every key with a lease, and every key PREFIX/<a lease>%1; an election without a proposal looks "
+           u"like a mutex"_s.arg(prefix.isEmpty() ? QString() : u" that begins with "_s + label(prefix, 80));
 }
 
 // Whether the server answers for them as of now.
@@ -74,8 +74,7 @@ Task<void> EtcdObserver::observe()
     for (;;) {
         auto sweeping = sweep();
         const auto swept = co_await sweeping;
-        m_problem =
-            swept ? QString() : u"the last look failed, what is shown is of before: "_s + swept.error().message;
+        m_problem = swept ? QString() : u"the last scan failed; the data shown is older: "_s + swept.error().message;
         if (swept && !m_firstSnapshot.isComplete())
             m_firstSnapshot.complete(true);
         tell();
@@ -209,7 +208,7 @@ void EtcdObserver::heed(const etcd::WatchNews &news)
     m_isWatching = !news.over;
     if (!news.over)
         return;
-    m_problem = u"the watch ended, what is shown is of before: "_s + news.over->message;
+    m_problem = u"the watch ended; the data shown is older: "_s + news.over->message;
     m_over.complete(true);
 }
 
@@ -370,12 +369,12 @@ std::vector<Coverage> EtcdObserver::coverage() const
     else if (!m_problem.isEmpty())
         add(m_problem);
     else if (!m_work.isIdle() && !m_firstSnapshot.isComplete()) // who reads one lock has not begun it
-        add(u"the first look is still under way"_s);
+        add(u"the initial scan is still running"_s);
     if (isConnected && !m_leaseProblem.isEmpty())
         add(m_leaseProblem);
     if (isConnected && m_isNarrowed)
-        add(u"only keys that begin with %1 are looked at: the user may read no others, and the URI names no prefix"_s
-                .arg(label(m_prefix, 80)));
+        add(u"only keys that begin with %1 are read: the user may not read others, and the URI names no prefix"_s.arg(
+            label(m_prefix, 80)));
     if (isConnected && m_leased.size() >= mostLeasedKeys)
         add(u"of keys that have a lease and belong to no known lock not all were kept"_s);
     if (all.empty())

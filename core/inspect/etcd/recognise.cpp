@@ -68,7 +68,7 @@ QString etcdctlDelete(const QByteArray &key, etcd::Revision created)
 // Free only where nothing is left that a client may hold, or wait for.
 Error noLock(const QByteArray &name, const EtcdForeign &others)
 {
-    const auto there = u"no lock is at %1: there is no key %1/<lease> with its lease"_s.arg(label(name, 80));
+    const auto there = u"there is no lock at %1: no key %1/<lease> exists with that lease"_s.arg(label(name, 80));
     if (others.keys.empty())
         return Error{ErrorCode::NoNode, there};
     return Error{ErrorCode::Unsupported,
@@ -176,14 +176,14 @@ void addBlocked(LockSnapshot &lock, const EtcdForeign &foreign, const Contender 
             u"of this lock"_s.arg(foreignText(foreign.keys.back())));
     if (!stuck)
         return;
-    const auto who = (lock.holderCount() > 0 ? QString() : u"nobody holds it: "_s) + label(stuck->id, 80);
+    const auto who = (lock.holderCount() > 0 ? QString() : u"no client holds it: "_s) + label(stuck->id, 80);
     const auto command = blocker ? etcdctlDelete(blocker->key, blocker->created) : QString();
     addFinding(lock, FindingCode::ForeignNode, Severity::Warning,
                blocker
                    ? u"%1 waits for the key %2. That key is below the lock's prefix and older, but no claim of "
                      u"this lock%3"_s.arg(who, foreignText(*blocker),
                                           command.isEmpty() ? QString() : u". Where its owner agrees: "_s + command)
-                   : u"%1 may wait for one of many keys below the lock's prefix that are no claims"_s.arg(who),
+                   : u"%1 may wait for one of many keys below the lock's prefix that are not claims"_s.arg(who),
                {stuck->id});
 }
 

@@ -32,7 +32,7 @@ QString etcdRange(const etcd::Permission &permission)
 QStringList etcdRightsOf(const etcd::AccessRights &access)
 {
     if (!access.areUsersOn)
-        return {u"users are off there: whoever connects may do everything"_s};
+        return {u"authentication is off: every client that connects may do everything"_s};
     const auto user = u"user "_s + label(access.user, 60);
     if (access.isRoot)
         return {user + u" has the role root, and may do everything"_s};
@@ -80,7 +80,8 @@ QByteArrayList readablePrefixes(const etcd::AccessRights &access, const QByteArr
 QString prefixToChoose(const QByteArrayList &prefixes)
 {
     if (prefixes.isEmpty())
-        return u"the user's roles let it read no prefix as a whole that is looked at: see `test` for what it may"_s;
+        return u"the user's roles allow reading none of the scanned prefixes completely: `test` lists what they "
+               u"allow"_s;
     QStringList endings;
     for (const auto &one : prefixes.first(std::min(prefixes.size(), mostRangesNamed)))
         endings << label('/' + one.toPercentEncoding("/"), 80);

@@ -67,8 +67,7 @@ Task<Result<void>> SqlLockRows::read(Send send, Loop *loop, std::vector<SqlTable
         const bool isKept = std::ranges::any_of(
             kept, [&](const SqlTableLock &one) { return one.schema == table.schema && one.table == table.name; });
         if (isKept) {
-            m_gaps << u"what stands in %1 is not asked for while somebody keeps others out of that table"_s.arg(
-                tableLabel(table));
+            m_gaps << u"the rows of %1 are not read while another client locks that table"_s.arg(tableLabel(table));
             continue;
         }
         CO_TRY_VOID(co_await readTable(send, table, deadline));
@@ -88,7 +87,7 @@ Task<Result<void>> SqlLockRows::findTables(Send send, Deadline deadline)
         co_return Result<void>();
     }
     if (rows->rows.size() >= mostLockTables)
-        m_tableGaps << u"of tables that are named like tables of locks only %1 are looked at"_s.arg(mostLockTables);
+        m_tableGaps << u"only %1 of the tables that are named like lock tables are read"_s.arg(mostLockTables);
     std::vector<LockRowTable> found;
     m_otherTables.clear();
     for (std::size_t i = 0; i < rows->rows.size(); ++i) {

@@ -78,19 +78,19 @@ Task<Result<LockSnapshot>> MariaDbObserver::readNow(QByteArray lock, Deadline de
     }
     if (mayBeOld)
         co_return Error{ErrorCode::Refused,
-                        u"whether anybody holds %1 is not known: "_s.arg(label(lock, 80)) + oldRowsText(), true};
-    const auto hint = isNamed     ? u"nobody holds or wants a lock of this name"_s
+                        u"it is unknown whether a client holds %1: "_s.arg(label(lock, 80)) + oldRowsText(), true};
+    const auto hint = isNamed     ? u"no client holds or waits for a lock of this name"_s
                       : isLockRow ? u"its row does not say that it is locked, or there is none"_s
-                      : isTable   ? u"nobody waits for it, and nobody is seen to keep others out"_s
-                                  : u"nobody waits for it, and a server shows a row lock only then"_s;
+                      : isTable
+                          ? u"no client waits for it, and no client is seen to lock it"_s
+                          : u"no client waits for it, and a server shows a row lock only while a client waits"_s;
     co_return Error{ErrorCode::NoNode, u"no lock is seen at %1: %2"_s.arg(label(lock, 80), hint)};
 }
 
 QString MariaDbObserver::oldRowsText() const
 {
-    return u"row locks %1 may be old: somebody else, or another Lockscope, reads INNODB_TRX more often than every "
-           u"100 ms, and only when nobody does the server makes a new copy of what it says there"_s.arg(
-               m_reader.ageOfRows());
+    return u"row locks %1 may be old: another client, or another Lockscope, reads INNODB_TRX more often than "
+           u"every 100 ms, and the server refreshes its copy only between such reads"_s.arg(m_reader.ageOfRows());
 }
 
 std::vector<LockSnapshot> MariaDbObserver::steadied(std::vector<LockSnapshot> snapshots) const
@@ -112,10 +112,10 @@ SqlObserver::Looks MariaDbObserver::looks() const
 
 QString MariaDbObserver::coverageDescription() const
 {
-    return u"every named lock, every table that somebody waits for or that is locked for writing (LOCK TABLES), "
-           u"locks of the whole server (FLUSH TABLES WITH READ LOCK, backups), every row lock that somebody waits "
-           u"for, and the rows of known clients' lock tables (Liquibase, ShedLock, Knex, Laravel and others); a row lock "
-           u"without a waiter cannot be seen, and rows of other tools' lock tables are not searched for"_s;
+    return u"every named lock, every table that a client waits for or that is locked for writing (LOCK "
+           u"TABLES), server-wide locks (FLUSH TABLES WITH READ LOCK, backups), every row lock with a "
+           u"waiter, and the rows of known clients' lock tables (Liquibase, ShedLock, Knex, Laravel and "
+           u"others); row locks without a waiter are not visible, and other lock tables are not searched"_s;
 }
 
 } // namespace lockscope::inspect

@@ -114,7 +114,7 @@ Task<Result<void>> SqlReader::readNamedLocks(SqlPoll *look, Deadline deadline, Q
     if (m_namedLocks == NamedLocks::Plugin)
         co_return Result<void>();
     const auto which = look->seesAllProcesses
-                           ? u"named locks nobody waits for cannot be seen"_s
+                           ? u"named locks without a waiter are not visible"_s
                            : u"others' named locks cannot be seen unless they are asked for by name"_s;
     note(which
          + u": performance_schema with the instrument wait/lock/metadata/sql/mdl is off or may not be read, and the "
@@ -181,9 +181,9 @@ void SqlReader::addTableWaiters(SqlPoll *look)
 {
     const auto missing =
         m_namedLocks == NamedLocks::Plugin
-            ? u"for which table somebody waits is told by its statement only (ALTER, DROP, TRUNCATE, "
-              u"RENAME): performance_schema with the instrument wait/lock/metadata/sql/mdl is off or "
-              u"may not be read"_s
+            ? u"the table that a client waits for is known only from its statement (ALTER, DROP, TRUNCATE, "
+              u"RENAME): performance_schema with the instrument wait/lock/metadata/sql/mdl is off or may not be "
+              u"read"_s
             : u"who has a table (LOCK TABLES, ALTER, an open transaction) cannot be seen, and who "
               u"waits for one by its statement only: performance_schema with its metadata locks is "
               u"off or may not be read, and the plugin metadata_lock_info is not installed"_s;

@@ -48,7 +48,7 @@ Task<Result<SessionActivity>> readSqlDoing(mariadb::Session *session, quint64 co
             doing.gaps << u"its transaction cannot be seen: "_s + gap;
     }
     if (!look.rowsAreFresh)
-        doing.gaps << u"its transaction is told as of a moment ago"_s;
+        doing.gaps << u"the data about its transaction is slightly older"_s;
     if (!doing.statement.isEmpty())
         co_return doing;
     auto asking = session->execute({lastStatement, {QByteArray::number(connection)}, std::nullopt, false}, deadline);

@@ -43,7 +43,7 @@ Task<void> SqlObserver::poll()
         const auto begun = m_loop.now();
         const auto limit = Deadline::after(m_loop, lookTakesAtMost);
         auto silence = m_loop.callAt(begun + answersWithin, [this] {
-            m_notAnswering = u"the server has not answered for some seconds: what is shown is of before"_s;
+            m_notAnswering = u"the server has not answered for some seconds: the data shown is older"_s;
             notifyCoverage();
         });
         const bool isDone = co_await lookAndTell(limit);
@@ -74,8 +74,7 @@ Task<bool> SqlObserver::lookAndTell(Deadline deadline)
         settle(std::move(*seen));
         m_sink.confirm(m_name);
     }
-    m_notAnswering =
-        seen ? QString() : u"the last look failed, what is shown is of before: "_s + seen.error().message;
+    m_notAnswering = seen ? QString() : u"the last poll failed; the data shown is older: "_s + seen.error().message;
     notifyCoverage();
     co_return seen.operator bool();
 }
@@ -113,7 +112,7 @@ std::vector<Coverage> SqlObserver::coverage() const
         const auto why = m_session.lastError();
         all.push_back({m_name, false, why.isEmpty() ? u"not connected yet"_s : u"not connected: "_s + why});
     } else if (!looked.any) {
-        all.push_back({m_name, false, u"the first look is still under way"_s});
+        all.push_back({m_name, false, u"the first poll is still running"_s});
     }
     if (isConnected && !m_notAnswering.isEmpty())
         all.push_back({m_name, false, m_notAnswering});

@@ -119,7 +119,7 @@ public:
         if (isByStatement && !look.tellsTableWaiters)
             lock.why = u"the server says that it waits for a table's metadata lock; which, its statement says"_s;
         if (!m_waiting.empty() && holders.empty())
-            lock.why += u"; who is in the way is not told"_s;
+            lock.why += u"; the server does not report the blocker"_s;
         finish(lock, behind, Evidence::Inferred); // the server tells modes, not who is in whose way
         return lock;
     }

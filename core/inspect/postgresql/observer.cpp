@@ -18,19 +18,19 @@ namespace {
 QString missingPgLockReason(const QByteArray &name, const PgPoll &look, const std::vector<LockSnapshot> &snapshots)
 {
     if (name.startsWith("ADVISORY"))
-        return u"nobody holds or wants an advisory lock of this key in this database"_s;
+        return u"no client holds or waits for an advisory lock with this key in this database"_s;
     if (isLockRowName(name))
         return u"its row does not say that it is locked, or there is none"_s;
     const auto hash = name.indexOf('#');
     if (hash < 0 || look.keysUnread.isEmpty())
-        return u"nobody waits for it, and of rows and tables only those that somebody waits for are shown"_s;
+        return u"no client waits for it, and rows and tables are shown only while a client waits for them"_s;
     QStringList places;
     for (const auto &snapshot : snapshots) {
         if (snapshot.lock.name.startsWith(name.left(hash) + "#ctid:") && places.size() < 3)
             places << label(snapshot.lock.name, 80);
     }
     const auto maybe = places.isEmpty() ? QString() : u"; it may be "_s + places.join(u" or "_s);
-    return u"rows that somebody waits for are named by their place for now, for their keys could not be read: "_s
+    return u"contended rows are named by their place (ctid) for now, because their keys could not be read: "_s
            + look.keysUnread + maybe;
 }
 
@@ -70,9 +70,9 @@ Task<Result<LockSnapshot>> PostgreSqlObserver::readNow(QByteArray lock, Deadline
 
 QString PostgreSqlObserver::coverageDescription() const
 {
-    return u"every advisory lock, every row, table or other lock that somebody waits for, and rows of "
-           u"known clients' lock tables in this database (ShedLock, Liquibase, Knex, Hangfire and others) that say "
-           u"so; another row or a table without a waiter is not shown"_s;
+    return u"every advisory lock, every row, table or other lock with a waiter, and locked rows of known "
+           u"clients' lock tables in this database (ShedLock, Liquibase, Knex, Hangfire and others); other "
+           u"rows and tables without a waiter are not shown"_s;
 }
 
 namespace {
@@ -92,12 +92,12 @@ Task<QStringList> postgreSqlRights(mariadb::Session *session, Deadline deadline)
         co_return QStringList{u"what the user may do cannot be asked: "_s + rows.error().message};
     QStringList said{u"user "_s + label(rows->cell(0, "who").value_or(QByteArray()), 120)};
     said << (rows->cell(0, "sees") == "true"
-                 ? u"may see since when the sessions of others are there"_s
-                 : u"may not see since when the sessions of others are there: it is no member of pg_read_all_stats, "
-                   "which pg_monitor is"_s)
+                 ? u"may see when other users' sessions began"_s
+                 : u"may not see when other users' sessions began: it is not a member of pg_read_all_stats "
+                   u"(pg_monitor includes it)"_s)
          << (rows->cell(0, "ends") == "true"
                  ? u"may end the sessions of others, but for superusers'"_s
-                 : u"may not end the sessions of other users: it is no member of pg_signal_backend"_s);
+                 : u"may not end other users' sessions: it is not a member of pg_signal_backend"_s);
     co_return said;
 }
 

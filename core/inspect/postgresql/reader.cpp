@@ -137,10 +137,10 @@ Task<Result<PgPoll>> PgReader::look(Deadline deadline)
     CO_TRY_VOID(co_await readLockRows(&look, deadline));
     gaps << m_lockRows.gaps();
     if (!look.keysUnread.isEmpty())
-        gaps << u"rows that somebody waits for are named by their place (ctid), for their keys could not be read: "_s
+        gaps << u"contended rows are named by their place (ctid), because their keys could not be read: "_s
                     + look.keysUnread;
     if (!look.sharersUnread.isEmpty())
-        gaps << u"who else has a row that somebody waits for could not be read: "_s + look.sharersUnread;
+        gaps << u"other holders of contended rows could not be read: "_s + look.sharersUnread;
     m_gaps = gaps;
     m_hasLooked = true;
     co_return look;

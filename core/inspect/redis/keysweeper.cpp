@@ -46,7 +46,8 @@ Task<Result<bool>> KeySweeper::nextPage(Pace pace)
     CO_TRY(auto &got, co_await m_pages.at(m_sweep.cursor, std::move(questions)));
     const auto &[names, hashes] = got;
     if (names.isError() || names.items.size() != 2) {
-        m_refusals.note(u"SCAN"_s, u"SCAN refused, locks are seen only when they change: "_s + label(names.text));
+        m_refusals.note(u"SCAN"_s,
+                        u"SCAN refused; locks become visible only when they change: "_s + label(names.text));
         co_return false;
     }
     if (hashes)

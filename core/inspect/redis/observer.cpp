@@ -39,7 +39,7 @@ QString missingIn(const redis::Connection &connection, bool isSilent, bool isFir
         return why.isEmpty() ? u"not connected yet"_s : u"not connected: "_s + why;
     }
     if (isSilent)
-        return u"the server has not answered for some seconds: what is shown is of before"_s;
+        return u"the server has not answered for some seconds: the data shown is older"_s;
     if (!isFirstComplete)
         return u"the first sweep is still under way"_s;
     return isCatchingUp ? u"what came while the server was not heard is still being looked for"_s : QString();
@@ -150,9 +150,10 @@ Task<void> RedisObserver::follow()
     m_refusals.say(u"follow"_s,
                    mode ? QString() : u"following did not start, polling meanwhile: "_s + mode.error().message);
     const bool isDeaf = m_options.follow && mode && *mode == Follower::Mode::Polling;
-    m_refusals.say(u"new locks"_s, isDeaf ? u"the server tells of no changes: a new lock is seen when SCAN comes by, "
-                                            u"and one that is gone before is not"_s
-                                          : QString());
+    m_refusals.say(
+        u"new locks"_s,
+        isDeaf ? u"the server reports no changes: SCAN finds a new lock, and misses one that is deleted before"_s
+               : QString());
     // What changed before this moment may have been missed.
     m_mayHaveMissed = true;
     if (mode)

@@ -235,10 +235,9 @@ Task<Result<Follower::Mode>> Follower::narrowTo(std::vector<RedisKey> keys)
     m_prefixes = prefixes;
     m_releases.clear();
     m_mode = tooMany || got.back().isError() ? Mode::Polling : Mode::NarrowTracking;
-    m_refusals.note(
-        u"new locks"_s,
-        u"too much changes there to hear of all of it: a new lock that is named like none of the others is "
-        u"seen when SCAN comes by, and one that is gone before is not"_s);
+    m_refusals.note(u"new locks"_s,
+                    u"the server changes too much to follow every key: SCAN finds a new lock with an unusual name, "
+                    u"and misses one that is deleted before"_s);
     co_return m_mode;
 }
 

@@ -201,7 +201,7 @@ Task<Result<std::vector<KeyView>>> KeyReader::ofLockSize(std::vector<KeyView> vi
         const auto &bytes = got[i];
         if (bytes.text.startsWith("NOPERM"))
             m_refusals.note(u"MEMORY"_s,
-                            u"MEMORY USAGE refused: of locks whose names do not say so, none was looked for"_s);
+                            u"MEMORY USAGE refused: locks whose names do not suggest a lock were not searched for"_s);
         else if (!bytes.isError() && hasSizeOfLock(views[i].key, views[i].type, bytes.integer))
             small.push_back(std::move(views[i]));
     }

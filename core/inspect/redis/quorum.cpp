@@ -175,8 +175,8 @@ void addNoQuorum(LockSnapshot &lock, const Count &count)
     else if (count.mayBeMajority())
         message = u"too many nodes do not answer to tell whether a majority holds it: "_s;
     else
-        message = u"no value is on a majority (%1), so nobody holds it; whoever set it is trying, or left it "
-                  u"behind: "_s.arg(count.quorum());
+        message = u"no value is on a majority (%1), so no client holds it; its client is still trying, or left it "
+                  u"over: "_s.arg(count.quorum());
     addFinding(lock, FindingCode::NoQuorum, count.hasMajority() ? Severity::Info : Severity::Warning,
                message + tally(count), std::move(tokens));
 }
@@ -196,10 +196,9 @@ void addNoTtl(LockSnapshot &lock, const Count &count)
     }
     if (nodes.isEmpty())
         return;
-    addFinding(
-        lock, FindingCode::NoTtl,
-        u"the key has no expiry on %1: if nobody removes it, it stays there for ever"_s.arg(nodes.join(u", "_s)),
-        std::move(tokens));
+    addFinding(lock, FindingCode::NoTtl,
+               u"the key has no expiry on %1: it stays until a client deletes it"_s.arg(nodes.join(u", "_s)),
+               std::move(tokens));
 }
 
 // The nodes know how long they have seen it; a majority of them decides.

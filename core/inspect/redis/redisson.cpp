@@ -51,7 +51,7 @@ void addFairQueue(LockSnapshot &lock, const Case &about, const KeyView &queue, c
     lock.waitersKnown = queue.isWhole();
     if (!gone.empty()) {
         const QString message =
-            u"%1 of %2 in the queue are past their deadline or have none: they are gone"_s.arg(gone.size())
+            u"%1 of %2 in the queue have a past deadline or none: they no longer wait"_s.arg(gone.size())
                 .arg(queue.memberCount());
         addFinding(lock, FindingCode::StaleQueue, message, std::move(gone));
     }
@@ -131,8 +131,7 @@ std::optional<LockSnapshot> redissonLock(const Case &about)
         return std::nullopt;
     LockSnapshot lock =
         snapshotOf(about, "redisson-lock", &clients::redisson, Confidence::Medium,
-                   u"a hash of <uuid>:<thread>; a spin lock and a fair lock nobody waits for look the "
-                   "same"_s);
+                   u"a hash of <uuid>:<thread>; a spin lock and a fair lock without waiters look the same"_s);
     for (const auto &field : fields)
         lock.contenders.push_back(holderOfField(about, field));
     addNoTtl(lock, about);
@@ -196,7 +195,7 @@ std::optional<LockSnapshot> redissonLeftOver(const Case &about)
         attach(lock, about);
         const auto *stale = lock.find(FindingCode::StaleQueue);
         if (stale && stale->contenders.size() == lock.contenders.size())
-            addFinding(lock, FindingCode::LeftoverKeys, u"the queue's keys are left over from clients that are gone"_s);
+            addFinding(lock, FindingCode::LeftoverKeys, u"disconnected clients left the queue's keys"_s);
         return lock;
     }
     // The counter of fencing tokens stays for ever, by design.
@@ -254,7 +253,7 @@ std::optional<LockSnapshot> redissonPermitSemaphore(const Case &about)
         lock.contenders.push_back(std::move(holder));
     }
     if (expired > 0) {
-        const QString message = u"%1 permits have expired and come back only when somebody asks"_s.arg(expired);
+        const QString message = u"%1 permits have expired and return only when a client asks for one"_s.arg(expired);
         addFinding(lock, FindingCode::LeftoverKeys, message);
     }
     addSubscribers(lock, about, about.redissonKeys().semaphoreChannel(), Mode::Permit);
@@ -270,8 +269,8 @@ std::optional<LockSnapshot> redissonSemaphore(const Case &about)
         return std::nullopt;
     LockSnapshot lock =
         snapshotOf(about, "redisson-semaphore", &clients::redisson, Confidence::High,
-                   u"an integer whose channel redisson_sc has subscribers; %1 permits left, and nobody "
-                   "writes down who has the others"_s.arg(*left));
+                   u"an integer whose channel redisson_sc has subscribers; %1 permits left, and no key records who "
+                   u"has the others"_s.arg(*left));
     addSubscribers(lock, about, channel, Mode::Permit);
     lock.state = *left > 0 ? LockState::Free : LockState::Contended;
     return lock;

@@ -30,7 +30,7 @@ std::vector<RedisAbility> redisAbilities(const QByteArray &key)
          true,
          false,
          {{"GET", key}, {"HGETALL", key}, {"LRANGE", key, "0", "1"}, {"ZRANGE", key, "0", "1"}}},
-        {u"hear of changes"_s, false, false, {{"CLIENT", "TRACKING", "ON"}}},
+        {u"receive changes"_s, false, false, {{"CLIENT", "TRACKING", "ON"}}},
         {u"see clients"_s, false, false, {{"CLIENT", "LIST"}}},
         {u"acquire and release"_s, true, true, {{"EVALSHA", "x", "1", key}, {"SET", key, "x"}, {"DEL", key}}},
         {u"wake who waits"_s, true, true, {{"PUBLISH", "redisson_lock__channel:{" + key + '}', "0"}}},
@@ -252,7 +252,7 @@ std::vector<RedisTrial::Outcome> RedisTrial::outcomes(const std::vector<redis::V
 
 QString RedisTrial::refused(const RedisAbility &ability, const Outcome &outcome) const
 {
-    const auto why = m_areTold ? QString() : u"; among which keys is not told, for ACL GETUSER is refused"_s;
+    const auto why = m_areTold ? QString() : u"; the keys are unknown, because ACL GETUSER is refused"_s;
     return u"may not %1: %2"_s.arg(ability.what, outcome.refusal) + (ability.isOfKeys ? why : QString());
 }
 

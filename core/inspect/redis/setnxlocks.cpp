@@ -141,8 +141,9 @@ std::optional<LockSnapshot> timestampLock(const Case &about)
         lock.contenders.push_back(std::move(holder));
     } else {
         Wording message = u"its moment was "_s;
-        message.since(*moment) << u" ago: if that says until when, its time is over and whoever tries next takes it "
-                                  u"over; if it says since when, somebody holds it"_s;
+        message.since(*moment)
+            << u" ago: if it is an expiry, the lock has expired and the next client takes it over; if it is a "
+               u"start, a client holds the lock"_s;
         addFinding(lock, FindingCode::ExpiredValue, message);
     }
     if (saysSince)
@@ -165,7 +166,7 @@ std::optional<LockSnapshot> naiveLock(const Case &about)
     if (confidence == Confidence::Low && !about.context.includeLowConfidence)
         return std::nullopt;
     const auto why =
-        !isNamed          ? u"a mark that anybody may write, in a key that ends"_s
+        !isNamed          ? u"a mark that any client may write, in a key with an expiry"_s
         : value.isEmpty() ? u"the key's name says lock; its value is empty, so nothing says who holds it"_s
         : isCount(value)  ? u"the key's name says lock; its value is a number, of holds or of who holds it"_s
                           : u"the key's name says lock; its value has the form of no client's token"_s;
@@ -202,8 +203,8 @@ QString notUnderstoodReason(const KeyView &main)
     if (!number)
         return {};
     if (*number < 1)
-        return u"its value is the number %1: a counter says so when nobody holds, or when it is broken"_s.arg(
-            *number);
+        return u"its value is the number %1: a counter has it when no client holds the lock, or when it is broken"_s
+            .arg(*number);
     return u"its value is a number: a lock's mark, a counter or a semaphore's permits"_s;
 }
 

@@ -221,7 +221,7 @@ std::vector<Coverage> coverageAsOf(const StateSnapshot &snapshot)
         if (seen != snapshot.coverage.end())
             all.insert(all.end(), seen->second.begin(), seen->second.end());
         if (!state.isLookedThrough)
-            all.push_back({name, false, u"the first look had not ended"_s});
+            all.push_back({name, false, u"the initial scan was not complete"_s});
     }
     return all;
 }

@@ -116,7 +116,7 @@ private:
         }
         if (!least)
             return;
-        const auto others = least->behind == 0   ? u"nobody outside waits for it"_s
+        const auto others = least->behind == 0   ? u"no other client waits for it"_s
                             : least->behind == 1 ? u"1 outside waits for it"_s
                                                  : u"%1 outside wait for it"_s.arg(least->behind);
         // No ages: the sentence stands on a screen for as long as the deadlock does.
@@ -178,7 +178,7 @@ private:
         const auto *limit = limitOf(wait, false);
         if (!limit) {
             const bool isInnoDb = recipe.shape == recipes::Shape::Row && recipe.backend == BackendKind::MariaDb;
-            return isInnoDb ? u"innodb_lock_wait_timeout (how long that is was not told)"_s : QString();
+            return isInnoDb ? u"innodb_lock_wait_timeout (its length is unknown)"_s : QString();
         }
         const auto setting = QString::fromLatin1(limit->setting), longest = formatDuration(limit->longest);
         if (limit->isOwn)
@@ -196,10 +196,9 @@ private:
         const auto &server = infoOf(m_sources.lock(m_knot.waits.front().contest).backend);
         const auto *limit = limitOf(m_knot.waits.front(), true);
         const auto when =
-            limit
-                ? u", %1 after somebody began to wait (%2 of sessions that set none of their own; who did, the server does not tell)"_s
-                      .arg(formatDuration(limit->longest), server.breaksCyclesAfter)
-                : u" (after %1, which was not told)"_s.arg(server.breaksCyclesAfter);
+            limit ? u", %1 after a client began to wait (%2 by default; the server does not report which sessions "
+                    u"changed it)"_s.arg(formatDuration(limit->longest), server.breaksCyclesAfter)
+                  : u" (after %1, whose length is unknown)"_s.arg(server.breaksCyclesAfter);
         return server.breaksCycles.isEmpty() ? QString() : server.breaksCycles.arg(when);
     }
 
@@ -262,8 +261,8 @@ private:
         if (!reasons.isEmpty())
             text += u". Taken for one client on several connections: "_s + reasons.join(u", "_s);
         if (isSession)
-            text += u". Threads that share a session cannot be told apart: it is a deadlock if each client does one "
-                    u"thing at a time"_s;
+            text += u". Threads that share a session cannot be distinguished: it is a deadlock if each client does "
+                    u"one thing at a time"_s;
         return text;
     }
 

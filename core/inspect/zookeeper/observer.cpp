@@ -150,7 +150,7 @@ Task<Result<LockSnapshot>> ZooKeeperObserver::readHolds(QByteArray name, Deadlin
 {
     const ZPath path(name);
     if (!name.startsWith('/'))
-        co_return Error{ErrorCode::BadInput, u"%1 is no znode path: it has to begin with /"_s.arg(label(name))};
+        co_return Error{ErrorCode::BadInput, u"%1 is not a znode path: a path begins with /"_s.arg(label(name))};
     auto &session = d->ensemble.session;
     auto syncing = session.sync(path, deadline);
     auto synced = co_await syncing;
@@ -182,7 +182,7 @@ Task<Result<LockSnapshot>> ZooKeeperObserver::readHolds(QByteArray name, Deadlin
         d->finder.judge().addAges(*lock);
         co_return *std::move(lock);
     }
-    co_return Error{ErrorCode::NoNode, u"there is no lock %1 now"_s.arg(label(name)), false};
+    co_return Error{ErrorCode::NoNode, u"there is no lock %1"_s.arg(label(name)), false};
 }
 
 } // namespace lockscope::inspect

@@ -137,10 +137,9 @@ std::vector<Coverage> coverageOf(const ConnectionName &connection, const zk::Evi
         missing(u"no permission to list %1 znodes, %2 for one"_s.arg(counted(search.refusedDirectories),
                                                                      label(search.firstRefused.bytes(), 80)));
     if (search.hiddenNodes > 0)
-        missing(
-            u"no permission to read %1 znodes, %2 for one: since when they are there is not known, and whose they are "
-            u"only where a server lists the sessions' nodes"_s.arg(counted(search.hiddenNodes),
-                                                                   label(search.firstHidden.bytes(), 80)));
+        missing(u"no permission to read %1 znodes, for example %2: their age is unknown, and their owner is known "
+                u"only where a server lists the nodes of sessions"_s.arg(counted(search.hiddenNodes),
+                                                                         label(search.firstHidden.bytes(), 80)));
     if (search.lateDirectories > 0)
         missing(u"%1 lock directories are shown as of %2 or later, %3 for one: they have not been read since"_s.arg(
             counted(search.lateDirectories), clockTime(search.lateSince), label(search.firstLate.bytes(), 80)));

@@ -104,7 +104,7 @@ void addForeignNodes(LockSnapshot &lock, const std::vector<const ZnodeView *> &n
 void addPersistentNode(LockSnapshot &lock, const QByteArray &id)
 {
     addFinding(lock, FindingCode::PersistentNode,
-               u"%1 is no ephemeral node: it stays when its client dies"_s.arg(label(id, 80)), {id});
+               u"%1 is not an ephemeral node: it stays when its client dies"_s.arg(label(id, 80)), {id});
 }
 
 namespace {
@@ -271,7 +271,7 @@ void addOverflow(LockSnapshot &lock, const std::vector<Placed> &queue)
         if (names.size() < 2)
             continue;
         const QString message =
-            u"%1 nodes carry the number %2: more than one of them may believe it holds"_s.arg(names.size())
+            u"%1 nodes have the number %2: more than one client may act as the holder"_s.arg(names.size())
                 .arg(number);
         addFinding(lock, FindingCode::SequenceOverflow, message, std::move(names));
     }
@@ -280,7 +280,7 @@ void addOverflow(LockSnapshot &lock, const std::vector<Placed> &queue)
 void addRevocation(LockSnapshot &lock, const Member &member)
 {
     if (isRevocation(*member.node))
-        addFinding(lock, FindingCode::RevocationRequested, u"somebody asked this contender to let go"_s,
+        addFinding(lock, FindingCode::RevocationRequested, u"a client asked this contender to release the lock"_s,
                    {member.node->name.bytes()});
 }
 
