@@ -69,13 +69,15 @@ Error refusedAction(const LockSnapshot &snapshot, const Contender &contender, Re
     const auto lock = label(snapshot.lock.text());
     const bool isForWaiters = way == ReleaseAction::KillWaiter;
     if (isForWaiters == (contender.role == Role::Holder))
-        return Error{ErrorCode::Refused,
-                     isForWaiters ? u"\"%1\" holds %2, and kill-waiter is for one that waits; nothing was sent"_s.arg(
-                         who, lock)
-                                  : u"\"%1\" waits for %2 and does not hold it; nothing was sent"_s.arg(who, lock)};
-    return Error{ErrorCode::Unsupported, u"%1 is no way for \"%2\" in %3 (%4); nothing was sent; there is: %5"_s.arg(
-                                             QString::fromLatin1(wordOf(way)), who, lock, label(snapshot.recipe),
-                                             wordsOf(waysFor(snapshot, contender)))};
+        return Error{
+            ErrorCode::Refused,
+            isForWaiters
+                ? u"nothing was sent: \"%1\" holds %2, and kill-waiter requires a client that waits"_s.arg(who, lock)
+                : u"nothing was sent: \"%1\" waits for %2 and does not hold it"_s.arg(who, lock)};
+    return Error{ErrorCode::Unsupported,
+                 u"nothing was sent: %1 is not available for \"%2\" in %3 (%4). Available: %5"_s.arg(
+                     QString::fromLatin1(wordOf(way)), who, lock, label(snapshot.recipe),
+                     wordsOf(waysFor(snapshot, contender)))};
 }
 
 } // namespace
@@ -88,14 +90,14 @@ QByteArray wordOf(ReleaseAction way)
 QString grantedIfWaiterRemoved(const LockSnapshot &snapshot, const Contender &waiter)
 {
     const auto in = snapshot.waitersGrantedWithout(waiter.id);
-    return in.empty() ? u"nobody: the lock stays where it is"_s
-                      : u"beside those that share it now, the readers that it kept out: "_s + namesOf(in);
+    return in.empty() ? u"no new holder; the lock stays with its current holder"_s
+                      : u"in addition to the current holders, the readers that it blocked: "_s + namesOf(in);
 }
 
 QString wokenWithout(const LockSnapshot &snapshot, const Contender &waiter)
 {
     const auto in = snapshot.waitersGrantedWithout(waiter.id);
-    return in.empty() ? u"nobody"_s : u"the readers right behind it, by the server: "_s + namesOf(in);
+    return in.empty() ? u"no client"_s : u"the readers right behind it (the server wakes them): "_s + namesOf(in);
 }
 
 std::optional<ReleaseAction> wayNamed(const QString &word)
@@ -143,7 +145,7 @@ Result<ForceReleasePlan> planWay(const LockSnapshot &snapshot, const QByteArray 
     method->plan(plan, one);
     plan.ways = waysFor(snapshot, one);
     if (snapshot.confidence == inspect::Confidence::Low)
-        plan.warnings << u"that this is a lock is a guess (%1): look at the raw %2 first"_s.arg(
+        plan.warnings << u"low confidence that this is a lock (%1): inspect the raw %2 first"_s.arg(
             snapshot.why, infoOf(snapshot.backend).words.entry);
     return plan;
 }
@@ -168,13 +170,13 @@ QString whatWasDone(const ForceReleasePlan &plan)
     const auto who = label(plan.holder, 80);
     const auto lock = label(plan.before.lock.text());
     switch (plan.way) {
-    case ReleaseAction::Revoke: return u"%1: %2 was asked to let go"_s.arg(lock, who);
+    case ReleaseAction::Revoke: return u"%1: %2 was asked to release the lock"_s.arg(lock, who);
     case ReleaseAction::ShortenTtl:
         return u"%1: the lease of %2 ends in %3 s at the latest unless it renews it"_s.arg(
             lock, who, QString::number(shortenedTo.count() / 1000));
-    case ReleaseAction::KillWaiter: return u"%1: %2 was taken out of those who wait"_s.arg(lock, who);
+    case ReleaseAction::KillWaiter: return u"%1: %2 was removed from the waiters"_s.arg(lock, who);
     case ReleaseAction::KillQuery: return u"%1: the running statement of %2 was ended"_s.arg(lock, who);
-    case ReleaseAction::EndLease: return u"%1: taken from %2, and its lease ended"_s.arg(lock, who);
+    case ReleaseAction::EndLease: return u"%1: released from %2, and its lease was ended"_s.arg(lock, who);
     case ReleaseAction::Release: break;
     }
     return lock;
@@ -189,15 +191,15 @@ bool isStillThere(const ForceReleasePlan &plan, const Result<LockSnapshot> &now)
 QString whatIsNow(const ForceReleasePlan &plan, const Result<LockSnapshot> &now)
 {
     if (!now && !isNoLock(now.error()))
-        return u"it could not be read again: %1"_s.arg(now.error().message);
+        return u"could not re-read the lock: %1"_s.arg(now.error().message);
     const bool isThere = isStillThere(plan, now);
     if (plan.way == ReleaseAction::KillWaiter)
-        return isThere ? u"yet it waits still, or again"_s : u"it does not wait any more"_s;
+        return isThere ? u"but it still waits, or waits again"_s : u"it no longer waits"_s;
     if (isThere)
-        return plan.way == ReleaseAction::Revoke ? u"it holds it still: whether and when it lets go is up to it"_s
-                                                 : u"it holds it still"_s;
+        return plan.way == ReleaseAction::Revoke ? u"it still holds the lock; the release is up to its client"_s
+                                                 : u"it still holds the lock"_s;
     const bool isUnseen = !now && recipes::recipeOf(plan.before.recipe).seenContended;
-    return isUnseen ? notShownNow(plan) : u"it does not hold it any more"_s;
+    return isUnseen ? notShownNow(plan) : u"it no longer holds the lock"_s;
 }
 
 } // namespace
@@ -215,7 +217,7 @@ void noteAlternativeOutcome(AuditRecord &record, const ForceReleasePlan &plan, c
         return;
     const bool isGone = !isStillThere(plan, now);
     record.outcome =
-        (isGone ? u"answer lost; seen gone: "_s : u"answer lost; seen still there: "_s) + sent.error().message;
+        (isGone ? u"reply lost; found removed: "_s : u"reply lost; found still there: "_s) + sent.error().message;
     // Whether the lease ended with its key is not seen.
     record.isDone = isGone && plan.way == ReleaseAction::KillWaiter;
 }
@@ -225,7 +227,7 @@ Result<ForceReleaseOutcome> outcomeOfAlternative(const ForceReleasePlan &plan, c
     const auto &now = act.reread;
     if (!act.sent)
         return Error{ErrorCode::UnknownOutcome,
-                     u"%1: the command was sent and its answer lost (%2); now: %3"_s.arg(
+                     u"outcome unknown for %1: the command was sent, but its reply was lost (%2). Re-read: %3"_s.arg(
                          label(plan.before.lock.text()), act.sent.error().message, whatIsNow(plan, now))};
     ForceReleaseOutcome outcome;
     outcome.done = true;

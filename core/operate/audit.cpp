@@ -60,8 +60,8 @@ Error cannot(const QString &what, const QString &path)
 {
     const auto why = QString::fromLocal8Bit(std::strerror(errno));
     return Error{ErrorCode::Refused,
-                 u"cannot %1 the audit file %2: %3; nothing is forced without a record, make it writable or set "
-                 u"XDG_STATE_HOME"_s.arg(what, path, why)};
+                 u"could not %1 the audit log \"%2\": %3. Lockscope sends no release or edit without a record. "
+                 u"Make the file writable or set XDG_STATE_HOME"_s.arg(what, path, why)};
 }
 
 // What is ours and others could read is closed to them: it names holders, hosts and reasons.
@@ -331,7 +331,8 @@ Result<void> AuditFile::append(AuditRecord record)
     if (fd.get() < 0)
         return cannot(u"open"_s, m_path);
     if (const auto regular = checkRegular(fd.get()); !regular)
-        return Error{ErrorCode::NoPermission, u"cannot open %1: %2"_s.arg(m_path, regular.error().message)};
+        return Error{ErrorCode::NoPermission,
+                     u"could not open the audit log \"%1\": %2"_s.arg(m_path, regular.error().message)};
     closeToOthers(fd.get());
     if (auto locked = lockFile(fd.get(), m_path); !locked)
         return locked;
@@ -376,8 +377,8 @@ Result<std::vector<AuditRecord>> AuditFile::read(QStringList *problems) const
     const auto head = readHead(m_path);
     const auto reportCut = [&] {
         if (problems && !head.isEmpty())
-            *problems << u"%1: records are missing at its end: the last one written (%2…) is not there"_s.arg(
-                m_path, QString::fromLatin1(head.left(12)));
+            *problems << u"%1: records are missing at the end: the last record written (%2…) is not in the file"_s
+                             .arg(m_path, QString::fromLatin1(head.left(12)));
     };
     if (!QFile::exists(m_path)) { // nothing was ever forced, or it was taken away
         reportCut();
@@ -386,7 +387,7 @@ Result<std::vector<AuditRecord>> AuditFile::read(QStringList *problems) const
     const auto opened = openRegularFile(m_path);
     if (!opened)
         return Error{ErrorCode::NoPermission,
-                     u"cannot read the audit file %1: %2"_s.arg(m_path, opened.error().message)};
+                     u"could not read the audit log \"%1\": %2"_s.arg(m_path, opened.error().message)};
     auto &file = **opened;
     const auto report = [&](qint64 line, const QString &what) {
         if (problems)
@@ -402,18 +403,18 @@ Result<std::vector<AuditRecord>> AuditFile::read(QStringList *problems) const
         auto record = fromJson(json);
         if (record.hash.isEmpty()) {
             const bool isHalf = document.isNull() && line.startsWith("{\"action\":");
-            report(number, isHalf ? u"is half a record: whoever wrote it ended in the middle (of an intent: before "
-                                    u"anything was sent), or it was cut since"_s
-                                  : u"is no audit record"_s);
+            report(number, isHalf ? u"is half a record: its writer ended in the middle (of an intent: before "
+                                    u"anything was sent), or the line was cut later"_s
+                                  : u"is not an audit record"_s);
             continue;
         }
         if (hashOf(previous, json) != record.hash)
             report(number,
-                   u"does not follow from the line before: this line was changed, or one before it removed"_s);
+                   u"does not follow from the line before: this line was changed, or a line before it was removed"_s);
         if (record.lacksHead)
             report(number,
-                   u"was written when %1 was not there: whether records are missing before this line cannot be "
-                   u"told"_s.arg(headPath(m_path)));
+                   u"was written while %1 was missing: records missing before this line cannot be detected"_s.arg(
+                       headPath(m_path)));
         previous = record.hash;
         records.push_back(std::move(record));
     }
@@ -455,7 +456,7 @@ Result<AuditReport> reportOf(const AuditFile &file, const QString &knownStamp)
     TRY(auto &records, file.read(&report.problems));
     report.records = std::move(records);
     if (!report.records.empty() && !file.hasHead())
-        report.problems << u"%1.head is not there: whether records are missing at the end cannot be told"_s.arg(
+        report.problems << u"%1.head is missing: the check cannot detect records missing at the end"_s.arg(
             file.path());
     return report;
 }

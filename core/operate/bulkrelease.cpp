@@ -39,16 +39,16 @@ Task<QString> releaseOne(BulkTarget target, BulkTools tools, QString reason)
     if (!plan)
         co_return plan.error().message;
     if (plan->holder != target.contender)
-        co_return u"it is about %1 now"_s.arg(label(plan->holder, 80));
+        co_return u"nothing was sent: the new plan is for %1"_s.arg(label(plan->holder, 80));
     if (!plan->risk.isEmpty())
-        co_return u"nothing was sent: %1; look at it by itself"_s.arg(plan->risk);
+        co_return u"nothing was sent: %1. Check and release this lock separately"_s.arg(plan->risk);
     if (const auto others = unchosen(target, *plan); !others.isEmpty())
-        co_return u"nothing was sent: it also holds %1; look at it by itself"_s.arg(others);
+        co_return u"nothing was sent: it also holds %1. Check and release this lock separately"_s.arg(others);
     const auto *now = plan->before.find(plan->holder);
     if (target.isStale && !(now && isLeftBehind(plan->before, *now)))
-        co_return u"nothing was sent: it is not left behind any more"_s;
+        co_return u"nothing was sent: it is no longer a leftover entry"_s;
     if (now && (holdsAnew(plan->before, *now, target.shown) || inspect::isDifferentHold(target.hold, now->hold)))
-        co_return u"nothing was sent: it let go since, and took it again"_s;
+        co_return u"nothing was sent: its client released it and acquired it again"_s;
     auto acting = tools.act(*plan, reason, deadline);
     const auto outcome = co_await acting;
     if (!outcome)

@@ -21,7 +21,7 @@ QString subjectText(const EditRequest &request)
 
 Error editRefused(const EditRequest &request, const QString &why)
 {
-    return Error{ErrorCode::Refused, u"%1 is not what it was in the preview (%2): nothing was sent; look again"_s.arg(
+    return Error{ErrorCode::Refused, u"%1 differs from the preview: %2. Nothing was sent; check it again"_s.arg(
                                          subjectText(request), why)};
 }
 
@@ -33,10 +33,10 @@ QString unnamedHolder(const EditPlan &plan, const std::vector<TouchedLock> &now)
         const auto &named = known == plan.locks.end() ? QStringList() : known->holders;
         for (const auto &holder : lock.holders) {
             if (!named.contains(holder))
-                return u"%1 holds %2 by now"_s.arg(holder, label(lock.lock.text()));
+                return u"%1 now holds %2"_s.arg(holder, label(lock.lock.text()));
         }
         if (known != plan.locks.end() && lock.lastTaken && *lock.lastTaken > known->observed)
-            return u"who holds %1 let go since, and took it again"_s.arg(label(lock.lock.text()));
+            return u"the holder of %1 released it and acquired it again"_s.arg(label(lock.lock.text()));
     }
     return {};
 }
@@ -62,17 +62,18 @@ QString doneText(const EditPlan &plan, const EditSent &sent)
     case EditKind::ZnodeSet: return u"%1 was set"_s.arg(subject);
     case EditKind::ZnodeAcl: return u"the ACL of %1 was set"_s.arg(subject);
     case EditKind::ZnodeDelete:
-        return count == 1 ? u"%1 was deleted"_s.arg(subject)
-                          : u"%1 was deleted with all below it, %2 nodes"_s.arg(subject, QString::number(count));
+        return count == 1
+                   ? u"%1 was deleted"_s.arg(subject)
+                   : u"%1 and all nodes below it were deleted, %2 nodes"_s.arg(subject, QString::number(count));
     case EditKind::ZnodeRestore:
         return count == 1 ? u"%1 was created again"_s.arg(subject)
                           : u"%1 was created again, %2 nodes"_s.arg(subject, QString::number(count));
     case EditKind::KeySet:
         return plan.before.exists ? u"%1 was set"_s.arg(subject) : u"%1 was created"_s.arg(subject);
     case EditKind::KeyExpire:
-        return plan.request.ttl || plan.request.expiryMs ? u"%1 has another time to live"_s.arg(subject)
-                                                         : u"%1 stays until somebody deletes it"_s.arg(subject);
-    case EditKind::KeyRename: return u"%1 is called %2 now"_s.arg(subject, label(plan.request.value));
+        return plan.request.ttl || plan.request.expiryMs ? u"%1 has a new TTL"_s.arg(subject)
+                                                         : u"%1 now stays until a client deletes it"_s.arg(subject);
+    case EditKind::KeyRename: return u"%1 was renamed to %2"_s.arg(subject, label(plan.request.value));
     case EditKind::KeyDelete: return u"%1 was deleted"_s.arg(subject);
     case EditKind::KeyRestore: return u"%1 was created again"_s.arg(subject);
     case EditKind::FieldSet: return u"the field %2 of %1 was set"_s.arg(subject, label(plan.request.field, 80));
@@ -88,8 +89,8 @@ QString partText(const EditPlan &plan, const EditSent &sent)
     const bool isDelete = plan.request.kind == EditKind::ZnodeDelete;
     const auto all = isDelete ? plan.before.below.size() + 1 : plan.request.copies.size();
     const auto rest = sent.stopped->code == ErrorCode::UnknownOutcome
-                          ? u"Of one more it is not known: its answer was lost. Look again"_s
-                          : u"The others are as they were"_s;
+                          ? u"The outcome of one more is unknown: its reply was lost. Check it before you retry"_s
+                          : u"The others are unchanged"_s;
     return u"%1: %2 of %3 nodes were %4, then it stopped: %5. %6"_s.arg(
         subjectText(plan.request), QString::number(sent.done.size()), QString::number(all),
         isDelete ? u"deleted"_s : u"created"_s, sent.stopped->message, rest);
@@ -107,21 +108,21 @@ QString doneInAudit(const EditSent &sent)
 // Its own words, "nothing was sent", would be taken for the edit's.
 QString readErrorText(const Error &error)
 {
-    return error.code == ErrorCode::NotConnected ? u"there is no connection"_s : error.message;
+    return error.code == ErrorCode::NotConnected ? u"not connected"_s : error.message;
 }
 
 Error editUnknown(const EditPlan &plan, const Error &lost, const Result<EditState> &after)
 {
     // Which name the server gave it went with the answer.
     const auto now =
-        plan.request.isSequential ? u"look into its folder"_s
-        : !after                  ? u"it could not be read again: "_s + readErrorText(after.error())
-                                  : u"read again, it "_s
+        plan.request.isSequential ? u"check its parent node"_s
+        : !after                  ? u"it could not be re-read: "_s + readErrorText(after.error())
+                                  : u"a re-read shows that it "_s
                        + (differenceFor(plan.request, plan.before, *after).isEmpty()
                               ? u"is as it was before"_s
                               : u"is not as it was before: "_s + differenceFor(plan.request, plan.before, *after));
     return Error{ErrorCode::UnknownOutcome,
-                 u"%1: the request was sent and its answer lost (%2): it may or may not have been done; %3"_s.arg(
+                 u"outcome unknown for %1: the request was sent, but its reply was lost (%2); %3"_s.arg(
                      subjectText(plan.request), lost.message, now)};
 }
 
@@ -134,8 +135,7 @@ bool isLeaseAnother(const std::vector<TouchedLock> &locks, const EditState &was,
 
 QString leaseAnotherText()
 {
-    return u"its lease was written anew, sooner than a client renews one: who holds it may have let go since, and "
-           u"taken it again"_s;
+    return u"its lease was rewritten earlier than a client renews it; its client may have re-acquired it"_s;
 }
 
 std::optional<Error> refusalOfEdit(const EditPlan &plan, const Result<EditState> &now, const EditTools &tools)
@@ -168,7 +168,7 @@ Result<EditOutcome> outcomeOfEdit(const EditPlan &plan, const Result<EditSent> &
         outcome.after = *after;
         outcome.undo = undoOf(plan, *sent, *after);
     } else {
-        outcome.message += u"; it could not be read again: "_s + readErrorText(after.error());
+        outcome.message += u"; it could not be re-read: "_s + readErrorText(after.error());
     }
     return outcome;
 }
@@ -210,7 +210,7 @@ Task<Act<EditSent, EditState>> sendAndRecord(EditPlan plan, EditTools tools, QSt
         if (sent)
             record.outcome = doneInAudit(*sent);
         else if (outcome)
-            record.outcome = u"answer lost; seen done: "_s + sent.error().message;
+            record.outcome = u"reply lost; found done: "_s + sent.error().message;
         if (after)
             record.after = toJson(lookAfter(plan, sent), *after);
     };
@@ -228,12 +228,12 @@ Task<Result<EditPlan>> planEdit(EditRequest request, EditTools tools, Deadline d
     if (request.expected) {
         auto other = differenceFor(request, *request.expected, state);
         if (other.isEmpty() && request.kind == EditKind::KeyExpire && request.expected->expiryMs != state.expiryMs)
-            other = u"its time to live is another"_s;
+            other = u"its TTL has changed"_s;
         if (other.isEmpty() && isLeaseAnother(locks, *request.expected, state))
             other = leaseAnotherText();
         if (!other.isEmpty())
-            co_return Error{ErrorCode::Refused, u"%1 was changed since (%2): it is not taken back over that"_s.arg(
-                                                    subjectText(request), other)};
+            co_return Error{ErrorCode::Refused,
+                            u"nothing was undone: %1 was changed since (%2)"_s.arg(subjectText(request), other)};
     }
     EditPlan plan;
     plan.before = std::move(state);
@@ -248,8 +248,9 @@ Task<Result<EditOutcome>> applyEdit(EditPlan plan, EditTools tools, QString reas
     if (auto refusal = editError(plan))
         co_return *refusal;
     if (plan.touchesHeld() && !plan.areLocksAccepted)
-        co_return Error{ErrorCode::Refused, u"%1: a lock there is held, and nobody said that this is known: nothing "
-                                            u"was sent"_s.arg(subjectText(plan.request))};
+        co_return Error{
+            ErrorCode::Refused,
+            u"nothing was sent: %1 touches a held lock, and this was not confirmed"_s.arg(subjectText(plan.request))};
     auto now = co_await tools.read(plan.request, deadline);
     if (auto refusal = refusalOfEdit(plan, now, tools))
         co_return *refusal;

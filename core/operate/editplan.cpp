@@ -118,8 +118,8 @@ QString editWord(EditKind kind)
 
 QString TouchedLock::text() const
 {
-    const auto held = holders.isEmpty() ? u"nobody holds it"_s : u"held by "_s + holders.join(u", "_s);
-    const auto waiting = waiters == 0 ? QString() : waiters == 1 ? u"; 1 waits"_s : u"; %1 wait"_s.arg(waiters);
+    const auto held = holders.isEmpty() ? u"no client holds it"_s : u"held by "_s + holders.join(u", "_s);
+    const auto waiting = waiters == 0 ? QString() : waiters == 1 ? u"; 1 waiter"_s : u"; %1 waiters"_s.arg(waiters);
     return u"%1 (%2): %3"_s.arg(label(lock.text(), 120), recipe, held) + waiting;
 }
 
@@ -138,11 +138,11 @@ EditPreview previewOf(const EditPlan &plan)
     auto preview = isOfZnodes(plan.request.kind) ? previewOfZnodeEdit(plan) : previewOfKeyEdit(plan);
     if (plan.touchesHeld())
         preview.warnings.prepend(
-            u"a lock that is held lies here. An edit is no release: it publishes nothing to those who wait, and the "
-            u"holder goes on believing that it holds. Force-release it instead, where that is what you want"_s);
+            u"this edit touches a held lock. An edit does not notify waiters, and the holder still acts as if it "
+            u"holds the lock. To release the lock, force-release it instead"_s);
     if (!plan.locksKnown)
         preview.warnings
-            << u"the locks of this connection are not all seen: there may be some here that are not named"_s;
+            << u"not all locks of this connection are visible: the edit may touch locks that are not listed"_s;
     return preview;
 }
 
@@ -151,14 +151,14 @@ std::optional<Error> editError(const EditPlan &plan)
     const auto &request = plan.request;
     if (request.value.size() > largestEdit)
         return Error{ErrorCode::TooLarge,
-                     u"%1 bytes are more than an edit takes (1 MiB)"_s.arg(request.value.size())};
+                     u"%1 bytes exceed the limit of an edit (1 MiB)"_s.arg(request.value.size())};
     return isOfZnodes(request.kind) ? znodeEditError(plan) : keyEditError(plan);
 }
 
 QString differenceFor(const EditRequest &request, const EditState &was, const EditState &now)
 {
     if (was.exists != now.exists)
-        return now.exists ? u"it is there by now"_s : u"it is gone"_s;
+        return now.exists ? u"it now exists"_s : u"it no longer exists"_s;
     if (!was.exists)
         return {};
     return isOfZnodes(request.kind) ? differenceOfZnodes(request, was, now) : differenceOfKeys(request, was, now);
@@ -221,16 +221,17 @@ Result<zk::Acls> parseAcls(const QString &text)
             acl.perms |= known != permissions.end() ? known->bit : 0;
         }
         if (words.size() != 2 || colon <= 0 || !scheme || !id || !areLetters)
-            return Error{ErrorCode::BadInput,
-                         u"an entry reads \"cdrwa world:anyone\": letters of cdrwa (or -), scheme, colon, id"_s};
+            return Error{
+                ErrorCode::BadInput,
+                u"an entry has the form \"cdrwa world:anyone\": letters of cdrwa (or -), scheme, colon, ID"_s};
         // Without a hash it would be a password in the clear, which nobody could ever log in with.
         if (acl.scheme == "digest" && QByteArray::fromBase64(acl.id.mid(acl.id.indexOf(':') + 1)).size() != 20)
             return Error{ErrorCode::BadInput,
-                         u"a digest entry holds user:hash; have the hash made of user and password below"_s};
+                         u"a digest entry contains user:hash; enter user and password below to create the hash"_s};
         acls.push_back(std::move(acl));
     }
     if (acls.empty())
-        return Error{ErrorCode::BadInput, u"an ACL needs an entry: nobody could do anything with the node"_s};
+        return Error{ErrorCode::BadInput, u"an ACL needs an entry: without one, no client could access the node"_s};
     return acls;
 }
 

@@ -205,8 +205,8 @@ std::optional<EditOutcome> foundDone(const EditPlan &plan, const EditState &now)
     outcome.after = now;
     outcome.undo = undoOf(plan, sent, now);
     outcome.message =
-        u"%1: the answer was lost, but read again, it is as this edit was to leave it, whether this one "
-        u"did it or another"_s.arg(label(plan.request.subject().text()));
+        u"%1: the reply was lost, but a re-read shows the result of this edit. This edit or another client made it"_s
+            .arg(label(plan.request.subject().text()));
     return outcome;
 }
 

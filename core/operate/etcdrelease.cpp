@@ -42,7 +42,8 @@ bool isFixed(const LockSnapshot &snapshot)
 
 QString wokenBeside(const LockSnapshot &snapshot)
 {
-    return snapshot.waitersKnown ? u"nobody waits"_s : u"nobody is known to wait; pollers see it at their next try"_s;
+    return snapshot.waitersKnown ? u"no client waits"_s
+                                 : u"no waiter is visible; clients that poll notice it at their next attempt"_s;
 }
 
 // Whom all others wait for.
@@ -62,15 +63,16 @@ void planDeleteKey(ForceReleasePlan &plan, const Contender &holder)
         u"the key must still be the one created at revision %1%2; compared and deleted in one transaction"_s.arg(
             QString::number(holder.guard.etcd().createRevision), lease.isEmpty() ? QString() : u", with its lease"_s);
     if (!lease.isEmpty()) {
-        plan.warnings << u"its lease %1 stays, with whatever else hangs on it, and its client is not told"_s.arg(
+        plan.warnings << u"its lease %1 and all other keys attached to it stay, and its client is not notified"_s.arg(
             lease);
         return;
     }
     plan.warnings
         << (holder.guard.etcd().lease == 0
-                ? u"its key has no lease: whether its client still runs cannot be seen. Stop the client first"_s
-                : u"its lease %1 stays, with whatever else hangs on it: only who watches its own key learns "
-                  u"that it is gone, and etcd's Go client does not"_s.arg(leaseWords(holder)));
+                ? u"its key has no lease, so the server does not show whether its client still runs. Stop the "
+                  u"client first"_s
+                : u"its lease %1 and all other keys attached to it stay. Only a client that watches its own key "
+                  u"notices the deletion; etcd's Go client does not"_s.arg(leaseWords(holder)));
 }
 
 QString wokenByDeletion(const LockSnapshot &snapshot, const Contender &holder)
@@ -92,7 +94,7 @@ bool canLeaveEtcdQueue(const LockSnapshot &snapshot, const Contender &waiter)
 
 QString whatLeaveEtcdQueue(const LockSnapshot &, const Contender &waiter)
 {
-    return u"take the waiter %1 out of the queue: its key is deleted"_s.arg(label(waiter.id, 80));
+    return u"remove the waiter %1 from the queue by deleting its key"_s.arg(label(waiter.id, 80));
 }
 
 void planLeaveEtcdQueue(ForceReleasePlan &plan, const Contender &waiter)
@@ -100,14 +102,15 @@ void planLeaveEtcdQueue(ForceReleasePlan &plan, const Contender &waiter)
     plan.act = u"Delete the waiter's key"_s;
     plan.commands << u"txn: if %1 and %2 then delete %3"_s.arg(
         conditionOf(waiter), conditionOf(*firstOf(plan.before)), escaped(waiter.guard.etcd().key));
-    plan.guardText = u"its key must be the one of that revision, and the holder's still there: so it waits; compared "
-                     u"and deleted in one transaction"_s;
-    plan.wakes = u"who watches its key, which is the one behind it; it looks, and waits on"_s;
-    plan.who = u"nobody: the lock stays where it is"_s;
-    plan.alsoLost = waiter.guard.etcd().lease == 0 ? u"its place"_s
-                                                   : u"its place; its lease stays, with whatever else hangs on it"_s;
+    plan.guardText = u"its key must still have that revision, and the holder's key must still exist, so that it "
+                     u"still waits; compared and deleted in one transaction"_s;
+    plan.wakes = u"the client behind it, which watches its key; it checks and continues to wait"_s;
+    plan.who = u"no new holder; the lock stays with its current holder"_s;
+    plan.alsoLost = waiter.guard.etcd().lease == 0 ? u"its place in the queue"_s
+                                                   : u"its place in the queue; its lease and all other keys "
+                                                     u"attached to it stay"_s;
     plan.warnings
-        << u"its client is not told: etcd's Go client fails when its turn would have come (session expired)"_s;
+        << u"its client is not notified. etcd's Go client fails when its turn would have come (session expired)"_s;
 }
 
 Task<Result<Sent>> deleteKey(ForceReleasePlan plan, etcd::Client *client, Deadline deadline)
@@ -118,7 +121,7 @@ Task<Result<Sent>> deleteKey(ForceReleasePlan plan, etcd::Client *client, Deadli
     if (const auto *first = firstOf(plan.before); first && plan.way == ReleaseAction::KillWaiter)
         transaction.conditions.push_back({first->guard.etcd().key, first->guard.etcd().createRevision});
     else if (plan.way == ReleaseAction::KillWaiter)
-        co_return changedMeanwhile(plan, u"who holds the lock is not known"_s);
+        co_return changedMeanwhile(plan, u"the holder of the lock is unknown"_s);
     Operation remove;
     remove.kind = Operation::Kind::Remove;
     remove.range.key = plan.guard.etcd().key;
@@ -169,11 +172,6 @@ etcd::LeaseId leaseOf(const ForceReleasePlan &plan)
     return plan.guard.etcd().lease;
 }
 
-QString leaseName(const Contender &holder)
-{
-    return QString::fromLatin1(etcd::leaseText(holder.guard.etcd().lease));
-}
-
 bool canEndLease(const LockSnapshot &, const Contender &holder)
 {
     return !holder.guard.etcd().key.isEmpty() && holder.guard.etcd().createRevision > 0
@@ -182,38 +180,38 @@ bool canEndLease(const LockSnapshot &, const Contender &holder)
 
 QString whatEndLease(const LockSnapshot &, const Contender &holder)
 {
-    return u"end its lease %1: every key that hangs on it is deleted with it"_s.arg(leaseName(holder));
+    return u"end its lease %1 and delete every key attached to it"_s.arg(leaseWords(holder));
 }
 
 void planEndLease(ForceReleasePlan &plan, const Contender &holder)
 {
     const auto key = escaped(holder.guard.etcd().key);
-    const auto lease = leaseName(holder);
+    const auto lease = leaseWords(holder);
     plan.act = u"End the lease %1"_s.arg(lease);
     plan.commands << u"txn: if create_revision(%1) = %2 and lease(%1) = %3 then delete %1"_s.arg(
         key, QString::number(holder.guard.etcd().createRevision), lease)
                   << u"lease revoke %1, if that was done"_s.arg(lease);
     plan.guardText =
-        u"the key must still be the one created at revision %1, with this lease: compared and deleted in one "
-        u"transaction, and only then the lease ends; right before, no key may hang on it that is not named here"_s
-            .arg(holder.guard.etcd().createRevision);
+        u"right before, no key that is not listed here may be attached to the lease. The key must still be the "
+        u"one created at revision %1, with this lease; compared and deleted in one transaction. The lease ends "
+        u"only after that"_s.arg(holder.guard.etcd().createRevision);
     plan.exact = false;
     plan.wakes = plan.before.waiterCount() == 0
                      ? wokenBeside(plan.before)
                      : u"the next in the queue, by the deletion; nothing else to publish"_s;
     plan.who = plan.nextHolder            ? label(*plan.nextHolder, 80)
-               : plan.before.waitersKnown ? u"nobody: then the lock is free"_s
-                                          : u"nobody known"_s;
-    plan.alsoLost = u"not known: whatever else hangs on the lease"_s;
+               : plan.before.waitersKnown ? u"no client; then the lock is free"_s
+                                          : u"unknown"_s;
+    plan.alsoLost = u"unknown: every other key attached to the lease"_s;
     plan.otherLocksKnown = false;
     plan.warnings
-        << u"etcd ends no lease on a condition: a key that its client puts on it in the moment between the last look "
-           u"and the end is deleted, too"_s
+        << u"a key that its client attaches to the lease after the last check is deleted, too: etcd cannot end a "
+           u"lease on a condition"_s
         << (isFixed(plan.before)
-                ? u"the old holder may still believe it holds the lock until it looks, or its next keep-alive fails"_s
-                : u"the old holder may still believe it holds the lock until its next keep-alive fails: etcd's Go "
-                  u"client and etcdctl send one each third of the TTL, and a program hears of it only by "
-                  u"Session.Done()"_s);
+                ? u"the old holder may still act as if it holds the lock until it checks, or until its next "
+                  u"keep-alive fails"_s
+                : u"the old holder may still act as if it holds the lock until its next keep-alive fails. etcd's Go "
+                  u"client and etcdctl send one each third of the TTL; a program is notified only by Session.Done()"_s);
 }
 
 // Those that hang on it beside the contender's own.
@@ -271,7 +269,7 @@ std::optional<Error> objectionTo(const ForceReleasePlan &plan, const etcd::Lease
     std::erase_if(unnamed, [&](const QByteArray &key) { return std::ranges::count(*plan.leaseKeys, key) > 0; });
     if (unnamed.empty())
         return std::nullopt;
-    return changedMeanwhile(plan, u"its lease has keys now that it had not: "_s + namesOf(unnamed));
+    return changedMeanwhile(plan, u"its lease has new keys: "_s + namesOf(unnamed));
 }
 
 } // namespace
@@ -297,36 +295,37 @@ Task<ForceReleasePlan> withLeaseKeys(ForceReleasePlan plan, etcd::Client *client
     co_await adding;
     const auto others = othersOf(plan);
     const auto count = static_cast<qsizetype>(others.size());
-    plan.alsoLost = others.empty() ? u"nothing else hangs on the lease"_s
+    plan.alsoLost = others.empty() ? u"no other key is attached to the lease"_s
                     : count == 1   ? u"1 other key of the lease: "_s + namesOf(others)
                                    : u"%1 other keys of the lease: "_s.arg(count) + namesOf(others);
     if (!plan.otherLocksLost.empty())
-        plan.alsoLost += u"; of these it holds the locks "_s + namesOf(plan.otherLocksLost);
+        plan.alsoLost += u"; with these keys it holds the locks "_s + namesOf(plan.otherLocksLost);
     co_return plan;
 }
 
 Error refusedBy(const ForceReleasePlan &plan, const etcd::TransactionAnswer &answer)
 {
     if (answer.ranges.empty())
-        return changedMeanwhile(plan, u"etcd does not say how"_s);
+        return changedMeanwhile(plan, u"etcd did not report the difference"_s);
     const auto &there = answer.ranges.front().entries;
     if (there.empty())
         return goneAlready(plan);
     if (there.front().created != plan.guard.etcd().createRevision)
-        return changedMeanwhile(plan, u"its key was made anew at revision %1"_s.arg(there.front().created));
+        return changedMeanwhile(plan, u"its key was re-created at revision %1"_s.arg(there.front().created));
     if (plan.way == ReleaseAction::EndLease || isFixed(plan.before))
-        return changedMeanwhile(plan, u"its key hangs on another lease"_s);
-    return changedMeanwhile(plan, u"who was before it is gone: it may hold the lock now"_s);
+        return changedMeanwhile(plan, u"its key is now attached to another lease"_s);
+    return changedMeanwhile(plan, u"the client before it has left, so it may now hold the lock"_s);
 }
 
 Task<Result<Sent>> endLease(ForceReleasePlan plan, etcd::Client *client, Deadline deadline)
 {
     if (!plan.leaseKeys)
-        co_return Error{ErrorCode::Refused, u"what else hangs on the lease could not be read, so nothing was sent"_s};
+        co_return Error{ErrorCode::Refused, u"nothing was sent: could not read which other keys are attached to "
+                                            u"the lease"_s};
     auto asking = client->timeToLive(leaseOf(plan), true, deadline);
     const auto lease = co_await asking;
     if (!lease)
-        co_return nothingChanged(u"what hangs on the lease"_s, lease.error());
+        co_return nothingChanged(u"the keys of the lease"_s, lease.error());
     if (const auto no = objectionTo(plan, *lease))
         co_return *no;
     etcd::Operation remove, look;
@@ -348,8 +347,7 @@ Task<Result<Sent>> endLease(ForceReleasePlan plan, etcd::Client *client, Deadlin
         co_return Sent();
     // Not as its code says: something was done.
     co_return Error{ErrorCode::UnknownOutcome,
-                    u"its key was deleted, so it does not hold the lock; whether its lease ended "
-                    u"is not known: "_s
+                    u"its key was deleted, so it no longer holds the lock. Whether its lease ended is unknown: "_s
                         + revoked.error().message};
 }
 

@@ -29,14 +29,14 @@ std::optional<Error> refusalOfRole(const ForceReleasePlan &plan, const LockSnaps
     const auto *planned = plan.before.find(plan.holder);
     if (plan.way != ReleaseAction::Release) {
         const bool isSame = planned && planned->role == now.role;
-        const auto role = now.role == Role::Holder ? u"it holds the lock now"_s : u"it waits now"_s;
+        const auto role = now.role == Role::Holder ? u"it now holds the lock"_s : u"it now waits"_s;
         return isSame ? std::nullopt : std::optional(changedMeanwhile(plan, role));
     }
     if (planned && planned->role != Role::Holder && now.role == Role::Holder)
-        return changedMeanwhile(plan, u"it is on a majority now, and holds the lock"_s);
+        return changedMeanwhile(plan, u"it is now on a majority of the nodes and holds the lock"_s);
     // What is left of a hold on a Redlock set may go all the same.
     if (now.role != Role::Holder && !recipes::recipeOf(fresh.recipe).quorum)
-        return changedMeanwhile(plan, u"it waits now"_s);
+        return changedMeanwhile(plan, u"it now waits"_s);
     return std::nullopt;
 }
 
@@ -53,9 +53,9 @@ std::optional<Error> refusalAfterReading(const ForceReleasePlan &plan, const Res
     if (auto refusal = refusalOfRole(plan, *fresh, *now))
         return refusal;
     if (sharesOf(*fresh, *now) != plan.shares)
-        return changedMeanwhile(plan, u"it is on other nodes of the set now, or by another client there"_s);
+        return changedMeanwhile(plan, u"it is now on other nodes of the set, or another client wrote it there"_s);
     if (now->guard != plan.guard)
-        return changedMeanwhile(plan, u"it is another node or key of the same name, or its data was changed"_s);
+        return changedMeanwhile(plan, u"it is now another node or key of the same name, or its data has changed"_s);
     return refusalOfAnotherHold(plan, *fresh, *now);
 }
 
@@ -80,7 +80,7 @@ QString nowText(const ForceReleasePlan &plan, const std::optional<LockSnapshot> 
             holders << label(contender.id, 80);
     }
     if (!holders.isEmpty())
-        return u"held by %1 now"_s.arg(holders.join(u", "_s));
+        return u"it is now held by %1"_s.arg(holders.join(u", "_s));
     const int waiting = after ? after->waiterCount() : 0;
     // Who had waited alone holds it now, unseen.
     const bool isSeenContended = recipes::recipeOf(plan.before.recipe).seenContended;
@@ -90,8 +90,8 @@ QString nowText(const ForceReleasePlan &plan, const std::optional<LockSnapshot> 
         return u"it is free now"_s;
     if (const auto elsewhere = inspect::firstAwaitsElsewhere(*after))
         return u"no client holds it: the first in its queue waits for %1"_s.arg(label(*elsewhere, 80));
-    return isSeenContended ? u"who holds it now was not seen yet, %1 wait; look again"_s.arg(waiting)
-                           : u"nobody holds it yet, %1 wait"_s.arg(waiting);
+    return isSeenContended ? u"its new holder is not visible yet (waiters: %1). Check the lock again"_s.arg(waiting)
+                           : u"no client holds it yet (waiters: %1)"_s.arg(waiting);
 }
 
 ForceReleaseOutcome outcomeOf(const ForceReleasePlan &plan, const Result<LockSnapshot> &reread, const Sent &sent)
@@ -101,9 +101,9 @@ ForceReleaseOutcome outcomeOf(const ForceReleasePlan &plan, const Result<LockSna
     outcome.released = true;
     const auto lock = label(plan.before.lock.text());
     const auto where = sent.where.isEmpty() ? QString() : u' ' + sent.where;
-    const auto taken = u"%1: taken from %2"_s.arg(lock, label(plan.holder, 80)) + where;
+    const auto taken = u"%1: released from %2"_s.arg(lock, label(plan.holder, 80)) + where;
     const auto woken =
-        told > 0 ? (told == 1 ? u" (1 subscriber told)"_s : u" (%1 subscribers told)"_s.arg(told)) : QString();
+        told > 0 ? u" (%1 notified)"_s.arg(amountOf(told, "subscriber"_L1, "subscribers"_L1)) : QString();
     if (reread)
         outcome.after = *reread;
     if (!reread && reread.error().code == ErrorCode::Unsupported) {
@@ -111,13 +111,14 @@ ForceReleaseOutcome outcomeOf(const ForceReleasePlan &plan, const Result<LockSna
         return outcome;
     }
     if (!reread && reread.error().code != ErrorCode::NoNode) {
-        outcome.message = u"%1%2; it could not be read again: %3"_s.arg(taken, woken, reread.error().message);
+        outcome.message = u"%1%2; could not re-read the lock: %3"_s.arg(taken, woken, reread.error().message);
         return outcome;
     }
     outcome.released = !outcome.after || !stillHolds(plan, *outcome.after);
-    outcome.message = outcome.released
-                          ? u"%1%2; %3"_s.arg(taken, woken, nowText(plan, outcome.after))
-                          : u"%1: the command went through, yet %2; look again"_s.arg(lock, holdsItText(plan));
+    outcome.message =
+        outcome.released
+            ? u"%1%2; %3"_s.arg(taken, woken, nowText(plan, outcome.after))
+            : u"%1: the command was executed, but %2; check the lock again"_s.arg(lock, holdsItText(plan));
     return outcome;
 }
 
@@ -147,10 +148,10 @@ void noteOutcome(AuditRecord &record, const ForceReleasePlan &plan, const Result
     const auto isGone = sent || isLost ? isSeenGone(plan, reread) : std::nullopt;
     record.isDone = sent ? isGone.value_or(true) : isGone.value_or(false);
     if (isLost && isGone)
-        record.outcome =
-            (*isGone ? u"answer lost; seen gone: "_s : u"answer lost; seen still held: "_s) + sent.error().message;
+        record.outcome = (*isGone ? u"reply lost; found released: "_s : u"reply lost; found still held: "_s)
+                         + sent.error().message;
     else if (sent && !record.isDone)
-        record.outcome += u"; seen still held"_s;
+        record.outcome += u"; found still held"_s;
 }
 
 // The answer was lost: only a second look can tell, and what it tells is said as what it is.
@@ -160,17 +161,17 @@ Result<ForceReleaseOutcome> outcomeOfUnknown(const ForceReleasePlan &plan, const
     const auto isGone = isSeenGone(plan, reread);
     if (!isGone)
         return Error{ErrorCode::UnknownOutcome,
-                     u"the command was sent and its answer lost (%1), and the lock could not be read again (%2): it "
-                     u"may or may not have been released; look again"_s.arg(
-                         lost.message, reread ? u"not every node answered"_s : reread.error().message)};
+                     u"outcome unknown: the command was sent, but its reply was lost (%1) and the lock could not "
+                     u"be re-read (%2). It may or may not have been released. Check the lock before you retry"_s.arg(
+                         lost.message, reread ? u"not every node replied"_s : reread.error().message)};
     ForceReleaseOutcome outcome;
     if (reread)
         outcome.after = *reread;
     outcome.released = *isGone;
-    outcome.message = u"%1: the answer was lost, but read again, "_s.arg(label(plan.before.lock.text()))
-                      + (outcome.released ? u"%1 does not hold it any more; %2"_s.arg(label(plan.holder, 80),
-                                                                                      nowText(plan, outcome.after))
-                                          : holdsItText(plan));
+    outcome.message =
+        u"%1: the reply was lost, but the lock was re-read: "_s.arg(label(plan.before.lock.text()))
+        + (outcome.released ? u"%1 no longer holds it; %2"_s.arg(label(plan.holder, 80), nowText(plan, outcome.after))
+                            : holdsItText(plan));
     return outcome;
 }
 
@@ -203,7 +204,7 @@ Task<Result<LockSnapshot>> readAfter(ForceReleasePlan plan, ForceReleaseTools to
         now = co_await tools.observer->readNow(plan.before.lock.name, rereadBy);
     }
     if (now && now->mayBeOld)
-        co_return Error{ErrorCode::Refused, u"what the server says of it may be old; look again"_s, true};
+        co_return Error{ErrorCode::Refused, u"the server may have returned an old state; check again"_s, true};
     if (now)
         inspect::boundHolds(*now, fresh);
     co_return now;
@@ -258,7 +259,8 @@ Task<Result<ForceReleaseOutcome>> lookForReturn(ForceReleasePlan plan, ForceRele
     constexpr std::chrono::seconds rereadWithin(5);
     const auto within = *plan.backWithin + renewalTakes;
     if (within > longestWait) {
-        outcome.message += u"; its client may put it back within %1: look again then"_s.arg(formatDuration(within));
+        outcome.message += u". Its client may put it back within %1. Check the lock again after that time"_s.arg(
+            formatDuration(within));
         co_return outcome;
     }
     auto rest = sleepFor(*tools.loop, within);
@@ -267,14 +269,14 @@ Task<Result<ForceReleaseOutcome>> lookForReturn(ForceReleasePlan plan, ForceRele
     const auto now = co_await tools.observer->readNow(plan.before.lock.name, by);
     const bool isBack = now && stillHolds(plan, *now);
     if (!now && !isNoLock(now.error()))
-        outcome.message += u"; whether its client put it back could not be read: "_s + now.error().message;
+        outcome.message += u". Could not check whether its client put it back: "_s + now.error().message;
     if (!isBack)
         co_return outcome;
     outcome.released = outcome.done = false;
     outcome.after = *now;
     outcome.message +=
-        u"; but looked at again after %1, it is back with the same token: its client lives, and puts it "
-        u"back at each renewal. End that process, and release it then"_s.arg(formatDuration(within));
+        u". But after %1 it is back with the same token: its client still runs and puts it back at each renewal. "
+        u"End that process, then release the lock again"_s.arg(formatDuration(within));
     auto record = recordOf(plan, reason, plan.before);
     record.phase = u"result"_s;
     record.outcome = u"back with the same token after "_s + formatDuration(within);
@@ -298,7 +300,7 @@ Task<Result<ForceReleaseOutcome>> actOnNodes(ForceReleasePlan plan, ForceRelease
         last = co_await acting;
         const bool isLast = i + 1 == plan.shares.size();
         if (last.sent && !last.recorded && !isLast)
-            last.sent = Error{ErrorCode::Server, u"taken away"_s};
+            last.sent = Error{ErrorCode::Server, u"released"_s};
         if (!last.sent)
             co_return reported(stoppedAt(plan, i, last.sent.error()), last);
         told += last.sent->told;

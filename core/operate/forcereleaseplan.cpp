@@ -25,14 +25,13 @@ void planBlindDelete(ForceReleasePlan &plan, const Contender &holder, const QStr
     const auto at = holder.identity ? u" (%1)"_s.arg(label(*holder.identity, 80)) : QString();
     if (holder.expiresAt) {
         const auto left = formatDuration(*holder.expiresAt - plan.before.observed);
-        plan.alternatives.prepend(
-            u"wait: its key ends by itself in %1, and earlier when its work is done"_s.arg(left));
+        plan.alternatives.prepend(u"wait: its key expires in %1, or earlier when its client finishes"_s.arg(left));
     }
     plan.alternatives.prepend(
-        u"stop the client that holds it%1 first, and see that it has ended: then no release of its own follows"_s.arg(
+        u"stop the client that holds it%1 first and check that it has ended; it then cannot delete the key"_s.arg(
             at));
-    plan.risk = u"%1 deletes the key without comparing whose it is: taken away now, the next holder gets the lock, "
-                u"and loses it when the old one%2 is done and deletes the key"_s.arg(who, at);
+    plan.risk = u"the next holder loses the lock when the old holder%2 finishes, because %1 deletes the key "
+                u"without checking its owner"_s.arg(who, at);
     plan.exact = false;
     plan.warnings << plan.risk;
 }
@@ -50,8 +49,8 @@ void planForClient(ForceReleasePlan &plan, const Contender &holder)
         planBlindDelete(plan, holder, QString::fromUtf16(traits.deletesBlindly));
     else if (!recipes::recipeOf(plan.before.recipe).namesHolder)
         plan.warnings
-            << u"a client that writes no token of its own mostly deletes the key without comparing: when the "
-               u"old holder is done, it may delete the next one's lock. Stop it first, if you can"_s;
+            << u"the old client may delete the next holder's lock when it finishes: clients without their own "
+               u"token usually delete the key unchecked. Stop it first, if you can"_s;
 }
 
 QString lockText(const LockSnapshot &snapshot)
@@ -67,7 +66,7 @@ QString nameOf(const Contender &contender)
 
 Error refused(const QString &what, const QString &next)
 {
-    return Error{ErrorCode::Refused, u"%1; nothing was sent; %2"_s.arg(what, next)};
+    return Error{ErrorCode::Refused, u"%1. Nothing was sent. %2"_s.arg(what, next)};
 }
 
 QString idsOf(const std::vector<const Contender *> &contenders)
@@ -107,10 +106,9 @@ std::vector<const Contender *> ofSession(const LockSnapshot &snapshot, const QBy
 QString nothingToRelease(const LockSnapshot &snapshot)
 {
     const auto elsewhere = inspect::firstAwaitsElsewhere(snapshot);
-    return elsewhere
-               ? u"the first in its queue waits for %1, which is no claim of this lock: see the finding foreign-node"_s
-                     .arg(label(*elsewhere, 120))
-               : u"there is nothing to release"_s;
+    return elsewhere ? u"The first client in its queue waits for %1, which is not an entry of this lock. See the "
+                       u"finding foreign-node"_s.arg(label(*elsewhere, 120))
+                     : u"There is nothing to release"_s;
 }
 
 } // namespace
@@ -128,7 +126,7 @@ Result<const Contender *> meant(const LockSnapshot &snapshot, const QByteArray &
             return found.front();
         if (found.size() > 1)
             return refused(u"\"%1\" has %2 nodes in %3"_s.arg(said, QString::number(found.size()), lock),
-                           u"say which one: "_s + idsOf(found));
+                           u"Give one of these IDs: "_s + idsOf(found));
     }
     std::vector<const Contender *> fuller;
     for (const auto &contender : snapshot.contenders) {
@@ -136,13 +134,14 @@ Result<const Contender *> meant(const LockSnapshot &snapshot, const QByteArray &
             fuller.push_back(&contender);
     }
     if (!fuller.empty())
-        return refused(u"\"%1\" is a name that comes again, and may be another's by now, in %2"_s.arg(said, lock),
-                       u"the one there now is %1: look at it, and say that"_s.arg(idsOf(fuller)));
+        return refused(
+            u"\"%1\" is ambiguous in %2: this name is reused and may now belong to another client"_s.arg(said, lock),
+            u"Check the current entry, then give its full ID: %1"_s.arg(idsOf(fuller)));
     const auto holders = holdersOf(snapshot);
     if (holders.empty())
-        return refused(u"nobody holds %1"_s.arg(lock), nothingToRelease(snapshot));
+        return refused(u"no client holds %1"_s.arg(lock), nothingToRelease(snapshot));
     return refused(u"\"%1\" does not hold %2 (any more, or never did)"_s.arg(said, lock),
-                   u"held by "_s + idsOf(holders));
+                   u"It is held by "_s + idsOf(holders));
 }
 
 namespace {
@@ -155,9 +154,9 @@ std::optional<Error> refusalOf(const LockSnapshot &snapshot, const Contender &co
         return std::nullopt;
     const auto holders = holdersOf(snapshot);
     if (holders.empty())
-        return refused(u"nobody holds %1"_s.arg(lockText(snapshot)), nothingToRelease(snapshot));
+        return refused(u"no client holds %1"_s.arg(lockText(snapshot)), nothingToRelease(snapshot));
     return refused(u"\"%1\" waits for %2 and does not hold it"_s.arg(label(contender.id, 80), lockText(snapshot)),
-                   u"held by "_s + idsOf(holders));
+                   u"It is held by "_s + idsOf(holders));
 }
 
 void planAlternative(ForceReleasePlan &plan, const Contender &holder)
@@ -166,17 +165,17 @@ void planAlternative(ForceReleasePlan &plan, const Contender &holder)
     const auto &recipe = recipeOf(snapshot.recipe);
     const auto then = plan.nextHolder ? u"; then %1 gets the lock"_s.arg(label(*plan.nextHolder, 80))
                       : inspect::firstAwaitsElsewhere(snapshot)
-                          ? u"; then no client gets it: the first in the queue waits for something else"_s
-                      : holdersOf(snapshot).size() > 1 ? u"; the others that hold it go on"_s
-                      : snapshot.waiterCount() > 0     ? u"; then it goes to one of those that wait"_s
+                          ? u"; then no client gets it, because the first in the queue waits for something else"_s
+                      : holdersOf(snapshot).size() > 1 ? u"; the other holders keep it"_s
+                      : snapshot.waiterCount() > 0     ? u"; then one of the waiters gets it"_s
                       : snapshot.waitersKnown          ? u"; then the lock is free"_s
-                                              : u"; then it is free, or goes to somebody who is not seen here"_s;
+                                              : u"; then it is free, or a client that is not visible here gets it"_s;
     if (holder.expiresAt) {
         const auto left = formatDuration(*holder.expiresAt - snapshot.observed);
         plan.alternatives << (recipe.endsBy == recipes::EndsBy::Session
-                                  ? u"its session ends by itself in %1 unless the client comes back"_s.arg(left)
+                                  ? u"its session ends by itself in %1 unless the client reconnects"_s.arg(left)
                                         + then
-                                  : u"its TTL runs out in %1 unless the holder renews it"_s.arg(left) + then);
+                                  : u"its TTL expires in %1 unless the holder renews it"_s.arg(left) + then);
     }
     for (const auto &offer : waysFor(snapshot, holder)) {
         if (offer.way < ReleaseAction::Release)
@@ -184,7 +183,7 @@ void planAlternative(ForceReleasePlan &plan, const Contender &holder)
     }
     const auto stopping =
         holder.guard.znode().owner != 0 && recipe.endsBy == recipes::EndsBy::Session
-            ? u": killed, its session ends with its timeout, and all its ephemeral nodes with that"_s
+            ? u". If it is killed, its session times out, and the server deletes all its ephemeral nodes"_s
             : QString();
     plan.alternatives << (holder.endpoint ? u"have the client at %1 release it, or stop it"_s.arg(
                               label(holder.endpoint->toUtf8()))
@@ -199,34 +198,34 @@ void planWarnings(ForceReleasePlan &plan, const Contender &holder, const Release
     const bool hasSession = !method.endsConnection || holder.session; // a prepared transaction has none
     plan.warnings.prepend(
         !hasSession
-            ? u"no client acts for the holder now (%1): only its transaction manager knows whether its work is to "
-              u"be kept"_s.arg(nameOf(holder))
+            ? u"no client is connected for the holder (%1). Only its transaction manager knows whether to commit "
+              u"or roll back its work"_s.arg(nameOf(holder))
         : method.endsConnection
-            ? u"the old holder (%1) is told only by its next statement, which fails; until then it may go on with what "
-              u"lies outside this server"_s.arg(nameOf(holder))
+            ? u"the old holder (%1) notices only when its next statement fails. Until then, its client may "
+              u"continue work outside this server"_s.arg(nameOf(holder))
         : recipe.tellsClientsTokens
-            ? u"the old holder (%1) may still believe it holds the lock, and go on working: most clients are not told. Only a "
-              u"resource that checks fencing tokens is safe from it"_s.arg(nameOf(holder))
-            : u"the old holder (%1) may still believe it holds the lock, and go on working: most clients are not told, and "
-              u"this lock's are handed no fencing token that a resource could check"_s.arg(nameOf(holder)));
+            ? u"the old holder (%1) may still act as if it holds the lock. Most clients are not notified. A "
+              u"resource is protected only if it checks fencing tokens"_s.arg(nameOf(holder))
+            : u"the old holder (%1) may still act as if it holds the lock. Most clients are not notified, and "
+              u"this lock gives them no fencing token that a resource could check"_s.arg(nameOf(holder)));
     if (recipe.electsLeader)
-        plan.warnings << u"this is an election: the node is a system's leader. Deleting it deposes the leader, and "
-                         u"the system may fail over, or run with two leaders until the old one notices"_s;
+        plan.warnings << u"this is an election: the holder is a system's leader. After the release, the system "
+                         u"may fail over, or run with two leaders until the old leader notices"_s;
     if (!holder.expiresAt && recipe.endsBy != recipes::EndsBy::Session)
-        plan.alternatives << u"waiting does not help: it has no TTL and never ends by itself"_s;
+        plan.alternatives << u"waiting does not help: it has no TTL and never expires"_s;
     if (holder.reentry > 1)
-        plan.warnings << u"its holder has taken it %1 times; all of them are released at once"_s.arg(holder.reentry);
+        plan.warnings << u"the holder acquired it %1 times (reentrant); all are released"_s.arg(holder.reentry);
     if (snapshot.holderCount() > 1)
-        plan.warnings << u"%1 hold it; only this one is released"_s.arg(snapshot.holderCount());
+        plan.warnings << u"the lock has %1 holders; this releases only one of them"_s.arg(snapshot.holderCount());
     if (snapshot.confidence == inspect::Confidence::Low)
-        plan.warnings << u"that this is a lock is a guess (%1): look at the raw %2 first"_s.arg(
+        plan.warnings << u"low confidence that this is a lock (%1): inspect the raw %2 first"_s.arg(
             snapshot.why, infoOf(snapshot.backend).words.entry);
     if (!snapshot.waitersKnown && method.endsConnection)
         plan.warnings
-            << u"who waits for it cannot be seen on this server, or not without the PROCESS privilege: who gets it next "
-               u"is not known"_s;
+            << u"the next holder is unknown: waiters are not visible on this server, or not without the PROCESS "
+               u"privilege"_s;
     else if (!snapshot.waitersKnown)
-        plan.warnings << u"clients that poll leave no trace: who gets it next is not known"_s;
+        plan.warnings << u"the next holder is unknown: clients that poll are not visible"_s;
 }
 
 } // namespace
@@ -242,20 +241,20 @@ Result<ForceReleasePlan> planForceRelease(const LockSnapshot &snapshot, const QB
         return Error{known.error().code, known.error().message + u"; "_s + byHand};
     TRY(const auto &way, known);
     if (!snapshot.nodes.empty() && !recipeOf(snapshot.recipe).quorum && sharesOf(snapshot, contender).empty())
-        return refused(u"it is not sure what of \"%1\" in %2 stands on which node of the set"_s.arg(
-                           label(contender.id, 80), lockText(snapshot)),
-                       u"connect each node by itself"_s);
+        return refused(u"cannot determine which nodes of the set store \"%1\" for %2"_s.arg(label(contender.id, 80),
+                                                                                            lockText(snapshot)),
+                       u"Connect to each node separately"_s);
     const auto &method = methodOf(way);
     if (way == ReleaseMechanism::ClearRow || way == ReleaseMechanism::ClearPgRow) {
         if (!method.isIdentified(contender))
-            return refused(u"the row of %1 does not say who holds it, or since when: nothing tells this hold from a "
-                           u"later one"_s.arg(lockText(snapshot)),
-                           u"make sure that no client runs, and free the row by its own tool"_s);
+            return refused(u"the row of %1 does not show its holder or start time, so this hold cannot be "
+                           u"distinguished from a later one"_s.arg(lockText(snapshot)),
+                           u"Make sure that no client runs, then free the row with its own tool"_s);
     }
     if (method.isIdentified ? !method.isIdentified(contender) : contender.guard.text().isEmpty())
         return refused(
             u"the identity of \"%1\" in %2 could not be read"_s.arg(label(contender.id, 80), lockText(snapshot)),
-            u"check the permissions on its %1"_s.arg(infoOf(snapshot.backend).words.entry));
+            u"Check your permissions on its %1"_s.arg(infoOf(snapshot.backend).words.entry));
 
     ForceReleasePlan plan;
     plan.before = snapshot;
@@ -270,8 +269,7 @@ Result<ForceReleasePlan> planForceRelease(const LockSnapshot &snapshot, const QB
     plan.wakes = method.wakes(snapshot, contender);
     if (contender.mode == inspect::Mode::Read && snapshot.holderCount() > 1
         && recipes::recipeOf(snapshot.recipe).wakeUp == recipes::WakeUp::Answer) {
-        plan.wakes = u"nobody: the others that hold it keep it"_s;
-        plan.who = u"nobody: it stays with the others that hold it"_s;
+        plan.wakes = plan.who = u"no client: the other holders keep the lock"_s;
     }
     planAlternative(plan, contender);
     planWarnings(plan, contender, method);

@@ -46,7 +46,7 @@ Result<quint64> Gate::enter(const QString &text, bool write)
         entry.refused = true;
         entry.outcome = u"refused: read-only, nothing was sent"_s;
         m_log.add(std::move(entry));
-        return Error{ErrorCode::Refused, u"%1 is read-only: refused \"%2\", nothing was sent; %3"_s.arg(
+        return Error{ErrorCode::Refused, u"%1 is read-only: \"%2\" was refused and nothing was sent; %3"_s.arg(
                                              escaped(m_connection.bytes()), text, remedy())};
     }
     ++m_requestsSent;

@@ -314,8 +314,8 @@ Result<Target> targetOf(const ForceReleasePlan &plan, mariadb::Session *session,
     // the look is over, another of the same connection may say the same.
     target.transaction.clear();
     if (!holder->heldSince || plan.before.observed - *holder->heldSince < 2s)
-        return changedMeanwhile(plan,
-                                u"it has no number, and began so shortly before that another could pass for it"_s);
+        return changedMeanwhile(plan, u"it has no transaction number and began so recently that another transaction "
+                                      u"could be mistaken for it"_s);
     return target;
 }
 
@@ -323,10 +323,9 @@ Error mayBeOld(const ForceReleasePlan &plan)
 {
     return Error{
         ErrorCode::Refused,
-        u"whether %1 still holds %2 is not known, and nothing was taken away: somebody reads INNODB_TRX more often "
-        u"than every 100 ms, so what the server says there may be old, and SHOW ENGINE INNODB STATUS does not say "
-        u"it either; have that reader rest, and try again"_s.arg(label(plan.holder, 80),
-                                                                 label(plan.before.lock.text())),
+        u"could not verify that %1 still holds %2. Nothing was killed. Another client reads INNODB_TRX more often "
+        u"than every 100 ms, so its rows may be old. SHOW ENGINE INNODB STATUS does not show it either. Stop that "
+        u"client and try again"_s.arg(label(plan.holder, 80), label(plan.before.lock.text())),
         true};
 }
 
@@ -335,51 +334,50 @@ void planKill(ForceReleasePlan &plan, const inspect::Contender &holder)
     if (hasNoSession(holder)) {
         plan.commands << u"nothing: "_s + xaRemedy;
         plan.act = u"nothing can be sent from here: "_s + label(holder.identity.value_or(QByteArray()), 200);
-        plan.guardText = u"none: what is not sent needs none"_s;
+        plan.guardText = u"none: nothing is sent"_s;
         plan.otherLocksKnown = false;
         return;
     }
     const bool isTable = recipes::recipeOf(plan.before.recipe).shape == recipes::Shape::Table;
     const bool isNamed = !holder.guard.sql().text.startsWith("trx ");
     const auto connection = label(holder.session.value_or(QString()).toUtf8(), 40);
-    const auto has = isTable ? u"metadata_locks (or METADATA_LOCK_INFO) has it for connection %1"_s.arg(connection)
+    const auto has = isTable ? u"metadata_locks (or METADATA_LOCK_INFO) lists it for connection %1"_s.arg(connection)
                              : u"IS_USED_LOCK(…) = %1"_s.arg(connection);
     const auto holds =
-        isNamed
-            ? has
-            : u"INNODB_TRX (or INNODB STATUS), read afresh, has this transaction of connection %1"_s.arg(connection);
+        isNamed ? has
+                : u"a new read of INNODB_TRX (or INNODB STATUS) lists this transaction of connection %1"_s.arg(
+                    connection);
     plan.commands << u"BEGIN NOT ATOMIC IF %1 THEN KILL CONNECTION %2 (in one statement where the server can)"_s.arg(
         holds, connection)
                   << u"KILL CONNECTION %1"_s.arg(connection);
     plan.act = u"KILL connection %1"_s.arg(connection);
     plan.guardText =
-        isNamed ? u"%1 must still hold it, looked at right before the KILL"_s.arg(label(holder.guard.sql().text))
-                : u"%1 (ms since 1970), looked at right before the KILL; what may be old does not count"_s.arg(
+        isNamed ? u"%1 must still hold it; checked right before the KILL"_s.arg(label(holder.guard.sql().text))
+                : u"%1 (ms since 1970), checked right before the KILL; rows that may be old are not accepted"_s.arg(
                     label(holder.guard.sql().text));
     plan.exact = false;
     plan.otherLocksKnown = false; // until the server was asked: killconnection.h
     plan.warnings
-        << u"KILL knows only the connection: should it let go and take something else in the moment between "
-           u"the last look and the KILL, it loses that"_s
-        << u"everything this connection holds goes with it: its whole transaction is rolled back, which may "
-           u"take as long as its changes took, and its named locks are released. A pool may have lent the "
-           u"connection to other work"_s;
+        << u"KILL addresses the connection, not the lock. If the connection releases this lock and acquires "
+           u"another between the last check and the KILL, it loses that one"_s
+        << u"the whole connection ends: its transaction is rolled back (which can take as long as the changes took) "
+           u"and all its named locks are released. A connection pool may be using the connection for other work"_s;
 }
 
 QString nextInLine(const inspect::LockSnapshot &snapshot, const inspect::Contender &)
 {
     if (snapshot.waiterCount() > 0)
-        return u"the first in line, by the server itself"_s;
-    return snapshot.waitersKnown ? u"nobody waits"_s
-                                 : u"the first in line, by the server itself, if anybody waits: that cannot be seen "
-                                   u"on this server, or not without the PROCESS privilege"_s;
+        return u"the first in line (the server wakes it)"_s;
+    return snapshot.waitersKnown ? u"no client waits"_s
+                                 : u"the first in line, if a client waits (the server wakes it). Waiters are not "
+                                   u"visible on this server, or not without the PROCESS privilege"_s;
 }
 
 Error noStatement(const ForceReleasePlan &plan)
 {
     return changedMeanwhile(plan, plan.way == ReleaseAction::KillWaiter
-                                      ? u"it does not wait now"_s
-                                      : u"no statement of it runs that could be ended"_s);
+                                      ? u"it no longer waits"_s
+                                      : u"it runs no statement that could be ended"_s);
 }
 
 Task<Result<Sent>> killQuery(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline)
@@ -387,8 +385,8 @@ Task<Result<Sent>> killQuery(ForceReleasePlan plan, mariadb::Session *session, D
     if (!session->features().blocks)
         co_return Error{
             ErrorCode::Unsupported,
-            u"nothing was sent: this server cannot look and KILL QUERY in one statement; look at PROCESSLIST and "
-            u"send it yourself"_s};
+            u"nothing was sent: this server cannot check and KILL QUERY in one statement. Check PROCESSLIST and "
+            u"send KILL QUERY yourself"_s};
     const auto isByPlugin = co_await saysTablesByPlugin(plan, session, deadline);
     CO_TRY(const auto &target, targetOf(plan, session, isByPlugin));
     auto acting = killQueryOf(target, plan.way == ReleaseAction::KillWaiter, deadline);
@@ -396,8 +394,7 @@ Task<Result<Sent>> killQuery(ForceReleasePlan plan, mariadb::Session *session, D
     switch (verdict) {
     case Verdict::Killed: break;
     case Verdict::Gone: co_return goneAlready(plan);
-    case Verdict::Another:
-        co_return changedMeanwhile(plan, u"it is another transaction or another connection by now"_s);
+    case Verdict::Another: co_return changedMeanwhile(plan, u"it is now another transaction or another connection"_s);
     case Verdict::Old: co_return mayBeOld(plan);
     case Verdict::Busy:
     case Verdict::Idle: co_return noStatement(plan);
@@ -415,18 +412,18 @@ Task<Result<Sent>> killConnection(ForceReleasePlan plan, mariadb::Session *sessi
         co_return verdict.error();
     if (!verdict)
         co_return Error{verdict.error().code,
-                        u"nothing was taken away: the last look at %1 failed: %2"_s.arg(
-                            label(plan.before.lock.text()), verdict.error().message),
+                        u"nothing was killed: the last check of %1 failed: %2"_s.arg(label(plan.before.lock.text()),
+                                                                                     verdict.error().message),
                         verdict.error().retryable};
     if (*verdict == Verdict::Gone)
         co_return goneAlready(plan);
     if (*verdict == Verdict::Another)
-        co_return changedMeanwhile(plan, u"it is another transaction or another connection by now"_s);
+        co_return changedMeanwhile(plan, u"it is now another transaction or another connection"_s);
     if (*verdict == Verdict::Busy)
         co_return Error{
             ErrorCode::Refused,
-            u"%1 ran other statements between each look and the act, so that it could have let go: nothing was "
-            u"taken away; try again"_s.arg(label(plan.holder, 80)),
+            u"nothing was killed: %1 ran other statements between each check and the KILL, so it may have "
+            u"released the lock. Try again"_s.arg(label(plan.holder, 80)),
             true};
     if (*verdict == Verdict::Old)
         co_return mayBeOld(plan);

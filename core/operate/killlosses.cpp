@@ -47,17 +47,12 @@ Task<std::optional<QByteArrayList>> lockedTables(mariadb::Session *session, QByt
     co_return names;
 }
 
-QString counted(qint64 count, const QString &one, const QString &many)
-{
-    return count == 1 ? one : many.arg(count);
-}
-
 QString transactionWords(const SqlTransaction &transaction, const SqlPoll &look)
 {
     const auto age =
         transaction.started ? u", %1 old,"_s.arg(formatDuration(look.now - *transaction.started)) : QString();
-    return u"its transaction%1 has locked %2 and changed %3: all of that is rolled back"_s.arg(
-        age, counted(transaction.rowsLocked, u"1 row"_s, u"%1 rows"_s), QString::number(transaction.rowsModified));
+    return u"its transaction%1 has locked %2 and changed %3; all of it is rolled back"_s.arg(
+        age, amountOf(transaction.rowsLocked, "row"_L1, "rows"_L1), QString::number(transaction.rowsModified));
 }
 
 // What the look says it holds. False: it holds rows, too, that the server does not name.

@@ -24,8 +24,8 @@ QString whatKillQuery(const inspect::LockSnapshot &, const inspect::Contender &o
     const auto connection = label(one.session.value_or(QString()).toUtf8(), 40);
     return one.role == inspect::Role::Waiter
                ? u"end the waiting statement of connection %1 (KILL QUERY): the connection stays"_s.arg(connection)
-               : u"end the running statement of connection %1 (KILL QUERY): the connection stays, and keeps what it "
-                 u"locked unless its client rolls back"_s.arg(connection);
+               : u"end the running statement of connection %1 (KILL QUERY): the connection stays and keeps its "
+                 u"locks unless its client rolls back"_s.arg(connection);
 }
 
 void planKillQuery(ForceReleasePlan &plan, const inspect::Contender &one)
@@ -36,19 +36,20 @@ void planKillQuery(ForceReleasePlan &plan, const inspect::Contender &one)
     plan.act = u"KILL QUERY %1"_s.arg(connection);
     plan.commands << u"BEGIN NOT ATOMIC IF it is still so THEN KILL QUERY %1 (one statement; MariaDB only)"_s.arg(
         connection);
-    plan.guardText = u"%1, and it must %2, looked at right before, in the same statement"_s.arg(
+    plan.guardText = u"%1, and it must %2; checked in the same statement"_s.arg(
         isNamed ? u"connection %1"_s.arg(connection) : label(one.guard.sql().text),
         isWaiter ? u"still wait"_s : u"still hold the lock and run a statement"_s);
     plan.exact = false;
     plan.warnings
-        << u"KILL knows only the connection: should it begin another statement in the moment between the last "
-           u"look and the KILL, that one is ended"_s;
+        << u"KILL addresses the connection, not the statement. If it starts another statement between the last "
+           u"check and the KILL, that statement is ended"_s;
     plan.wakes = isWaiter ? wokenWithout(plan.before, one) : u"its client, by the error 1317 of its statement"_s;
     plan.who = isWaiter ? grantedIfWaiterRemoved(plan.before, one)
-                        : u"nobody yet: the lock stays with it until its client ends the transaction or lets go"_s;
+                        : u"no client yet: the connection keeps the lock until its client ends the transaction or "
+                          u"releases it"_s;
     plan.alsoLost =
-        u"what this statement has done; of a statement outside a transaction (autocommit) that is all. The "
-        u"connection, its transaction and its named locks stay"_s;
+        u"the changes of this statement (outside a transaction, with autocommit, all of them). The connection, "
+        u"its transaction and its named locks stay"_s;
 }
 
 } // namespace

@@ -71,13 +71,13 @@ void warnOfNodes(ForceReleasePlan &plan)
 {
     for (const auto &said : plan.before.nodes) {
         if (!said.answered)
-            plan.warnings << u"node %1 did not answer and is left out: what it holds of this ends with its TTL"_s.arg(
-                said.node);
+            plan.warnings << u"node %1 did not respond and is skipped; its copy of the lock expires with its TTL"_s
+                                 .arg(said.node);
     }
     if (plan.shares.size() > 1 && recipeOf(plan.before.recipe).release == ReleaseMechanism::RedissonUnlock)
         plan.warnings
-            << u"that these are one lock is told by the number of the thread that holds it on each node: two "
-               u"programs whose threads have the same number, each on some of the nodes, would look alike"_s;
+            << u"only the holder's thread number on each node shows that these are one lock. Two programs with "
+               u"the same thread number, each on some of the nodes, cannot be distinguished"_s;
 }
 
 } // namespace
@@ -124,7 +124,7 @@ void planShares(ForceReleasePlan &plan, const Contender &holder, const ReleaseMe
         plan.warnings << onNode.warnings;
     }
     plan.guardText =
-        plan.shares.size() > 1 ? guards + u"; one node after the other, and the first surprise ends it"_s : guards;
+        plan.shares.size() > 1 ? guards + u"; one node after the other; an unexpected result stops it"_s : guards;
     warnOfNodes(plan);
 }
 
@@ -148,11 +148,12 @@ Error stoppedAt(const ForceReleasePlan &plan, std::size_t share, const Error &su
     const auto done = namesFrom(plan, 0, share);
     const auto left = namesFrom(plan, share + 1, plan.shares.size());
     const bool isUnknown = surprise.code == ErrorCode::UnknownOutcome;
-    const auto first = done.isEmpty() ? QString() : u"taken away on %1; then "_s.arg(done.join(u", "_s));
-    const auto rest = left.isEmpty() ? QString() : u"; nothing was sent to %1"_s.arg(left.join(u", "_s));
+    const auto first = done.isEmpty() ? QString() : u"released on %1; then "_s.arg(done.join(u", "_s));
+    const auto rest = left.isEmpty() ? QString() : u". Nothing was sent to %1"_s.arg(left.join(u", "_s));
     // What was refused with nothing done is a refusal; with something done it is half done.
     const auto code = isUnknown ? ErrorCode::UnknownOutcome : done.isEmpty() ? surprise.code : ErrorCode::Server;
-    return Error{code, u"%1on %2: %3%4; look again"_s.arg(first, plan.shares[share].node, surprise.message, rest),
+    return Error{code,
+                 u"%1on %2: %3%4; check the lock again"_s.arg(first, plan.shares[share].node, surprise.message, rest),
                  surprise.retryable};
 }
 

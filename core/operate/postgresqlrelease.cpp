@@ -119,31 +119,31 @@ void planTerminate(ForceReleasePlan &plan, const inspect::Contender &holder)
         quoted.replace(u'\'', u"''"_s);
         const auto identity = label(holder.identity.value_or(QByteArray()), 300);
         plan.commands
-            << u"nothing: a prepared transaction has no backend (%1). In that database, by its owner or a superuser: "
-               u"ROLLBACK PREPARED '%2' (or COMMIT PREPARED '%2')"_s.arg(identity, quoted);
+            << u"nothing: a prepared transaction has no backend (%1). Its owner or a superuser can run in that "
+               u"database: ROLLBACK PREPARED '%2' (or COMMIT PREPARED '%2')"_s.arg(identity, quoted);
         plan.act = u"nothing can be sent from here for the prepared transaction %1"_s.arg(name);
-        plan.guardText = u"none: what is not sent needs none"_s;
+        plan.guardText = u"none: nothing is sent"_s;
         plan.otherLocksKnown = false;
         return;
     }
     const auto backend = backendOf(holder);
     plan.commands
-        << u"SELECT pg_terminate_backend(%1) where backend_start%2 and pg_locks still say that it holds (one "
+        << u"SELECT pg_terminate_backend(%1) where backend_start%2 and pg_locks still show that it holds (one "
            u"statement)"_s.arg(backend, holder.guard.sql().text.contains("xact_start") ? u", xact_start"_s : u""_s);
     plan.act = u"pg_terminate_backend %1"_s.arg(backend);
     plan.guardText = u"%1 (µs since 1970), compared in the same statement"_s.arg(identityText(holder));
     plan.exact = false;
     plan.otherLocksKnown = false; // until the server was asked: withBackendLosses()
     plan.warnings
-        << u"pg_terminate_backend knows only the process: should it let go and take something else in the microseconds "
-           u"between the comparison and the signal, it loses that"_s
-        << u"everything this connection holds goes with it: its transaction is rolled back, and its advisory locks are "
-           u"released. A pool may have lent the connection to other work"_s;
+        << u"pg_terminate_backend addresses the process, not the lock. If it releases this lock and acquires "
+           u"another in the microseconds between comparison and signal, it loses that one"_s
+        << u"the whole connection ends: its transaction is rolled back and all its advisory locks are released. A "
+           u"connection pool may be using the connection for other work"_s;
 }
 
 QString nextAtPostgreSql(const inspect::LockSnapshot &snapshot, const inspect::Contender &)
 {
-    return snapshot.waiterCount() > 0 ? u"the first in line, by the server itself"_s : u"nobody waits"_s;
+    return snapshot.waiterCount() > 0 ? u"the first in line (the server wakes it)"_s : u"no client waits"_s;
 }
 
 bool canCancel(const inspect::LockSnapshot &snapshot, const inspect::Contender &one)
@@ -157,8 +157,8 @@ QString whatCancel(const inspect::LockSnapshot &, const inspect::Contender &one)
     return one.role == inspect::Role::Waiter
                ? u"end the waiting statement of backend %1 (pg_cancel_backend): the connection stays"_s.arg(
                    backendOf(one))
-               : u"end the statement that backend %1 runs, if it runs one (pg_cancel_backend): the connection stays; a transaction that "
-                 u"it was part of has failed, and lets go of what it locked"_s.arg(backendOf(one));
+               : u"end the statement that backend %1 runs, if it runs one (pg_cancel_backend). The connection "
+                 u"stays; a transaction around the statement fails and releases its locks"_s.arg(backendOf(one));
 }
 
 void planCancel(ForceReleasePlan &plan, const inspect::Contender &one)
@@ -170,16 +170,15 @@ void planCancel(ForceReleasePlan &plan, const inspect::Contender &one)
         identityText(one), isWaiter ? u"still wait"_s : u"still hold the lock and run a statement"_s);
     plan.exact = false;
     plan.warnings
-        << u"pg_cancel_backend knows only the process: should it begin another statement in the microseconds between "
-           u"the comparison and the signal, that one is ended"_s;
+        << u"pg_cancel_backend addresses the process, not the statement. If it starts another statement in the "
+           u"microseconds between comparison and signal, that statement is ended"_s;
     plan.wakes = isWaiter ? wokenWithout(plan.before, one) : u"its client, by the error 57014 of its statement"_s;
-    plan.who = isWaiter
-                   ? grantedIfWaiterRemoved(plan.before, one)
-                   : u"the first in line where the lock is of the transaction that fails; an advisory lock of the "
-                     u"session stays with it"_s;
+    plan.who = isWaiter ? grantedIfWaiterRemoved(plan.before, one)
+                        : u"the first in line, if the lock belongs to the transaction that fails; a session-level "
+                          u"advisory lock stays with its holder"_s;
     plan.alsoLost =
-        u"what this statement has done, and the transaction it was part of. The connection and its advisory "
-        u"locks at session level stay"_s;
+        u"the changes of this statement and of its transaction. The connection and its session-level advisory "
+        u"locks stay"_s;
 }
 
 // The server ends the backend in its own time. What is not known in ours the next look says.
@@ -217,7 +216,7 @@ Result<PgAct> actOf(const ForceReleasePlan &plan)
     PgAct act;
     act.same = sameBackend(words);
     if (act.same.isEmpty())
-        return changedMeanwhile(plan, u"its backend is not known well enough to know it again"_s);
+        return changedMeanwhile(plan, u"its backend cannot be identified reliably"_s);
     act.isTerminate = plan.way == ReleaseAction::Release;
     const auto at = words.find("lock");
     const auto lock = sameLock(at == words.end() ? QByteArray("any") : at->second);
@@ -247,16 +246,16 @@ Task<Result<Sent>> signalBackend(ForceReleasePlan plan, mariadb::Session *sessio
         co_return answer.error();
     if (!answer)
         co_return Error{answer.error().code,
-                        u"nothing was taken away: the server refused it for %1: %2"_s.arg(
-                            label(plan.before.lock.text()), answer.error().message),
+                        u"nothing was changed: the request for %1 failed: %2"_s.arg(label(plan.before.lock.text()),
+                                                                                    answer.error().message),
                         answer.error().retryable};
     const auto is = [&answer](const char *column) { return answer->cell(0, column) == QByteArray("1"); };
     if (!is("meant") && act.isTerminate)
         co_return goneAlready(plan);
     if (!is("meant"))
         co_return changedMeanwhile(plan, plan.way == ReleaseAction::KillWaiter
-                                             ? u"it does not wait now"_s
-                                             : u"no statement of it runs that could be ended"_s);
+                                             ? u"it no longer waits"_s
+                                             : u"it runs no statement that could be ended"_s);
     if (!is("done"))
         co_return goneAlready(plan); // the process ended between the two
     if (act.isTerminate)
@@ -325,8 +324,8 @@ Task<ForceReleasePlan> withBackendLosses(ForceReleasePlan plan, mariadb::Session
     const bool isInTransaction = who != look->sessions.end() && who->transactionStart;
     if (isInTransaction)
         plan.warnings
-            << u"its transaction, %1 old, is rolled back, and rows and tables that it has locked and nobody "
-               u"waits for yet are free then: those are not shown"_s.arg(
+            << u"its transaction (age %1) is rolled back. This also frees the rows and tables that it locked and "
+               u"no client waits for; they are not listed"_s.arg(
                    formatDuration(look->now - inspect::timeOf(*who->transactionStart)));
     // Outside of a transaction a session holds advisory locks only, and those are all seen.
     plan.otherLocksKnown = !isInTransaction && look->seesOthers;

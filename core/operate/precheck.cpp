@@ -11,7 +11,7 @@ Error lastLookFailed(const QString &what, const Error &why)
 {
     const bool isLost = why.code == ErrorCode::UnknownOutcome;
     return Error{isLost ? ErrorCode::NotConnected : why.code,
-                 u"the last look at %1 failed: %2"_s.arg(what, why.message), why.retryable};
+                 u"the last check of %1 failed: %2"_s.arg(what, why.message), why.retryable};
 }
 
 Error nothingChanged(const QString &what, const Error &why)
@@ -82,14 +82,14 @@ bool isLeaseWrittenEarly(const inspect::LockSnapshot &before, const inspect::Loc
 
 QString leaseGuardText()
 {
-    return u", and only if its lease is the one of the last look. A client that lets go and takes it again has the same "
-           u"id: until that look it is refused only where that was seen, or its lease was written anew sooner than a "
-           u"client renews one"_s;
+    return u"; its lease must be unchanged since the last check. A client that releases and re-acquires the lock "
+           u"keeps its ID. Before that check, this is detected only if it was observed or the lease was rewritten "
+           u"earlier than a renewal"_s;
 }
 
 QString leaseWrittenAnewText()
 {
-    return u"its lease was written anew just now: it was renewed, or it let go and took it again"_s;
+    return u"its lease was just rewritten: its client renewed the lock, or released and re-acquired it"_s;
 }
 
 } // namespace lockscope::operate

@@ -58,7 +58,7 @@ bool canShorten(const LockSnapshot &snapshot, const Contender &holder)
 
 QString whatShorten(const LockSnapshot &, const Contender &)
 {
-    return u"let its lease end in %1, unless its holder renews it"_s.arg(secondsOf(shortenedTo));
+    return u"shorten its lease to %1, unless its holder renews it"_s.arg(secondsOf(shortenedTo));
 }
 
 void planShorten(ForceReleasePlan &plan, const Contender &holder)
@@ -68,7 +68,7 @@ void planShorten(ForceReleasePlan &plan, const Contender &holder)
     const auto ms = QString::number(shortenedTo.count());
     const redis::RedissonKeys keys(plan.before.lock.name);
     plan.act = u"Let its lease end in %1"_s.arg(secondsOf(shortenedTo));
-    plan.wakes = u"nobody"_s;
+    plan.wakes = u"no client"_s;
     plan.alsoLost = u"nothing"_s;
     switch (endOf(plan.before, holder)) {
     case LeaseEnd::Hash: {
@@ -78,9 +78,9 @@ void planShorten(ForceReleasePlan &plan, const Contender &holder)
                              key, ms, isReadWrite ? u" (and of a reader's own keys)"_s : QString(),
                              escaped(isReadWrite ? keys.readWriteChannel() : keys.channel()));
         plan.guardText =
-            u"the hash must still have the field %1 and no other holder's; checked and done in one script"_s.arg(
+            u"the hash must still have the field %1 and no other holder's; checked and changed in one script"_s.arg(
                 value);
-        plan.wakes = u"clients that wait, to learn the new TTL; they sleep again until then"_s;
+        plan.wakes = u"the waiting clients, so that they read the new TTL; they sleep again until then"_s;
         break;
     }
     case LeaseEnd::Permit: {
@@ -88,36 +88,36 @@ void planShorten(ForceReleasePlan &plan, const Contender &holder)
         plan.commands << u"EVALSHA redisson-permit-shorten 1 %1 %2 %3 …"_s.arg(deadlines, value, ms)
                       << u"in the script: ZADD %1 <now + %2> %3, PUBLISH %4 1"_s.arg(
                              deadlines, ms, value, escaped(keys.semaphoreChannel()));
-        plan.guardText = u"the permit must still be out, and for longer; looked and done in one script"_s;
-        plan.wakes = u"one waiter of each process, to learn the new moment; it sleeps again until then"_s;
+        plan.guardText = u"the permit must still be held, and for longer; checked and changed in one script"_s;
+        plan.wakes =
+            u"one waiter of each process, so that it reads the new expiry time; it sleeps again until then"_s;
         break;
     }
     case LeaseEnd::Member:
-        plan.commands
-            << u"EVALSHA shorten-member 1 %1 %2 %3 …"_s.arg(key, value, ms)
-            << u"in the script: ZADD %1 <now + %2> %3 (and beside it %4, if that stands there), PEXPIREAT %1 "
-               u"<the last one's end>"_s.arg(key, ms, value,
-                                             QString::fromLatin1(plan.before.clientTraits.exclusiveMark));
-        plan.guardText = u"it must still be a member of %1; looked and done in one script"_s.arg(key);
+        plan.commands << u"EVALSHA shorten-member 1 %1 %2 %3 …"_s.arg(key, value, ms)
+                      << u"in the script: ZADD %1 <now + %2> %3 (and %4, if it is a member), PEXPIREAT %1 <the last "
+                         u"member's end>"_s.arg(key, ms, value,
+                                                QString::fromLatin1(plan.before.clientTraits.exclusiveMark));
+        plan.guardText = u"it must still be a member of %1; checked and changed in one script"_s.arg(key);
         break;
     default:
         plan.commands << u"EVALSHA shorten-lease 1 %1 %2 %3"_s.arg(key, value, ms)
                       << u"in the script: PEXPIRE %1 %2, only if GET %1 is %3 and PTTL %1 is more"_s.arg(key, ms,
                                                                                                          value);
-        plan.guardText = u"the key must still hold %1; compared and done in one script"_s.arg(value);
+        plan.guardText = u"the key must still hold %1; compared and changed in one script"_s.arg(value);
     }
-    plan.guardText += u"; never makes it longer"_s;
+    plan.guardText += u"; the lease never becomes longer"_s;
     if (leaseEndOf(plan.before, holder))
         plan.guardText += leaseGuardText();
-    plan.who = plan.nextHolder ? u"%1, when it has ended"_s.arg(label(*plan.nextHolder, 80))
+    plan.who = plan.nextHolder ? u"%1, when the lease has ended"_s.arg(label(*plan.nextHolder, 80))
                : plan.before.waitersKnown && plan.before.waiterCount() == 0
-                   ? u"nobody waits: it is free when it has ended"_s
-                   : u"whoever asks first when it has ended"_s;
+                   ? u"no client waits; the lock is free when the lease has ended"_s
+                   : u"the first client that asks when the lease has ended"_s;
     plan.warnings
-        << u"a client that renews its lease (a watchdog) prolongs it again, at its next turn: then it lives, "
-           u"and nothing is gained"_s
-        << u"a client that renews it more seldom, or never, may lose the lock while it works: it is not told, "
-           u"and a resource is safe from it only if it checks a fencing token"_s;
+        << u"a client that renews its lease (a watchdog) extends it again at its next renewal. In that case the "
+           u"client still runs, and this has no effect"_s
+        << u"a client that renews less often, or never, may lose the lock while it works. It is not notified, and "
+           u"a resource is protected only if it checks fencing tokens"_s;
 }
 
 bool canLeaveQueue(const LockSnapshot &snapshot, const Contender &waiter)
@@ -127,7 +127,7 @@ bool canLeaveQueue(const LockSnapshot &snapshot, const Contender &waiter)
 
 QString whatLeaveQueue(const LockSnapshot &, const Contender &waiter)
 {
-    return u"take the waiter %1 out of the queue: its entry is removed"_s.arg(label(waiter.id, 80));
+    return u"remove the waiter %1 from the queue by removing its entry"_s.arg(label(waiter.id, 80));
 }
 
 void planLeaveQueue(ForceReleasePlan &plan, const Contender &waiter)
@@ -138,22 +138,22 @@ void planLeaveQueue(ForceReleasePlan &plan, const Contender &waiter)
     plan.commands << u"EVALSHA redisson-fair-leave 3 %1 … %2 0"_s.arg(escaped(plan.before.lock.name), who)
                   << u"in the script: LREM %1 0 %2, ZREM %3 %2"_s.arg(escaped(keys.fairQueue()), who,
                                                                       escaped(keys.fairDeadlines()));
-    plan.guardText = u"it must still stand in the queue, where no holder stands; looked and done in one script"_s;
-    plan.wakes = u"the next in the queue, should the lock be free"_s;
-    plan.who = u"nobody: the lock stays where it is"_s;
-    plan.alsoLost = u"its place"_s;
+    plan.guardText = u"it must still be in the queue, which never lists holders; checked and removed in one script"_s;
+    plan.wakes = u"the next in the queue, if the lock is free"_s;
+    plan.who = u"no new holder; the lock stays with its current holder"_s;
+    plan.alsoLost = u"its place in the queue"_s;
     plan.warnings
-        << u"its client is not told: if it still waits, it queues again, at the end, the next time it asks"_s;
+        << u"its client is not notified. If it still waits, it joins the end of the queue at its next attempt"_s;
 }
 
 // Of what a script answers beside 1 and -1.
 QString shorteningError(qint64 outcome)
 {
     switch (outcome) {
-    case 2: return u"it ends as soon by itself"_s;
-    case -2: return u"others hold it, too, and its TTL is theirs as well"_s;
+    case 2: return u"its lease already ends by then"_s;
+    case -2: return u"other clients hold it, too, and share its TTL"_s;
     case -3: return leaseWrittenAnewText();
-    default: return u"another holds it now"_s;
+    default: return u"another client now holds it"_s;
     }
 }
 

@@ -102,12 +102,12 @@ QString actText(const EditPlan &plan)
     case EditKind::KeyDelete: return u"DEL %1"_s.arg(key);
     case EditKind::KeyRestore:
         return u"RESTORE %1 0 (%2)%3"_s.arg(key, amountOf(request.value.size(), "byte"_L1, "bytes"_L1),
-                                            request.expiryMs ? u", PEXPIREAT with the moment it had"_s : QString());
+                                            request.expiryMs ? u", PEXPIREAT (previous expiry)"_s : QString());
     case EditKind::FieldSet:
-        return u"HSET %1 %2 %3%4"_s.arg(key, inQuotes(request.field), value,
-                                        plan.before.hasField
-                                            ? u", and HPEXPIREAT with the end of its own, if it has one (Redis 7.4)"_s
-                                            : QString());
+        return u"HSET %1 %2 %3%4"_s.arg(
+            key, inQuotes(request.field), value,
+            plan.before.hasField ? u", and HPEXPIREAT with its own expiry time, if it has one (Redis 7.4)"_s
+                                 : QString());
     case EditKind::FieldDelete: return u"HDEL %1 %2"_s.arg(key, inQuotes(request.field));
     default: return {};
     }
@@ -116,51 +116,51 @@ QString actText(const EditPlan &plan)
 QString guardWords(const EditPlan &plan, const KeyGuard &guard)
 {
     if (guard.type == "none")
-        return u"there must be no such key; compared and done in one script"_s;
+        return u"the key must not exist; compared and changed in one script"_s;
     const auto type = label(guard.type, 40);
     QString what = u"with "_s + amountOf(plan.before.items, "item"_L1, "items"_L1);
     if (guard.how == "value")
         what = u"and hold "_s + inQuotes(guard.value);
     else if (guard.how == "dump")
-        what = u"with all that is in it now, byte for byte"_s;
+        what = u"with its current content, byte for byte"_s;
     else if (guard.how == "field")
         what = u"whose field holds "_s + inQuotes(guard.value);
     else if (guard.how == "nofield")
         what = u"without that field"_s;
     const auto time = guard.expiry.isEmpty()
-                          ? (guard.hasTtl == "1"   ? u", and still end by itself"_s
+                          ? (guard.hasTtl == "1"   ? u", and still have a TTL"_s
                              : guard.hasTtl == "0" ? u", and still have no TTL"_s
                                                    : QString())
-                          : u", and still end at %1 (ms since 1970)"_s.arg(QString::fromLatin1(guard.expiry));
-    return u"the key must still be a %1 %2%3; compared and done in one script"_s.arg(type, what, time);
+                          : u", and still expire at %1 (ms since 1970)"_s.arg(QString::fromLatin1(guard.expiry));
+    return u"the key must still be a %1 %2%3; compared and changed in one script"_s.arg(type, what, time);
 }
 
 QString undoWords(const EditPlan &plan)
 {
     const auto &before = plan.before;
     const bool isMomentKnown = !before.ttl || before.expiryMs;
+    const auto noExactTime =
+        u"cannot be undone: this server does not report the exact expiry time (Redis 7 and later do)"_s;
     const bool isLastField = plan.request.kind == EditKind::FieldDelete && before.items == 1;
     switch (isLastField ? EditKind::KeyDelete : plan.request.kind) {
     case EditKind::KeySet:
-        return before.exists ? u"set back to what it was, while nobody else sets it"_s
-                             : u"delete it again, while it is as it was made"_s;
+        return before.exists ? u"restore the previous value, if no other client has changed it"_s
+                             : u"delete it again, if it is unchanged"_s;
     case EditKind::KeyExpire:
-        return !before.ttl     ? u"take its TTL away again"_s
-               : isMomentKnown ? u"give it back the end it had"_s
-                               : u"cannot be taken back to the millisecond: this server does not say when a key ends "
-                                 u"(Redis does from version 7)"_s;
+        return !before.ttl     ? u"remove its TTL again"_s
+               : isMomentKnown ? u"restore its previous expiry time"_s
+                               : noExactTime;
     case EditKind::KeyRename: return u"rename it back"_s;
     case EditKind::KeyDelete:
-        return before.dump.isEmpty() ? u"cannot be taken back: it is too large to be kept here"_s
-               : isMomentKnown
-                   ? u"create it again with its value and the end it had"_s
-                   : u"cannot be taken back: this server does not say when a key ends (Redis does from version 7)"_s;
+        return before.dump.isEmpty() ? u"cannot be undone: its content is too large to keep, or unreadable"_s
+               : isMomentKnown       ? u"create it again with its value and its expiry time"_s
+                                     : noExactTime;
     case EditKind::KeyRestore: return u"delete it again"_s;
     case EditKind::FieldDelete:
-        return u"give the field back what it had, but for an end of its own (Redis 7.4), while nobody else changes it"_s;
+        return u"restore the field's value (not its own expiry, Redis 7.4), if no other client has changed it"_s;
     default:
-        return before.hasField ? u"give the field back what it had, while nobody else changes it"_s
-                               : u"delete the field again, while nobody else changes it"_s;
+        return before.hasField ? u"restore the field's value, if no other client has changed it"_s
+                               : u"delete the field again, if no other client has changed it"_s;
     }
 }
 
@@ -206,19 +206,18 @@ Error otherThanItWas(const EditPlan &plan, const QByteArray &said)
     const auto key = label(plan.request.name);
     if (said == "taken")
         return {ErrorCode::NodeExists,
-                u"nothing was renamed: there is a key %1 already"_s.arg(label(plan.request.value))};
+                u"nothing was renamed: key %1 already exists"_s.arg(label(plan.request.value))};
     if (said == "past")
         return {ErrorCode::Refused,
-                u"nothing was changed: by the server's clock the end that %1 had has passed"_s.arg(key)};
-    const auto what = said == "gone"    ? u"it is gone"_s
-                      : said == "there" ? u"it is there by now"_s
-                      : said == "type"  ? u"it is of another type"_s
-                      : said == "ttl"   ? u"its time to live is another"_s
-                      : said == "lease" ? u"its lease was written anew just now: it was renewed, or who holds it let "
-                                          u"go and took it again"_s
-                                        : u"it holds something else"_s;
+                u"nothing was changed: the previous expiry time of %1 has passed by the server's clock"_s.arg(key)};
+    const auto what = said == "gone"    ? u"it no longer exists"_s
+                      : said == "there" ? u"it now exists"_s
+                      : said == "type"  ? u"its type has changed"_s
+                      : said == "ttl"   ? u"its TTL has changed"_s
+                      : said == "lease" ? leaseWrittenAnewText()
+                                        : u"its content has changed"_s;
     return {ErrorCode::Refused,
-            u"%1 is not what it was in the preview (%2): nothing was changed; look again"_s.arg(key, what)};
+            u"%1 differs from the preview: %2. Nothing was changed; check it again"_s.arg(key, what)};
 }
 
 Task<Result<EditSent>> noZnodesHere()
@@ -261,19 +260,19 @@ EditPreview previewOfKeyEdit(const EditPlan &plan)
     preview.undo = undoWords(plan);
     if (guard.how == "items") {
         preview.exact = false;
-        preview.warnings << u"it is too large to be compared: only its type and how many items it has are"_s;
+        preview.warnings << u"it is too large to compare; only its type and number of items are compared"_s;
     }
     const bool comesAgain = std::ranges::any_of(plan.locks, &TouchedLock::comesAgain);
     if (comesAgain && guard.expiry.isEmpty()) {
         preview.exact = false;
         preview.warnings
-            << u"another holder of this lock may write the same value, and this server does not say when it "
-               u"ends: should the lock pass to another in between, that one loses it"_s;
+            << u"another holder of this lock may write the same value, and this server does not report the exact "
+               u"expiry time. If the lock changes hands in between, the new holder loses it"_s;
     }
     if (request.kind == EditKind::KeyExpire && !request.ttl && !request.expiryMs)
-        preview.warnings << u"without a TTL it stays until somebody deletes it, whatever becomes of its owner"_s;
+        preview.warnings << u"without a TTL, it stays until a client deletes it, even if its owner has ended"_s;
     if (request.kind == EditKind::FieldDelete && plan.before.items == 1)
-        preview.warnings << u"it is the only field: the key goes with it, and its time to live"_s;
+        preview.warnings << u"it is the only field: the key and its TTL are deleted with it"_s;
     return preview;
 }
 
@@ -286,14 +285,14 @@ std::optional<Error> keyEditError(const EditPlan &plan)
     if (request.name.isEmpty())
         return bad(u"a key needs a name"_s);
     if (request.kind == EditKind::KeyRestore && before.exists)
-        return Error{ErrorCode::NodeExists, u"there is a key %1 already"_s.arg(key)};
+        return Error{ErrorCode::NodeExists, u"key %1 already exists"_s.arg(key)};
     if (request.kind != EditKind::KeySet && request.kind != EditKind::KeyRestore && !before.exists)
-        return Error{ErrorCode::NoNode, u"there is no key %1"_s.arg(key)};
+        return Error{ErrorCode::NoNode, u"key %1 does not exist"_s.arg(key)};
     switch (request.kind) {
     case EditKind::KeySet:
         if (before.exists && before.type != "string")
-            return bad(u"%1 is a %2: only strings, and the fields of hashes, are edited here"_s.arg(
-                key, label(before.type, 40)));
+            return bad(
+                u"%1 is a %2: only strings and hash fields can be edited here"_s.arg(key, label(before.type, 40)));
         if (before.exists && !before.isWhole)
             return Error{ErrorCode::TooLarge, u"%1 cannot be edited: it is larger than 1 MiB"_s.arg(key)};
         if (before.exists && before.value == request.value)
@@ -301,21 +300,21 @@ std::optional<Error> keyEditError(const EditPlan &plan)
         return std::nullopt;
     case EditKind::KeyExpire:
         if (request.ttl && request.ttl->count() <= 0)
-            return bad(u"a time to live is longer than nothing: to end it now, delete it"_s);
+            return bad(u"a TTL must be longer than 0. To end the key immediately, delete it"_s);
         if (!request.ttl && !request.expiryMs && !before.ttl)
-            return bad(u"it has no time to live already"_s);
+            return bad(u"it already has no TTL"_s);
         if (request.expiryMs
             && std::chrono::milliseconds(*request.expiryMs) <= std::chrono::system_clock::now().time_since_epoch())
-            return bad(u"the end it had has passed"_s);
+            return bad(u"its previous expiry time has passed"_s);
         return std::nullopt;
     case EditKind::KeyRename:
         if (request.value.isEmpty() || request.value == request.name)
-            return bad(u"it needs another name"_s);
+            return bad(u"enter another name"_s);
         return std::nullopt;
     case EditKind::KeyRestore:
         if (request.expiryMs
             && std::chrono::milliseconds(*request.expiryMs) <= std::chrono::system_clock::now().time_since_epoch())
-            return bad(u"the end it had has passed: it would be gone at once"_s);
+            return bad(u"its previous expiry time has passed: the key would expire immediately"_s);
         return std::nullopt;
     case EditKind::FieldSet:
     case EditKind::FieldDelete:
@@ -326,7 +325,7 @@ std::optional<Error> keyEditError(const EditPlan &plan)
         if (!before.isWhole)
             return Error{ErrorCode::TooLarge, u"the field cannot be edited: it is larger than 1 MiB"_s};
         if (request.kind == EditKind::FieldDelete && !before.hasField)
-            return bad(u"there is no such field"_s);
+            return bad(u"the field does not exist"_s);
         if (request.kind == EditKind::FieldSet && before.hasField && before.value == request.value)
             return bad(u"nothing was changed yet"_s);
         return std::nullopt;
@@ -337,14 +336,14 @@ std::optional<Error> keyEditError(const EditPlan &plan)
 QString differenceOfKeys(const EditRequest &request, const EditState &was, const EditState &now)
 {
     if (was.type != now.type)
-        return u"it is a %1 by now"_s.arg(label(now.type, 40));
+        return u"it is now a %1"_s.arg(label(now.type, 40));
     if (isOfField(request.kind))
         return was.hasField == now.hasField && was.value == now.value ? QString()
-                                                                      : u"the field holds something else"_s;
+                                                                      : u"the value of the field has changed"_s;
     if (was.items != now.items || was.value != now.value || was.dump != now.dump)
-        return u"it holds something else"_s;
+        return u"its content has changed"_s;
     if (was.ttl.has_value() != now.ttl.has_value())
-        return now.ttl ? u"it has a time to live by now"_s : u"it has no time to live any more"_s;
+        return now.ttl ? u"it now has a TTL"_s : u"it no longer has a TTL"_s;
     return {};
 }
 

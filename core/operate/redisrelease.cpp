@@ -28,15 +28,14 @@ void planRisk(ForceReleasePlan &plan, const Contender &holder)
         return;
     const auto value = label(holder.guard.redis().value, 80);
     const auto &recipe = recipeOf(plan.before.recipe);
-    const auto why =
-        recipe.quorum ? u"its moment of expiry differs from node to node"_s
-        : holder.expiresAt && recipe.endsBy != recipes::EndsBy::Timestamp
-            ? u"this server does not say to the millisecond when the key ends (Redis does from version 7)"_s
-            : u"the key has no expiry"_s;
+    const auto why = recipe.quorum ? u"its expiry time differs between the nodes"_s
+                     : holder.expiresAt && recipe.endsBy != recipes::EndsBy::Timestamp
+                         ? u"this server does not report the expiry time to the millisecond (Redis 7 and later do)"_s
+                         : u"the key has no expiry"_s;
     plan.exact = false;
     plan.risk =
-        u"the value \"%1\" is one that another holder may write as well, and %2: should the lock pass to another "
-        u"before the command arrives, that one loses it"_s.arg(value, why);
+        u"the value \"%1\" is not unique to this holder, and %2. If the lock changes hands before the command "
+        u"arrives, the new holder loses it"_s.arg(value, why);
     plan.warnings << plan.risk;
 }
 
@@ -46,9 +45,10 @@ void planReturn(ForceReleasePlan &plan, const Contender &holder)
     plan.backWithin = returnWithin(plan.before, holder);
     if (plan.backWithin)
         plan.warnings
-            << u"if its client is RedLock.net and still runs, it puts the key back at its next renewal, within "
-               u"%1, unless another has the lock by then: end that process first, or let another client take "
-               u"the lock at once. After that time it is looked at again"_s.arg(formatDuration(*plan.backWithin));
+            << u"if its client is RedLock.net and still runs, it puts the key back at its next renewal (within "
+               u"%1) unless another client has the lock. End that process first, or let another client acquire "
+               u"the lock immediately. If %1 is less than a minute, Lockscope then checks the lock again"_s.arg(
+                   formatDuration(*plan.backWithin));
 }
 
 // Who lets go and takes it again has the same id.
@@ -92,12 +92,12 @@ void planDeleteUntil(ForceReleasePlan &plan, const Contender &holder)
                   << u"in the script: DEL %1, only if GET %1 is %2 and PEXPIRETIME %1 is %3"_s.arg(key, value,
                                                                                                    expiry);
     planWakeUps(plan);
-    plan.guardText = u"the key must still hold %1 and still end at %2 (ms since 1970); compared and deleted in one "
-                     u"script"_s.arg(value, expiry);
+    plan.guardText = u"the key must still hold %1 and still expire at %2 (ms since 1970); compared and deleted in "
+                     u"one script"_s.arg(value, expiry);
     plan.exact = false;
     plan.warnings
-        << u"another holder may write the same value: only the moment at which it ends tells them apart, to the "
-           u"millisecond. One that took the key within a millisecond of this one would lose it"_s;
+        << u"another holder may write the same value, so only the expiry time distinguishes them. A new holder "
+           u"whose key expires in the same millisecond loses it"_s;
 }
 
 void planCompareAndDelete(ForceReleasePlan &plan, const Contender &holder)
@@ -127,19 +127,19 @@ void planQuorumDelete(ForceReleasePlan &plan, const Contender &holder)
         plan.commands << u"%1: EVALSHA compare-and-delete 1 %2 %3"_s.arg(said.node, key, value);
         votes += said.value == holder.guard.redis().value ? 1 : 0;
         if (!said.answered)
-            plan.warnings << u"node %1 did not answer: what it holds of this ends with its TTL"_s.arg(said.node);
+            plan.warnings << u"node %1 did not respond; its copy of the lock expires with its TTL"_s.arg(said.node);
     }
     plan.commands << u"in the script: DEL %1, only if GET %1 is %2"_s.arg(key, value);
     plan.guardText = u"on each node the key must still hold %1; compared and deleted in one script"_s.arg(value);
     if (holder.role == Role::Holder)
         return;
-    plan.guardText += u"; and it must still be on less than a majority"_s;
+    plan.guardText += u"; the value must still be on fewer nodes than a majority"_s;
     const auto *owner =
         plan.before.contenders.front().role == Role::Holder ? &plan.before.contenders.front() : nullptr;
-    plan.warnings << u"%1 does not hold the lock: it is on %2 of %3 nodes only. This takes away what a client left "
-                     u"behind, or a try that is under way; %4"_s.arg(
+    plan.warnings << u"%1 does not hold the lock: its value is on only %2 of %3 nodes. This removes what a failed "
+                     u"or still running attempt left there; %4"_s.arg(
                          label(holder.id, 80), QString::number(votes), QString::number(plan.before.nodes.size()),
-                         owner ? u"%1 keeps the lock"_s.arg(label(owner->id, 80)) : u"nobody holds it now"_s);
+                         owner ? u"%1 keeps the lock"_s.arg(label(owner->id, 80)) : u"no client holds it"_s);
 }
 
 void planGroup(ForceReleasePlan &plan, const Contender &holder)
@@ -151,7 +151,7 @@ void planGroup(ForceReleasePlan &plan, const Contender &holder)
     plan.commands << u"EVALSHA redisson-group-release 2 %1 %2 %3 %4"_s.arg(key, channel, value, owner)
                   << u"in the script: HDEL %1 %2 %2:%3:expire_time %2:%3:lock_count, PUBLISH %4 0"_s.arg(
                          key, value, owner, channel);
-    plan.guardText = u"the hash must still give %1 to %2; checked and released in one script"_s.arg(value, owner);
+    plan.guardText = u"the hash must still assign %1 to %2; checked and released in one script"_s.arg(value, owner);
 }
 
 void planRedisson(ForceReleasePlan &plan, const Contender &holder)
@@ -185,7 +185,7 @@ void planPermit(ForceReleasePlan &plan, const Contender &holder)
     plan.commands << u"EVALSHA redisson-permit-release 2 %1 %2 %3 …"_s.arg(key, deadlines, permit)
                   << u"in the script: ZREM %1 %2, INCRBY %3 1, PUBLISH %4 with the permits left"_s.arg(
                          deadlines, permit, key, escaped(keys.semaphoreChannel()));
-    plan.guardText = u"the permit must still be out; checked and given back in one script"_s;
+    plan.guardText = u"the permit must still be held; checked and returned in one script"_s;
 }
 
 bool isListed(const inspect::Identity &guard)
@@ -204,36 +204,36 @@ void planMemberBack(ForceReleasePlan &plan, const Contender &holder)
                       << u"in the script: HDEL %1 %3, LPUSH %2 %3, only if HGET %1 %3 is %4"_s.arg(key, available,
                                                                                                    member, since);
         plan.guardText =
-            u"permit %1 must still be out since %2; compared and given back in one script"_s.arg(member, since);
+            u"permit %1 must still be held since %2; compared and returned in one script"_s.arg(member, since);
         plan.exact = false;
         plan.risk =
-            u"its client gives a permit back by its number alone: taken away now, the next one gets permit %1, "
-            u"and loses it when the old holder is done and gives it back"_s.arg(member);
+            u"the next holder of permit %1 loses it when the old holder finishes, because clients return a permit "
+            u"by its number alone"_s.arg(member);
         plan.warnings << plan.risk;
         plan.alternatives.prepend(
-            u"stop the client that holds it first, and see that it has ended: then nothing of its own "
-            u"follows"_s);
+            u"stop the client that holds it first and check that it has ended; it then cannot return the permit"_s);
         return;
     }
     const auto mark = QString::fromLatin1(plan.before.clientTraits.exclusiveMark);
     plan.commands << u"EVALSHA member-back 1 %1 %2 %3"_s.arg(key, member, mark.isEmpty() ? u"\"\""_s : mark)
-                  << (mark.isEmpty() ? u"in the script: ZREM %1 %2"_s.arg(key, member)
-                                     : u"in the script: ZREM %1 %2, and of %3 when nobody else is left"_s.arg(
-                                         key, member, mark));
-    plan.guardText = u"%1 must still be a member; looked and taken out in one script"_s.arg(member);
+                  << (mark.isEmpty()
+                          ? u"in the script: ZREM %1 %2"_s.arg(key, member)
+                          : u"in the script: ZREM %1 %2, then ZREM %1 %3 if it is the only member left"_s.arg(
+                              key, member, mark));
+    plan.guardText = u"%1 must still be a member; checked and removed in one script"_s.arg(member);
 }
 
 QString wokenByMember(const LockSnapshot &snapshot, const Contender &holder)
 {
     if (!isListed(holder.guard))
-        return u"nobody is told: clients that want it poll, and find room"_s;
-    return u"the first of its clients that sleep, should any, by the push to %1"_s.arg(
+        return u"no client is notified; waiting clients poll and find a free slot"_s;
+    return u"the first client that waits on the list, if any, by the push to %1"_s.arg(
         escaped(redis::GrabbedKeys(snapshot.lock.name).available()));
 }
 
 QString nobodyWoken(const LockSnapshot &, const Contender &)
 {
-    return u"nobody is told: clients that want it poll, and find it free"_s;
+    return u"no client is notified; waiting clients poll and find it free"_s;
 }
 
 // By the name's own clients, as far as it has any; see planWakeUps.
@@ -246,14 +246,14 @@ QString wokenByKey(const LockSnapshot &snapshot, const Contender &holder)
     QStringList who;
     if (!wakes.list.isEmpty())
         who << (traits.waitsOnList ? u"the first of python-redis-lock's waiters, by the push to %1"_s
-                                   : u"python-redis-lock's clients, should any wait, by the push to %1"_s)
+                                   : u"python-redis-lock's clients, if any wait, by the push to %1"_s)
                    .arg(escaped(wakes.list));
     if (traits.waitsOnChannel)
         who << u"Spring's waiters in pub/sub mode, by the publish (those that spin poll)"_s;
     else if (!wakes.channels.isEmpty())
-        who << u"Spring's clients, should any wait in pub/sub mode, by the publish"_s;
+        who << u"Spring's clients, if any wait in pub/sub mode, by the publish"_s;
     if (who.isEmpty())
-        return u"nobody is told: clients that want it poll, and find it free"_s;
+        return u"no client is notified; waiting clients poll and find it free"_s;
     return who.join(u"; "_s) + u"; other clients poll"_s;
 }
 
@@ -261,10 +261,10 @@ QString wokenByRedisson(const LockSnapshot &snapshot, const Contender &holder)
 {
     const bool isReader = recipeOf(snapshot.recipe).readWrite && !holder.guard.redis().value.endsWith(":write");
     if (isReader && snapshot.holderCount() > 1)
-        return u"nobody: others hold it too, and Redisson publishes only when the last reader lets go"_s;
+        return u"no client: others hold it too, and Redisson publishes only when the last reader releases it"_s;
     if (snapshot.waiterCount() == 0 && snapshot.waitersKnown)
-        return u"nobody waits; the publish is sent all the same, for who comes meanwhile"_s;
-    return u"the waiting clients, by the publish; a bare DEL would leave them asleep (those of a spin lock poll)"_s;
+        return u"no client waits; the publish is still sent, for clients that arrive in the meantime"_s;
+    return u"the waiting clients, by the publish (clients of a spin lock poll); a bare DEL would not wake them"_s;
 }
 
 Task<Result<Sent>> compareAndDelete(ForceReleasePlan plan, redis::Connection *connection, Deadline deadline)
@@ -282,7 +282,7 @@ Task<Result<Sent>> compareAndDelete(ForceReleasePlan plan, redis::Connection *co
         arguments << expiry;
     auto reply = connection->script(script, {plan.before.lock.name}, arguments, deadline);
     const auto answer = co_await reply;
-    co_return sentAndWoken(plan, answer, u"the key holds another value, or ends at another moment"_s);
+    co_return sentAndWoken(plan, answer, u"the key holds another value, or expires at another time"_s);
 }
 
 // What came of it on the nodes of a set.
@@ -313,19 +313,19 @@ Result<Sent> outcomeOfTally(const ForceReleasePlan &plan, const Tally &tally, co
     if (silent >= recipes::quorumOf(tally.nodes) && tally.deleted > 0)
         return Error{
             ErrorCode::Server,
-            u"deleted on %1 of %2 nodes, but %3 did not answer%4: a majority may still hold it; try again when "
+            u"deleted on %1 of %2 nodes, but %3 did not respond%4; a majority may still hold it. Try again when "
             u"they do"_s.arg(tally.deleted)
                 .arg(tally.nodes)
                 .arg(silent)
                 .arg(failures)};
-    const auto own = tally.gone > 0 ? u", gone from %1 already"_s.arg(tally.gone) : QString();
+    const auto own = tally.gone > 0 ? u", already deleted on %1"_s.arg(tally.gone) : QString();
     if (tally.deleted > 0)
         return Sent{0, u"on %1 of %2 nodes"_s.arg(tally.deleted).arg(tally.nodes) + own + failures};
     if (tally.unknown > 0)
         return Error{ErrorCode::UnknownOutcome, tally.failed.join(u"; "_s)};
     if (failure)
         return *failure;
-    return tally.others > 0 ? changedMeanwhile(plan, u"the nodes hold other values"_s) : goneAlready(plan);
+    return tally.others > 0 ? changedMeanwhile(plan, u"the nodes now hold other values"_s) : goneAlready(plan);
 }
 
 // A node that does not answer must not keep the operator waiting: the others count.
@@ -338,13 +338,13 @@ Deadline soonOf(redis::Connection &node, Deadline deadline)
 
 Task<Result<Sent>> refusedSet(ForceReleasePlan plan)
 {
-    co_return changedMeanwhile(plan, u"the connection is not the set of nodes it was"_s);
+    co_return changedMeanwhile(plan, u"the connection no longer leads to the same set of nodes"_s);
 }
 
 Task<Result<Sent>> deleteOnAll(ForceReleasePlan plan, std::vector<redis::Connection *> nodes, Deadline deadline)
 {
     if (nodes.empty() || nodes.size() != plan.before.nodes.size())
-        co_return changedMeanwhile(plan, u"the connection is not the set of nodes it was"_s);
+        co_return changedMeanwhile(plan, u"the connection no longer leads to the same set of nodes"_s);
     const auto script = redis::loadScript("compare-and-delete");
     const auto limit = soonOf(*nodes.front(), deadline);
     std::vector<Reply<redis::Value>> replies;
@@ -382,7 +382,7 @@ Task<Result<Sent>> releaseRedisson(ForceReleasePlan plan, redis::Connection *con
         co_return Sent{answer.items[1].integer, {}};
     if (outcome == -1)
         co_return goneAlready(plan);
-    co_return changedMeanwhile(plan, outcome == 0    ? u"another holds it now"_s
+    co_return changedMeanwhile(plan, outcome == 0    ? u"another client now holds it"_s
                                      : outcome == -3 ? leaseWrittenAnewText()
                                                      : u"it has fields that Redisson's lock does not have"_s);
 }
@@ -417,7 +417,7 @@ Task<Result<Sent>> giveMemberBack(ForceReleasePlan plan, redis::Connection *conn
         co_return Sent{};
     if (answer.integer < 0)
         co_return goneAlready(plan);
-    co_return changedMeanwhile(plan, u"another has this permit now"_s);
+    co_return changedMeanwhile(plan, u"another client now has this permit"_s);
 }
 
 } // namespace

@@ -35,14 +35,14 @@ QString wokenByRule(const recipes::RuleFit &fit)
         how << u"a push to %1"_s.arg(escaped(fit.name(fit.rule->wakeList)));
     if (!fit.rule->wakeChannel.isEmpty())
         how << u"a publish on %1"_s.arg(escaped(fit.name(fit.rule->wakeChannel)));
-    return u"who waits there, by %1, as your rule \"%2\" says; other clients poll"_s.arg(how.join(u" and "_s),
-                                                                                         fit.rule->name);
+    return u"the clients that wait there, by %1, as your rule \"%2\" states; other clients poll"_s.arg(
+        how.join(u" and "_s), fit.rule->name);
 }
 
 QString wokenByItsRule(const inspect::LockSnapshot &snapshot, const inspect::Contender &)
 {
     const auto fit = recipes::wakingRule(snapshot.lock.name);
-    return fit ? wokenByRule(*fit) : u"nobody is told: clients that want it poll"_s;
+    return fit ? wokenByRule(*fit) : u"no client is notified; waiting clients poll"_s;
 }
 
 void planByRule(ForceReleasePlan &plan, const inspect::Contender &holder)
@@ -55,7 +55,7 @@ void planByRule(ForceReleasePlan &plan, const inspect::Contender &holder)
     if (holder.guard.redis().counterpart.isEmpty()) {
         plan.commands << u"EVALSHA rule-release 1 %1 \"\" %2"_s.arg(key, value)
                       << u"in the script: ZREM (of a hash HDEL) %1 %2"_s.arg(key, value);
-        plan.guardText = u"%1 must still be in it; looked and taken out in one script"_s.arg(value);
+        plan.guardText = u"%1 must still be in it; checked and removed in one script"_s.arg(value);
     } else {
         plan.commands << u"EVALSHA rule-release 1 %1 %2 %3"_s.arg(key, field, value)
                       << u"in the script: DEL %1, only if HGET %1 %2 is %3"_s.arg(key, field, value);
@@ -72,7 +72,7 @@ Task<Result<Sent>> releaseByRule(ForceReleasePlan plan, redis::Connection *conne
     arguments << plan.wakeUps.published();
     auto reply = connection->script(script, {plan.before.lock.name}, arguments, deadline);
     const auto answer = co_await reply;
-    co_return sentAndWoken(plan, answer, u"the hash's field says another, or the key is of another type"_s);
+    co_return sentAndWoken(plan, answer, u"the hash field names another holder, or the key has another type"_s);
 }
 
 } // namespace lockscope::operate

@@ -22,31 +22,31 @@ Error goneAlready(const ForceReleasePlan &plan)
 {
     return Error{
         ErrorCode::Refused,
-        u"%1 is gone already: it let go, or somebody else took it away; nothing was taken away by this"_s.arg(
+        u"%1 no longer exists: it was released, it expired, or another client removed it. Nothing was changed"_s.arg(
             holdText(plan))};
 }
 
 Error unseenNow(const ForceReleasePlan &plan)
 {
     return Error{ErrorCode::Refused,
-                 u"nobody waits for %1 any more, and its server shows it only while somebody does: whether %2 still "
-                 u"holds it is not known; nothing was taken away by this"_s.arg(label(plan.before.lock.text()),
-                                                                                label(plan.holder, 80))};
+                 u"%1 has no waiters any more, and its server reports such a lock only while a client waits. "
+                 u"Whether %2 still holds it is unknown. Nothing was changed"_s.arg(label(plan.before.lock.text()),
+                                                                                    label(plan.holder, 80))};
 }
 
 QString notShownNow(const ForceReleasePlan &plan)
 {
     // Who had waited alone holds it now, unseen; of several the others wait on, and are shown in a moment.
     return plan.before.waiterCount() <= 1
-               ? u"nobody waits for it any more, and a server shows such a lock only then"_s
-               : u"it is not shown at this moment, and a server shows such a lock only while somebody waits; look again"_s;
+               ? u"no client waits for it any more, and its server reports such a lock only while a client waits"_s
+               : u"its server does not report it at present, and reports such a lock only while a client waits. "
+                 u"Check the lock again"_s;
 }
 
 Error changedMeanwhile(const ForceReleasePlan &plan, const QString &what)
 {
     return Error{ErrorCode::Refused,
-                 u"%1 is not what it was in the preview (%2), and nothing was taken away; look again"_s.arg(
-                     holdText(plan), what)};
+                 u"%1 differs from the preview: %2. Nothing was changed; check it again"_s.arg(holdText(plan), what)};
 }
 
 Error nothingChanged(const ForceReleasePlan &plan, const Error &why)
@@ -58,10 +58,10 @@ std::optional<Error> refusalOfAnotherHold(const ForceReleasePlan &plan, const in
                                           const inspect::Contender &now)
 {
     if (isAnotherHold(plan.before, fresh, now.id))
-        return changedMeanwhile(plan, u"it let go since, and took it again"_s);
+        return changedMeanwhile(plan, u"its client released it and acquired it again"_s);
     if (isLeaseWrittenEarly(plan.before, fresh, now.id))
-        return changedMeanwhile(plan, u"its lease was written anew, sooner than a client renews one: it may have let "
-                                      u"go since, and taken it again"_s);
+        return changedMeanwhile(plan, u"its lease was rewritten earlier than a client renews it; its client may "
+                                      u"have re-acquired it"_s);
     return std::nullopt;
 }
 
@@ -69,7 +69,7 @@ Task<Result<Sent>> nothingSent(ForceReleasePlan plan)
 {
     const auto way = releaseWay(plan.before);
     co_return way
-        ? Error{ErrorCode::Unsupported, u"nothing was sent: force-release of %1 is not for this kind of server"_s.arg(
+        ? Error{ErrorCode::Unsupported, u"nothing was sent: %1 cannot be force-released on this kind of server"_s.arg(
                                             label(plan.before.lock.text()))}
         : way.error();
 }
@@ -84,7 +84,7 @@ QString auditOutcomeOf(const Error &error)
 
 QString missingInAudit(const Result<void> &recorded)
 {
-    return recorded ? QString() : u"; the result is missing in the audit file: "_s + recorded.error().message;
+    return recorded ? QString() : u". The result is missing in the audit log: "_s + recorded.error().message;
 }
 
 } // namespace lockscope::operate

@@ -41,9 +41,9 @@ Result<ReleaseMechanism> releaseWay(const inspect::LockSnapshot &snapshot)
         return way;
     const auto on = std::ranges::count_if(snapshot.nodes, [](const auto &node) { return node.value.has_value(); });
     const auto why =
-        on > 1 ? u"several nodes of a set have it, and whether it is one hold is not sure; connect each by itself"_s
-        : isOnSet ? u"who has it on which node of the set is not known; connect each node by itself"_s
-        : recipe.releaseRefusal.isEmpty() ? u"this version knows no safe way for this recipe"_s
+        on > 1 ? u"several nodes of a set have it, and they may be separate holds. Connect to each node separately"_s
+        : isOnSet ? u"the holder on each node of the set is unknown. Connect to each node separately"_s
+        : recipe.releaseRefusal.isEmpty() ? u"this version has no safe release method for this recipe"_s
                                           : recipe.releaseRefusal;
     return Error{ErrorCode::Unsupported, u"force-release of %1 (%2) is not possible: %3"_s.arg(
                                              label(snapshot.lock.text()), label(snapshot.recipe), why)};

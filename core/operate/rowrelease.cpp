@@ -35,24 +35,23 @@ void planOfLiquibase(ForceReleasePlan &plan)
 {
     plan.act = u"Clear the row as Liquibase does (releaseLocks)"_s;
     plan.alternatives
-        << u"see whether Liquibase still runs on the host that LOCKEDBY names: one that was killed leaves the row "
-           u"locked for good, and then this is what helps"_s;
-    plan.risk =
-        u"should Liquibase still run there, another may begin the same changes beside it; and when the old one "
-        u"is done, it clears the row without comparing who has set it"_s;
+        << u"check whether Liquibase still runs on the host in LOCKEDBY. A killed Liquibase leaves the row locked "
+           u"permanently; in that case, release it here"_s;
+    plan.risk = u"if Liquibase still runs there, another may start the same changes in parallel. When the old one "
+                u"finishes, it clears the row without checking its owner"_s;
 }
 
 void planOfShedLock(ForceReleasePlan &plan, const inspect::Contender &holder)
 {
-    plan.act = u"End the row's time as ShedLock's own unlock does: lock_until is set to when it was taken"_s;
+    plan.act = u"End the lock as ShedLock's own unlock does: set lock_until to the time when it was acquired"_s;
     plan.alternatives
-        << u"see whether the job still runs where locked_by says: one that was killed keeps the row until "
-           u"lock_until, and then it is free by itself"_s;
+        << u"check whether the job still runs at the client in locked_by. A killed job keeps the row until "
+           u"lock_until; after that it is free without a release"_s;
     // Who writes a token compares it.
     if (!isUuid36(holder.guard.row().lockedBy))
         plan.risk =
-            u"should the job still run there, another may begin it beside; and a client that writes its host's name "
-            u"may, when the old job is done, end the time of a later one on the same host"_s;
+            u"if the job still runs there, a second run may start in parallel. A client that writes its host name "
+            u"may later end the lock of a newer run on the same host"_s;
 }
 
 } // namespace
@@ -83,7 +82,7 @@ void planClearRow(ForceReleasePlan &plan, const inspect::Contender &holder, Free
     const auto values =
         u" [%1, %2]"_s.arg(label(holder.guard.row().lockedBy, 120), label(holder.guard.row().stamp, 60));
     plan.commands << label(text(row), 400) + values;
-    plan.guardText = u"%1 as they were seen%2, compared in the same statement"_s.arg(
+    plan.guardText = u"%1 must still have these values:%2; compared in the same statement"_s.arg(
         isOfLiquibase ? u"LOCKEDBY and LOCKGRANTED"_s : u"locked_by and locked_at"_s, values);
     if (isOfLiquibase)
         planOfLiquibase(plan);
@@ -98,8 +97,8 @@ QString askedAgain(const inspect::LockSnapshot &snapshot, const inspect::Contend
 {
     const auto row = inspect::lockRowNamed(snapshot.lock.name);
     return row && isLiquibase(*row)
-               ? u"nobody: Liquibase asks again every 10 s, and gives up after 5 min (unless set otherwise)"_s
-               : u"nobody: ShedLock asks when the job is next due, and who waits by our recipe within 75 ms"_s;
+               ? u"no client: Liquibase retries every 10 s and gives up after 5 min (unless configured otherwise)"_s
+               : u"no client: ShedLock retries when the job is next due; Lockscope's own waiters retry within 75 ms"_s;
 }
 
 QString ownFreeing(const inspect::LockSnapshot &snapshot, const inspect::Contender &holder)
@@ -130,9 +129,9 @@ QString ownFreeing(const inspect::LockSnapshot &snapshot, const inspect::Contend
     const auto table = quoted(row->schema) + '.' + quoted(row->table);
     const auto verb =
         layout.flag.isEmpty() ? "DELETE FROM " + table : "UPDATE " + table + " SET " + is(layout.flag, "0");
-    const auto whose =
-        layout.client.isEmpty() ? u"its holder works no more"_s : u"no client of %1 works on it"_s.arg(layout.client);
-    return u"see that %1, and run: %2"_s.arg(whose, label(verb + " WHERE " + conditions.join(" AND "), 600));
+    const auto whose = layout.client.isEmpty() ? u"its holder no longer works"_s
+                                               : u"no client of %1 works on it"_s.arg(layout.client);
+    return u"make sure that %1, then run: %2"_s.arg(whose, label(verb + " WHERE " + conditions.join(" AND "), 600));
 }
 
 Task<Result<Sent>> clearRow(ForceReleasePlan plan, mariadb::Session *session, FreeingText text, Deadline deadline)

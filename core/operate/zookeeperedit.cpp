@@ -51,7 +51,7 @@ Task<Result<ZnodeCopy>> copyOf(zk::Session *session, ZPath path, bool withData, 
 
 Error tooManyBelow(const ZPath &path)
 {
-    return Error{ErrorCode::TooLarge, u"more than %1 nodes lie below %2: delete them in parts"_s.arg(
+    return Error{ErrorCode::TooLarge, u"there are more than %1 nodes below %2. Delete them in parts"_s.arg(
                                           QString::number(mostDeleted), label(path.bytes()))};
 }
 
@@ -110,13 +110,13 @@ Task<Result<void>> sameNode(zk::Session *session, ZnodeCopy wanted, bool isToBeE
     const auto stat = co_await lookReply;
     const auto path = label(wanted.path.bytes());
     if (!stat && stat.error().code == ErrorCode::NoNode)
-        co_return Error{ErrorCode::Refused, u"%1 is gone already"_s.arg(path)};
+        co_return Error{ErrorCode::Refused, u"%1 no longer exists"_s.arg(path)};
     if (!stat)
         co_return lastLookFailed(path, stat.error());
     if (stat->czxid != wanted.stat.czxid || stat->ephemeralOwner != wanted.stat.ephemeralOwner)
-        co_return Error{ErrorCode::Refused, u"%1 is another node by now"_s.arg(path)};
+        co_return Error{ErrorCode::Refused, u"%1 is now another node"_s.arg(path)};
     if (isToBeEmpty && stat->numChildren > 0)
-        co_return Error{ErrorCode::Refused, u"%1 has a child that was not counted"_s.arg(path)};
+        co_return Error{ErrorCode::Refused, u"%1 has a child that was not in the preview"_s.arg(path)};
     co_return Result<void>();
 }
 
@@ -125,10 +125,10 @@ Error refusedByServer(const ZPath &path, const Error &error)
 {
     const auto name = label(path.bytes());
     switch (error.code) {
-    case ErrorCode::BadVersion: return {ErrorCode::Refused, u"%1 was changed in between"_s.arg(name)};
-    case ErrorCode::NoNode: return {ErrorCode::Refused, u"%1, or the node above it, is gone already"_s.arg(name)};
-    case ErrorCode::NotEmpty: return {ErrorCode::Refused, u"%1 has a child that was not counted"_s.arg(name)};
-    case ErrorCode::NodeExists: return {ErrorCode::Refused, u"%1 is there already"_s.arg(name)};
+    case ErrorCode::BadVersion: return {ErrorCode::Refused, u"%1 was changed since the last check"_s.arg(name)};
+    case ErrorCode::NoNode: return {ErrorCode::Refused, u"%1 or its parent no longer exists"_s.arg(name)};
+    case ErrorCode::NotEmpty: return {ErrorCode::Refused, u"%1 has a child that was not in the preview"_s.arg(name)};
+    case ErrorCode::NodeExists: return {ErrorCode::Refused, u"%1 already exists"_s.arg(name)};
     default: return error;
     }
 }
@@ -203,9 +203,8 @@ Task<Result<EditSent>> sendCreate(EditPlan plan, zk::Session *session, Deadline 
     auto reply = createReply(request, session, deadline);
     const auto made = co_await reply;
     if (!made && made.error().code == ErrorCode::Unsupported && request.ttl)
-        co_return Error{ErrorCode::Unsupported,
-                        u"nothing was created: this server makes no nodes with a TTL (zookeeper.extendedTypesEnabled "
-                        u"is not set to true there)"_s};
+        co_return Error{ErrorCode::Unsupported, u"nothing was created: this server does not support nodes with a TTL "
+                                                u"(zookeeper.extendedTypesEnabled is not true)"_s};
     if (!made)
         co_return refusedByServer(ZPath(request.name), made.error());
     EditSent sent;

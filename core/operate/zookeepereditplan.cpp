@@ -32,14 +32,14 @@ QString undoOfDelete(const EditPlan &plan)
         isKnown = isKnown && (isEphemeral || (copy.data && !isMasked(copy.acls)));
     }
     if (ephemerals == plan.before.below.size() + 1)
-        return u"cannot be taken back: an ephemeral node is its session's alone"_s;
+        return u"cannot be undone: an ephemeral node belongs to its session alone"_s;
     if (!isKnown)
-        return u"cannot be taken back: not all of data and ACLs is known here"_s;
+        return u"cannot be undone: some data or ACLs are not known here"_s;
     const auto back =
-        u"create again with data and ACL, as plain persistent nodes with new czxids; numbers of sequence "
-        u"nodes begin anew below a node that is made anew, and what was a container or had a TTL (ZooKeeper tells "
-        u"nobody which) stays until somebody deletes it"_s;
-    return ephemerals == 0 ? back : u"%1; not the %2 ephemeral ones"_s.arg(back, QString::number(ephemerals));
+        u"create the nodes again with data and ACL, as plain persistent nodes with new czxids. Sequence numbers "
+        u"below a re-created node restart. Former container and TTL nodes (ZooKeeper does not report these types) "
+        u"stay until a client deletes them"_s;
+    return ephemerals == 0 ? back : u"%1; not the %2 ephemeral nodes"_s.arg(back, QString::number(ephemerals));
 }
 
 void previewDelete(EditPreview &preview, const EditPlan &plan)
@@ -55,22 +55,21 @@ void previewDelete(EditPreview &preview, const EditPlan &plan)
     if (below > mostShown)
         preview.commands << u"… and %1 more, children first"_s.arg(below - mostShown);
     preview.commands << u"delete %1 version %2"_s.arg(path, QString::number(plan.before.stat.version));
-    preview.guard = u"each node's czxid, owner and data version, read again right before its delete; what is new or "
-                    u"changed stops it"_s;
+    preview.guard = u"each node's czxid, owner and data version, read again right before its delete; a new or "
+                    u"changed node stops the edit"_s;
     if (below > 0)
-        preview.warnings << (below == 1 ? u"with it goes 1 node below it"_s
-                                        : u"with it go %1 nodes below it"_s.arg(below));
+        preview.warnings << (below == 1 ? u"1 node below it is deleted, too"_s
+                                        : u"%1 nodes below it are deleted, too"_s.arg(below));
     const auto ephemerals =
         std::ranges::count_if(plan.before.below, [](const auto &copy) { return !copy.stat.ephemeralOwner.isNone(); });
     if (ephemerals > 0)
-        preview.warnings
-            << (ephemerals == 1
-                    ? u"1 of them is ephemeral: the session that made it is not over, and may count on it"_s
-                    : u"%1 of them are ephemeral: the sessions that made them are not over, and may count on them"_s
-                          .arg(ephemerals));
+        preview.warnings << (ephemerals == 1
+                                 ? u"1 of them is ephemeral: its session is still open and may depend on it"_s
+                                 : u"%1 of them are ephemeral: their sessions are still open and may depend on them"_s
+                                       .arg(ephemerals));
     if (below == 0 && !plan.before.stat.ephemeralOwner.isNone())
-        preview.warnings << u"it is ephemeral: session %1, which made it, is not over, and may count on it"_s.arg(
-            plan.before.stat.ephemeralOwner.text());
+        preview.warnings << u"it is ephemeral: session %1, which created it, is still open and may depend on it"_s
+                                .arg(plan.before.stat.ephemeralOwner.text());
     preview.undo = undoOfDelete(plan);
 }
 
@@ -88,16 +87,15 @@ void previewAcl(EditPreview &preview, const EditPlan &plan)
     const bool hasAdmin = mayBeChangedAgain(plan.request.acls);
     if (!hasAdmin)
         preview.warnings
-            << u"no entry has the letter a: nobody but a superuser of the server may change the ACL again"_s;
+            << u"no entry has the letter a, so only a superuser of the server can change the ACL again"_s;
     else if (!isAdminForAll)
         preview.warnings
-            << u"only whom an entry with the letter a names may change the ACL again: be sure that you are "
-               u"one of them"_s;
-    preview.undo =
-        isMasked(plan.before.acls) ? u"cannot be taken back: the server hides a part of the ACL there was"_s
-        : !hasAdmin                ? u"cannot be taken back: nobody would have the right to"_s
-        : isAdminForAll            ? u"set back to the ACL there was"_s
-                        : u"set back to the ACL there was, if you are whom an entry with the letter a names"_s;
+            << u"only users with the letter a in their entry can change the ACL again. Make sure that you are one "
+               u"of them"_s;
+    preview.undo = isMasked(plan.before.acls) ? u"cannot be undone: the server hides a part of the previous ACL"_s
+                   : !hasAdmin                ? u"cannot be undone: no user would have the permission"_s
+                   : isAdminForAll            ? u"restore the previous ACL"_s
+                                              : u"restore the previous ACL, if you have the letter a in an entry"_s;
 }
 
 void previewCreate(EditPreview &preview, const EditPlan &plan)
@@ -108,15 +106,15 @@ void previewCreate(EditPreview &preview, const EditPlan &plan)
         request.isSequential ? u" sequential"_s : QString(),
         request.ttl ? u" TTL %1 ms"_s.arg(request.ttl->count()) : QString(),
         amountOf(request.value.size(), "byte"_L1, "bytes"_L1));
-    preview.guard = u"the server refuses it if there is such a node"_s;
-    preview.undo = u"delete it again, while it is as it was made"_s;
+    preview.guard = u"the server rejects it if the node exists"_s;
+    preview.undo = u"delete it again, if it is unchanged"_s;
     if (request.isEphemeral)
         preview.warnings
-            << u"it is of this connection's own session, and goes with it: when the connection is closed, "
-               u"when Lockscope ends, or when the server has not heard from it in time"_s;
+            << u"it belongs to this connection's session and is deleted with it: when the connection is closed, "
+               u"Lockscope ends, or the session times out"_s;
     if (request.ttl)
-        preview.warnings << u"the server deletes it once it has no children and was not changed for %1; it looks for "
-                            u"such nodes now and then only (once a minute, unless set otherwise)"_s.arg(
+        preview.warnings << u"the server deletes it when it has no children and was not changed for %1. The "
+                            u"server checks periodically (once a minute, unless configured otherwise)"_s.arg(
                                 formatDuration(*request.ttl));
 }
 
@@ -146,28 +144,28 @@ EditPreview previewOfZnodeEdit(const EditPlan &plan)
         }
         if (request.copies.size() > 12)
             preview.commands << u"… and %1 more"_s.arg(request.copies.size() - 12);
-        preview.guard = u"the server refuses each that is there; the first such stops it"_s;
+        preview.guard = u"the server rejects each node that exists; the first rejection stops the edit"_s;
         preview.undo = u"delete them again"_s;
         break;
     case EditKind::ZnodeSet:
         preview.commands << u"setData %1 version %2, %3"_s.arg(path, QString::number(plan.before.stat.version),
                                                                amountOf(request.value.size(), "byte"_L1, "bytes"_L1));
-        preview.undo = u"set back to what it was, while nobody else sets it"_s;
+        preview.undo = u"restore the previous data, if no other client has changed it"_s;
         if (!plan.before.stat.ephemeralOwner.isNone())
             preview.warnings
-                << u"it is ephemeral: what is set here goes with session %1, which made the node and may "
-                   u"count on what it wrote"_s.arg(plan.before.stat.ephemeralOwner.text());
+                << u"it is ephemeral: the new data is deleted with session %1, which created the node and may "
+                   u"depend on its own data"_s.arg(plan.before.stat.ephemeralOwner.text());
         break;
     case EditKind::ZnodeAcl: previewAcl(preview, plan); break;
     default: previewDelete(preview, plan);
     }
     if (!preview.exact)
         preview.warnings
-            << u"ZooKeeper compares a version, not which node it is: should it be deleted and made anew in "
-               u"the moment between the last look and the request, the new one is %1"_s.arg(
+            << u"if the node is deleted and re-created between the last check and the request, the new node is "
+               u"%1: ZooKeeper compares versions, not node identity"_s.arg(
                    request.kind == EditKind::ZnodeDelete ? u"deleted"_s : u"changed"_s);
     if (isNew && !plan.locks.empty())
-        preview.warnings << u"this is a lock's directory: its clients take what is in it for somebody who waits"_s;
+        preview.warnings << u"this is a lock's directory: its clients treat every node in it as a waiter"_s;
     return preview;
 }
 
@@ -181,22 +179,22 @@ std::optional<Error> znodeEditError(const EditPlan &plan)
         request.name == "/" && (request.kind == EditKind::ZnodeSet || request.kind == EditKind::ZnodeAcl);
     // A name that the server finishes with a number may end with a slash: below it, nothing but the number.
     if (!isOnRoot && !isPathToEdit(request.isSequential ? request.name + '0' : request.name))
-        return request.name == "/" ? bad(u"the root itself stays"_s)
+        return request.name == "/" ? bad(u"the root node cannot be created or deleted"_s)
                                    : bad(u"a path begins with / and has no empty part"_s);
     if (request.name == "/zookeeper" || request.name.startsWith("/zookeeper/"))
-        return bad(u"%1 is the server's own"_s.arg(path));
+        return bad(u"%1 belongs to the server and cannot be edited"_s.arg(path));
     if (isNew && plan.before.exists)
-        return Error{ErrorCode::NodeExists, u"%1 is there already"_s.arg(path)};
+        return Error{ErrorCode::NodeExists, u"%1 already exists"_s.arg(path)};
     if (!isNew && !plan.before.exists)
-        return Error{ErrorCode::NoNode, u"there is no node %1"_s.arg(path)};
+        return Error{ErrorCode::NoNode, u"node %1 does not exist"_s.arg(path)};
     constexpr qint64 longestTtl = (qint64(1) << 40) - 1; // in the 40 bits that the server keeps of it
     if (request.kind == EditKind::ZnodeCreate && request.ttl && request.isEphemeral)
-        return bad(u"a node is either its session's or has a TTL"_s);
+        return bad(u"an ephemeral node cannot have a TTL"_s);
     if (request.kind == EditKind::ZnodeCreate && request.ttl
         && (request.ttl->count() < 1 || request.ttl->count() > longestTtl))
-        return bad(u"a TTL is from 1 ms to 34 years"_s);
+        return bad(u"a TTL must be between 1 ms and 34 years"_s);
     if ((request.kind == EditKind::ZnodeCreate || request.kind == EditKind::ZnodeAcl) && request.acls.empty())
-        return bad(u"an ACL needs an entry: nobody could do anything with the node"_s);
+        return bad(u"an ACL needs an entry: without one, no client could access the node"_s);
     if (request.kind == EditKind::ZnodeSet && !plan.before.isWhole)
         return Error{ErrorCode::TooLarge, u"%1 cannot be edited: not all of it could be read"_s.arg(path)};
     if (request.kind == EditKind::ZnodeSet && request.value == plan.before.value)
@@ -204,18 +202,18 @@ std::optional<Error> znodeEditError(const EditPlan &plan)
     if (request.kind == EditKind::ZnodeAcl && request.acls == plan.before.acls)
         return bad(u"nothing was changed yet"_s);
     if (request.kind == EditKind::ZnodeAcl && isMasked(request.acls))
-        return bad(u"the server hides the hash of an entry (\":x\"): writing it back would make it another"_s);
+        return bad(u"the server hides the hash of an entry (\":x\"). Writing that back would change the entry"_s);
     return std::nullopt;
 }
 
 QString differenceOfZnodes(const EditRequest &request, const EditState &was, const EditState &now)
 {
     if (was.stat.czxid != now.stat.czxid || was.stat.ephemeralOwner != now.stat.ephemeralOwner)
-        return u"it is another node of the same name"_s;
+        return u"it is now another node of the same name"_s;
     if (request.kind == EditKind::ZnodeAcl)
-        return was.stat.aversion == now.stat.aversion ? QString() : u"its ACL was changed"_s;
+        return was.stat.aversion == now.stat.aversion ? QString() : u"its ACL has changed"_s;
     if (was.stat.version != now.stat.version)
-        return u"its data was changed"_s;
+        return u"its data has changed"_s;
     if (request.kind != EditKind::ZnodeDelete)
         return {};
     const auto isSame = [](const ZnodeCopy &a, const ZnodeCopy &b) {
@@ -224,10 +222,10 @@ QString differenceOfZnodes(const EditRequest &request, const EditState &was, con
     };
     const auto [left, right] = std::ranges::mismatch(was.below, now.below, isSame);
     if (right != now.below.end() && (left == was.below.end() || right->path != left->path))
-        return was.below.size() < now.below.size() ? u"%1 is new there"_s.arg(label(right->path.bytes()))
-                                                   : u"what lies below it has changed"_s;
+        return was.below.size() < now.below.size() ? u"%1 is a new node below it"_s.arg(label(right->path.bytes()))
+                                                   : u"the nodes below it have changed"_s;
     if (left != was.below.end())
-        return u"%1 was changed, or is gone"_s.arg(label(left->path.bytes()));
+        return u"%1 was changed or deleted"_s.arg(label(left->path.bytes()));
     return {};
 }
 

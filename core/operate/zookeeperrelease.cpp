@@ -34,8 +34,8 @@ void planDelete(ForceReleasePlan &plan, const Contender &holder)
     plan.exact = recipes::isGivenOnce(ZPath(holder.guard.znode().path).name());
     if (!plan.exact)
         plan.warnings
-            << u"ZooKeeper cannot delete a name that comes again only if it is still the same node: should it be "
-               u"re-created in the moment between the last look and the delete, the new holder loses it"_s;
+            << u"the new holder loses the lock if this node is re-created between the last check and the delete. "
+               u"Its name is reused, and ZooKeeper does not compare node identity"_s;
 }
 
 QString wokenByDelete(const LockSnapshot &snapshot, const Contender &holder)
@@ -53,14 +53,14 @@ QString wokenByDelete(const LockSnapshot &snapshot, const Contender &holder)
         seen += std::ranges::any_of(contender.watches, isSeen) ? 1 : 0;
     }
     if (watchers == 0)
-        return snapshot.waiterCount() == 0 && snapshot.waitersKnown ? u"nobody waits"_s
-                                                                    : u"no waiter seen to watch it"_s;
+        return snapshot.waiterCount() == 0 && snapshot.waitersKnown ? u"no client waits"_s
+                                                                    : u"no waiter is seen to watch it"_s;
     const auto text = (watchers == 1 ? u"1 waiter"_s : u"%1 waiters"_s.arg(watchers))
                       + u", by the deletion; nothing else to publish"_s;
     const auto all = watchers > 1 ? text + u" (a herd: one of them gets it)"_s : text;
     return seen == watchers ? all
-           : watchers == 1  ? all + u"; that it watches was not seen, its recipe says so"_s
-                            : all + u"; that they watch was seen of %1, their recipe says it of all"_s.arg(seen);
+           : watchers == 1  ? all + u"; this watch is inferred from the recipe, not observed"_s
+                            : all + u"; observed watches: %1, the others are inferred from the recipe"_s.arg(seen);
 }
 
 Task<Result<Sent>> deleteNode(ForceReleasePlan plan, zk::Session *session, Deadline deadline)
@@ -127,25 +127,26 @@ bool canRevoke(const LockSnapshot &snapshot, const Contender &holder)
 
 QString whatRevoke(const LockSnapshot &, const Contender &)
 {
-    return u"ask the holder to let go: __REVOKE__ into its node (works only if its client made the lock revocable)"_s;
+    return u"ask the holder to release it: write __REVOKE__ into its node (only if its client made the lock "
+           u"revocable)"_s;
 }
 
 void planRevoke(ForceReleasePlan &plan, const Contender &holder)
 {
     const auto path = escaped(holder.guard.znode().path);
-    plan.act = u"Ask the holder to let go"_s;
+    plan.act = u"Ask the holder to release the lock"_s;
     plan.commands << u"sync %1"_s.arg(path) << u"exists %1"_s.arg(path)
                   << u"setData %1 __REVOKE__ version %2"_s.arg(path, QString::number(holder.guard.znode().version));
     plan.guardText = nodeGuard(holder);
     plan.exact = recipes::isGivenOnce(ZPath(holder.guard.znode().path).name());
     plan.wakes = u"the holder, if its client watches its node (Curator's makeRevocable)"_s;
-    plan.who = plan.nextHolder ? u"%1, when the holder lets go"_s.arg(label(*plan.nextHolder, 80))
-                               : u"nobody waits: it is free when the holder lets go"_s;
+    plan.who = plan.nextHolder ? u"%1, when the holder releases the lock"_s.arg(label(*plan.nextHolder, 80))
+                               : u"no client waits; the lock is free when the holder releases it"_s;
     plan.alsoLost =
         holder.identity
-            ? u"what the client wrote into its node (%1) is overwritten"_s.arg(label(*holder.identity, 80))
+            ? u"the data that the client wrote into its node (%1) is overwritten"_s.arg(label(*holder.identity, 80))
             : u"nothing"_s;
-    plan.warnings << u"a client that did not make its lock revocable takes no notice of it"_s;
+    plan.warnings << u"a client that did not make its lock revocable ignores the request"_s;
 }
 
 // A node whose presence alone means that this one waits: to a reader a writer ahead of it, to all others whoever is
@@ -177,7 +178,7 @@ bool canKillWaiter(const LockSnapshot &snapshot, const Contender &waiter)
 
 QString whatKillWaiter(const LockSnapshot &, const Contender &waiter)
 {
-    return u"take the waiter %1 out of the queue: its node is deleted"_s.arg(whoIsNamed(waiter));
+    return u"remove the waiter %1 from the queue by deleting its node"_s.arg(whoIsNamed(waiter));
 }
 
 void planKillWaiter(ForceReleasePlan &plan, const Contender &waiter)
@@ -191,18 +192,18 @@ void planKillWaiter(ForceReleasePlan &plan, const Contender &waiter)
                                                                     QString::number(waiter.guard.znode().version));
     plan.guardText =
         nodeGuard(waiter)
-        + u"; and in the same transaction %1 must still be there: so it waits"_s.arg(label(blocker->id, 80));
+        + u"; in the same transaction, %1 must still exist, so that it still waits"_s.arg(label(blocker->id, 80));
     plan.exact = recipes::isGivenOnce(ZPath(waiter.guard.znode().path).name())
                  && recipes::isGivenOnce(ZPath(blocker->guard.znode().path).name());
     if (!plan.exact)
         plan.warnings
-            << u"its name can come again: should the queue be made anew in the moment between the last look "
-               u"and the delete, another waiter of that name loses its place"_s;
-    plan.wakes = u"who watches its node, which is mostly the one behind it"_s;
+            << u"another waiter loses its place if the queue is re-created between the last check and the delete: "
+               u"the name of this node is reused"_s;
+    plan.wakes = u"the client that watches its node, usually the one behind it"_s;
     plan.who = grantedIfWaiterRemoved(plan.before, waiter);
-    plan.alsoLost = u"its place; its session and its other nodes stay"_s;
-    plan.warnings << u"its client is not told: some fail when they look for their node (Curator), some queue again, "
-                     u"at the end (kazoo)"_s;
+    plan.alsoLost = u"its place in the queue; its session and its other nodes stay"_s;
+    plan.warnings << u"its client is not notified. Some clients fail when they check their node (Curator), others "
+                     u"join the end of the queue (kazoo)"_s;
 }
 
 Error refusedByServer(const ForceReleasePlan &plan, const Error &error)
@@ -229,7 +230,7 @@ Task<Result<Sent>> killWaiter(ForceReleasePlan plan, zk::Session *session, Deadl
     const auto *waiter = plan.before.find(plan.holder);
     const auto *blocker = waiter ? inTheWay(plan.before, *waiter) : nullptr;
     if (!blocker)
-        co_return changedMeanwhile(plan, u"what it waits for is not known"_s);
+        co_return changedMeanwhile(plan, u"the node that it waits for is unknown"_s);
     auto looking = lookAtNode(plan, session, deadline);
     CO_TRY_VOID(co_await looking);
     std::vector<zk::Op> ops(2);
@@ -245,7 +246,8 @@ Task<Result<Sent>> killWaiter(ForceReleasePlan plan, zk::Session *session, Deadl
         co_return Sent();
     if (done.error().code == ErrorCode::NoNode)
         co_return changedMeanwhile(
-            plan, u"it, or \"%1\" before it, is gone: it may hold the lock now"_s.arg(label(blocker->id, 80)));
+            plan,
+            u"it, or \"%1\" before it, no longer exists, so it may now hold the lock"_s.arg(label(blocker->id, 80)));
     co_return refusedByServer(plan, done.error());
 }
 
@@ -266,7 +268,7 @@ Task<Result<zk::Stat>> lookAtNode(ForceReleasePlan plan, zk::Session *session, D
     if (!got)
         co_return nothingChanged(plan, got.error());
     if (got->czxid != plan.guard.znode().czxid || got->ephemeralOwner.value != plan.guard.znode().owner)
-        co_return changedMeanwhile(plan, u"the node was made anew by session "_s + got->ephemeralOwner.text());
+        co_return changedMeanwhile(plan, u"the node was re-created by session "_s + got->ephemeralOwner.text());
     co_return *got;
 }
 

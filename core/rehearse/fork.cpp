@@ -56,13 +56,13 @@ void showRecipeText(RecipeMapping &cast, const LockSnapshot &lock)
 {
     const auto played = label(cast.recipe);
     if (cast.recipe != lock.recipe)
-        cast.assumed << u"%1 is no recipe of ours: played as %2"_s.arg(label(lock.recipe), played);
+        cast.assumed << u"%1 is not a Lockscope recipe; it is simulated as %2"_s.arg(label(lock.recipe), played);
     else if (lock.client)
-        cast.assumed << u"what its clients (%2) do is played by our own %1"_s.arg(played,
-                                                                                  label(lock.client->toUtf8(), 80));
+        cast.assumed << u"its clients (%2) are simulated by Lockscope's own %1"_s.arg(
+            played, label(lock.client->toUtf8(), 80));
     else
-        cast.assumed << u"what its clients do is played by our own %1"_s.arg(played);
-    cast.assumed << u"those who hold and wait go on as that says, and nobody new comes before them"_s;
+        cast.assumed << u"its clients are simulated by Lockscope's own %1"_s.arg(played);
+    cast.assumed << u"holders and waiters continue as that recipe does, and no new client gets ahead of them"_s;
 }
 
 // Watches that no server told of are those of the recipe; and those it told of may differ from them.
@@ -78,8 +78,8 @@ void showWatchesText(RecipeMapping &cast, const LockSnapshot &lock)
         lock.contenders, [&](const auto &one) { return one.role == Role::Waiter && !isSeen(one); });
     cast.hasUnseenWatches = unseen > 0;
     if (unseen > 0)
-        cast.assumed << countOf(unseen, u"the watch of 1 waiter was not seen: taken from the recipe"_s,
-                                u"the watches of %1 waiters were not seen: taken from the recipe"_s);
+        cast.assumed << countOf(unseen, u"the watch of 1 waiter was not observed: taken from the recipe"_s,
+                                u"the watches of %1 waiters were not observed: taken from the recipe"_s);
 }
 
 // A semaphore that somebody waits for is full.
@@ -88,8 +88,8 @@ void setLimit(RecipeMapping &cast, const LockSnapshot &lock)
     if (!recipeOf(cast.recipe).counted)
         return;
     cast.limit = std::max(1, lock.holderCount());
-    cast.assumed << countOf(cast.limit, u"it has 1 permit, the one that is out"_s,
-                            u"it has %1 permits, those that are out"_s);
+    cast.assumed << countOf(cast.limit, u"it has 1 permit, which is held"_s,
+                            u"it has %1 permits, which are all held"_s);
 }
 
 } // namespace
@@ -101,12 +101,13 @@ Result<RecipeMapping> castOf(const operate::ForceReleasePlan &plan, bool unknown
     cast.recipe = playedAs(lock);
     if (cast.recipe.isEmpty() || !recipeOf(cast.recipe).acquirable)
         return Error{ErrorCode::Unsupported,
-                     u"the release of %1 cannot be rehearsed: %2 is a recipe that is only seen, "
-                     u"and none of ours is like it"_s.arg(label(lock.lock.text()), label(lock.recipe))};
+                     u"the release of %1 cannot be rehearsed: %2 is recognized only, and Lockscope has no similar "
+                     u"recipe"_s.arg(label(lock.lock.text()), label(lock.recipe))};
     const auto &recipe = recipeOf(cast.recipe);
     if (!recipe.simulated)
-        return Error{ErrorCode::Unsupported, u"the release of %1 cannot be rehearsed: there is no simulated %2"_s.arg(
-                                                 label(lock.lock.text()), infoOf(recipe.backend).title)};
+        return Error{ErrorCode::Unsupported,
+                     u"the release of %1 cannot be rehearsed: Lockscope does not simulate %2"_s.arg(
+                         label(lock.lock.text()), infoOf(recipe.backend).title)};
     showRecipeText(cast, lock);
     showWatchesText(cast, lock);
     setLimit(cast, lock);
@@ -138,18 +139,18 @@ Result<RecipeMapping> castOf(const operate::ForceReleasePlan &plan, bool unknown
         if (one.session)
             part.process = processes.try_emplace(*one.session, part.process).first->second;
         if (part.isGone && one.id != plan.holder)
-            cast.assumed << u"%1 has no live connection: its place goes to the next when its session ends"_s.arg(
+            cast.assumed << u"%1 is not connected: the next client gets its place when its session ends"_s.arg(
                 label(one.id, 80));
         cast.parts.push_back(part);
     }
     if (stale > 0)
-        cast.assumed << countOf(stale, u"1 of the queue is past its moment and left out"_s,
-                                u"%1 of the queue are past their moment and left out"_s);
+        cast.assumed << countOf(stale, u"1 queue entry has expired and is left out"_s,
+                                u"%1 queue entries have expired and are left out"_s);
     if (left > 0)
-        cast.assumed
-            << u"only the first %1 of those who wait were played; %2 more may be woken"_s.arg(mostWaiters).arg(left);
+        cast.assumed << u"only the first %1 waiters are simulated; %2 more may be woken"_s.arg(mostWaiters).arg(left);
     if (recipe.lastingQueue && waiters > 0)
-        cast.assumed << u"those in the queue live: one that died would keep its place until its moment is past"_s;
+        cast.assumed << u"all clients in the queue still run: a dead client would keep its place until its entry "
+                        u"expires"_s;
     return cast;
 }
 

@@ -102,13 +102,13 @@ void takeNext(Rehearsal &rehearsal, const LockSnapshot &lock, const RecipeMappin
     const auto first = rehearsal.granted.front();
     if (isDeaf(lock, first)) {
         rehearsal.granted.clear();
-        rehearsal.assumed << u"%1 is the next, but was seen not to watch what it waits for: it does not hear of the "
-                             u"release, and the lock stays unused until it looks by itself"_s.arg(label(first, 80));
+        rehearsal.assumed << u"%1 is next, but does not watch the entry that it waits for. It is not notified, so "
+                             u"the lock stays unused until it checks by itself"_s.arg(label(first, 80));
         return;
     }
     if (const auto *gone = goneAhead(lock, cast, granted.front())) {
         rehearsal.granted.clear();
-        rehearsal.assumed << u"%1 is the next if its client comes back, else %2 when the session of %1 ends"_s.arg(
+        rehearsal.assumed << u"%1 is next if its client reconnects, else %2 when the session of %1 ends"_s.arg(
             label(gone->id, 80), label(first, 80));
         return;
     }
@@ -129,7 +129,7 @@ void judge(Rehearsal &rehearsal, const LockSnapshot &lock, const RecipeMapping &
         rehearsal.next = Next::Nobody;
     } else if (waiters.empty() || (outcome.granted.empty() && !lock.waitersKnown)) {
         rehearsal.next = Next::Chance;
-        rehearsal.assumed << u"not everybody who waits can be seen: whoever asks first gets it"_s;
+        rehearsal.assumed << u"not all waiters are visible: the first client that asks gets it"_s;
     } else if (outcome.granted.empty()) {
         rehearsal.next = Next::Nobody;
     } else if (isOrderKnown(lock, waiters)) {
@@ -138,18 +138,15 @@ void judge(Rehearsal &rehearsal, const LockSnapshot &lock, const RecipeMapping &
         rehearsal.next = Next::Chance;
         const bool isQueue = std::ranges::all_of(waiters, [](const auto *one) { return one->position.has_value(); });
         const bool isListener = waiters.size() == 1 && waiters.front()->isOnlyCounted();
-        const auto why = isListener ? u"that somebody listens is all that is known of who waits: who comes first is "
-                                      u"chance: %1%2"_s
+        const auto why = isListener ? u"only the number of listeners is known"_s
                          : isQueue && !recipeOf(lock.recipe).fair
-                             ? u"those who wait stand in a queue, and yet who comes just as it is freed may be "
-                               u"quicker: who comes first is chance: %1%2"_s
-                             : u"nothing that was seen puts those who wait in an order: which of them comes first is "
-                               u"chance: %1%2"_s;
-        rehearsal.assumed << why.arg(idsOf(waiters), lock.waitersKnown ? QString() : u", or one who is not seen"_s);
+                             ? u"a client that arrives at the release may be faster than the queue"_s
+                             : u"no order of the waiters was observed"_s;
+        rehearsal.assumed << u"%1, so the next holder is a matter of chance: %2%3"_s.arg(
+            why, idsOf(waiters), lock.waitersKnown ? QString() : u", or a hidden client"_s);
     }
     if (recipeOf(lock.recipe).shape == recipes::Shape::Row && recipeOf(lock.recipe).fair && waiters.size() > 1)
-        rehearsal.assumed << u"the server grants in the order of asking; MySQL 8 may prefer who keeps more others "
-                             u"waiting"_s;
+        rehearsal.assumed << u"the server grants in order of arrival; MySQL 8 may prefer a client that blocks more"_s;
 }
 
 Rehearsal begun(const operate::ForceReleasePlan &plan)
@@ -161,7 +158,7 @@ Rehearsal begun(const operate::ForceReleasePlan &plan)
         rehearsal.alsoLost.push_back({plan.before.lock.connection, name});
     rehearsal.isAlsoLostKnown = plan.otherLocksKnown;
     if (!plan.otherLocksKnown)
-        rehearsal.assumed << u"what else goes with it is not all known to the server"_s;
+        rehearsal.assumed << u"the server does not list everything else that is lost"_s;
     return rehearsal;
 }
 
@@ -173,13 +170,13 @@ std::optional<QString> notPlayableReason(const LockSnapshot &lock)
         return one.mode == inspect::Mode::Read;
     });
     if (readsAlone)
-        return u"somebody holds it or waits for it to read only, which our %1 does not play"_s.arg(
+        return u"a client holds it or waits for it as a reader, which the simulated %1 does not support"_s.arg(
             label(lock.recipe));
     const bool isGroup = std::ranges::any_of(lock.contenders, [](const auto &one) {
         return !one.guard.redis().counterpart.isEmpty() || !one.guard.row().stamp.isEmpty();
     });
     if (isGroup)
-        return u"it locks a group of values, which our %1 does not play"_s.arg(label(lock.recipe));
+        return u"it locks a group of values, which the simulated %1 does not support"_s.arg(label(lock.recipe));
     return std::nullopt;
 }
 
@@ -200,13 +197,13 @@ Result<Rehearsal> rehearse(const operate::ForceReleasePlan &plan)
 {
     const auto &lock = plan.before;
     if (plan.way != operate::ReleaseAction::Release)
-        return Error{ErrorCode::Unsupported, u"only a release is played; of a gentler way the preview says all"_s};
+        return Error{ErrorCode::Unsupported, u"only a release can be rehearsed; see the preview of this method"_s};
     auto rehearsal = begun(plan);
     const auto *holder = lock.find(plan.holder);
     if (!holder || holder->role != Role::Holder) {
         rehearsal.next = Next::Nobody;
         rehearsal.woken = 0;
-        rehearsal.assumed << u"%1 does not hold it: nobody gets the lock by this"_s.arg(label(plan.holder, 80));
+        rehearsal.assumed << u"%1 does not hold the lock, so no client gets it by this"_s.arg(label(plan.holder, 80));
         return rehearsal;
     }
     const auto beside = inspect::wakesBeside(lock, plan.holder);
@@ -221,8 +218,8 @@ Result<Rehearsal> rehearse(const operate::ForceReleasePlan &plan)
         rehearsal.woken = static_cast<int>(beside.size());
         rehearsal.isWokenSeen = false;
         rehearsal.assumed
-            << u"the first in the queue waits for %1, which is no claim of this lock: no client gets the "
-               u"lock before that no longer exists"_s.arg(label(*elsewhere, 120));
+            << u"the first in the queue waits for %1, which is not an entry of this lock: no client gets the lock "
+               u"while that exists"_s.arg(label(*elsewhere, 120));
         return rehearsal;
     }
     if (const auto why = notPlayableReason(lock)) {
@@ -241,14 +238,14 @@ Result<Rehearsal> rehearse(const operate::ForceReleasePlan &plan)
         // Of several in no order nothing is said but that one of them gets it.
         isSure = other && other->granted.empty() == outcome.granted.empty();
         isWokenAlike = other && other->woken.size() == outcome.woken.size();
-        rehearsal.assumed << u"whether those who wait want to read or to write is not on the server: both were "
-                             u"played"_s;
+        rehearsal.assumed
+            << u"the server does not show whether waiters want to read or to write: both were simulated"_s;
     }
     if (!isSure) {
         rehearsal.assumed << (outcome.isAlike
-                                  ? u"what comes depends on that"_s
-                                  : u"played from the beginning, others came to hold it than hold it now: "
-                                    u"nothing can be foretold"_s);
+                                  ? u"the result depends on that"_s
+                                  : u"the simulation led to other holders than the current ones, so the result is "
+                                    u"unknown"_s);
         return rehearsal;
     }
     judge(rehearsal, lock, cast, outcome);
@@ -262,13 +259,13 @@ namespace {
 QString wokenWords(const Rehearsal &rehearsal)
 {
     if (!rehearsal.woken)
-        return u"who is woken is not known"_s;
+        return u"the woken clients are unknown"_s;
     const auto count = *rehearsal.woken;
     const auto woken = count == 0   ? u"no client is woken"_s
                        : count == 1 ? u"1 client is woken"_s
                                     : u"%1 clients are woken"_s.arg(count);
-    const auto inVain = rehearsal.wokenInVain == 0 ? QString() : u", %1 of them in vain"_s.arg(rehearsal.wokenInVain);
-    return woken + inVain + (rehearsal.isWokenSeen ? QString() : u", if it is as assumed"_s);
+    const auto inVain = rehearsal.wokenInVain == 0 ? QString() : u", %1 unsuccessfully"_s.arg(rehearsal.wokenInVain);
+    return woken + inVain + (rehearsal.isWokenSeen ? QString() : u", if the assumptions hold"_s);
 }
 
 QString lostWords(const Rehearsal &rehearsal)
@@ -277,7 +274,7 @@ QString lostWords(const Rehearsal &rehearsal)
     for (const auto &lock : rehearsal.alsoLost)
         names << label(lock.text(), 120);
     if (names.isEmpty())
-        return rehearsal.isAlsoLostKnown ? u"no other lock is lost"_s : u"what else is lost is not known"_s;
+        return rehearsal.isAlsoLostKnown ? u"no other lock is lost"_s : u"other losses are unknown"_s;
     return u"also lost: %1%2"_s.arg(names.join(u", "_s),
                                     rehearsal.isAlsoLostKnown ? QString() : u"; there may be more"_s);
 }
@@ -285,12 +282,12 @@ QString lostWords(const Rehearsal &rehearsal)
 QString nextWords(const Rehearsal &rehearsal, const LockSnapshot &lock)
 {
     switch (rehearsal.next) {
-    case Next::Chance: return u"who gets it next is chance"_s;
+    case Next::Chance: return u"the next holder is a matter of chance"_s;
     case Next::Nobody:
-        return lock.holderCount() > 1    ? u"nobody gets it by this: others hold it still"_s
-               : lock.waiterCount() == 0 ? u"nobody waits for it: it is free then"_s
-                                         : u"nobody gets it by this"_s;
-    case Next::NotKnown: return u"who gets it next is not known"_s;
+        return lock.holderCount() > 1    ? u"no client gets it by this: others still hold it"_s
+               : lock.waiterCount() == 0 ? u"no client waits for it: then it is free"_s
+                                         : u"no client gets it by this"_s;
+    case Next::NotKnown: return u"the next holder is unknown"_s;
     case Next::Certain: break;
     }
     const auto *next = lock.find(*rehearsal.nextHolder);

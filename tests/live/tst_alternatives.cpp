@@ -55,7 +55,7 @@ private slots:
         QVERIFY(had);
         const auto outcome = act(*plan(wanted.lock, had->id, ReleaseAction::Revoke));
         QVERIFY(outcome && outcome->done && !outcome->released);
-        QVERIFY2(outcome->message.contains(u"holds it still"_s), qPrintable(outcome->message));
+        QVERIFY2(outcome->message.contains(u"still holds the lock"_s), qPrintable(outcome->message));
         const auto data = testing::await(m_servers.session->get(had->node, std::nullopt, soon()));
         QCOMPARE(data->data, QByteArray(recipes::revocationMark));
         QVERIFY(perform(holder.release(soon())));

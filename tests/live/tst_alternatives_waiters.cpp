@@ -46,7 +46,7 @@ private slots:
         QCOMPARE(killing.error().code, ErrorCode::Refused);
         const auto shortening = plan(wanted.lock, had->id, ReleaseAction::ShortenTtl);
         QCOMPARE(shortening.error().code, ErrorCode::Unsupported);
-        QVERIFY2(shortening.error().message.contains(u"there is: revoke, release"_s),
+        QVERIFY2(shortening.error().message.contains(u"Available: revoke, release"_s),
                  qPrintable(shortening.error().message));
         QVERIFY(perform(holder.release(soon())));
     }

@@ -124,7 +124,7 @@ private slots:
         const auto value = m_key + (kind == int(EditKind::KeyRename) ? "-aside" : "2");
         const auto made = planOfHeld(request(static_cast<EditKind>(kind), value));
         QVERIFY(made && made->endTellsHolds());
-        QVERIFY2(operate::previewOf(*made).guard.contains(u"its lease is the one of the last look"_s),
+        QVERIFY2(operate::previewOf(*made).guard.contains(u"its lease must be unchanged since the last check"_s),
                  qPrintable(operate::previewOf(*made).guard));
         if (then > 0)
             take(then);
@@ -153,7 +153,7 @@ private slots:
         };
         const auto refused = sent();
         QVERIFY(!refused);
-        QVERIFY2(refused.error().message.contains(u"its lease was written anew"_s),
+        QVERIFY2(refused.error().message.contains(u"its lease was just rewritten"_s),
                  qPrintable(refused.error().message));
         QCOMPARE(send({"EXISTS", m_key}).integer, 1);
         ++*made->leaseEnds;
@@ -204,10 +204,10 @@ private slots:
         QCOMPARE(bool(edited), !isReleased);
         if (!isReleased)
             return;
-        QVERIFY2(edited.error().message.contains(u"took it again"_s), qPrintable(edited.error().message));
+        QVERIFY2(edited.error().message.contains(u"acquired it again"_s), qPrintable(edited.error().message));
         const auto released = finish(m_loop, m_workspace->forceRelease(*release, u"test"_s, soon()));
         QVERIFY(!released);
-        QVERIFY2(released.error().message.contains(u"took it again"_s), qPrintable(released.error().message));
+        QVERIFY2(released.error().message.contains(u"acquired it again"_s), qPrintable(released.error().message));
         QCOMPARE(send({"EXISTS", m_key}).integer, 1);
     }
 
@@ -231,8 +231,7 @@ private slots:
         const auto undo = plan(*edited->undo);
         QCOMPARE(bool(undo), !isTakenAgain);
         if (!undo)
-            QVERIFY2(undo.error().message.contains(u"its lease was written anew"_s),
-                     qPrintable(undo.error().message));
+            QVERIFY2(undo.error().message.contains(u"its lease was rewritten"_s), qPrintable(undo.error().message));
     }
 };
 

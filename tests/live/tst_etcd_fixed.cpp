@@ -85,7 +85,7 @@ private slots:
             run(connect() + QStringList{u"rehearse"_s, u"etcd:"_s + QString::fromUtf8(name), u"--holder"_s, id});
         QVERIFY2(rehearsed.status == 0, rehearsed.what());
         const auto planned = forced(name, id, {u"--dry-run"_s});
-        QVERIFY2(planned.out.contains("nobody is known to wait; pollers see it at their next try"), planned.what());
+        QVERIFY2(planned.out.contains("no waiter is visible; clients that poll notice it"), planned.what());
         const auto released = forced(name, id, {u"--yes"_s, u"--json"_s});
         QVERIFY2(released.status == 0 && released.json()["released"_L1].toBool(), released.what());
         const auto again = forced(name, id, {u"--yes"_s});

@@ -155,7 +155,8 @@ private slots:
         const auto second = endingTheLease(lock, lease);
         QVERIFY(removeKey(lock + "/5ea5e") && putWithLease(lock + "/5ea5e", lease));
         const auto again = sent(*second);
-        QVERIFY2(!again && again.error().message.contains("anew"_L1), again ? "" : qPrintable(again.error().message));
+        QVERIFY2(!again && again.error().message.contains("re-created"_L1),
+                 again ? "" : qPrintable(again.error().message));
         // The same key, on another lease now.
         const auto third = endingTheLease(lock, lease);
         QVERIFY(answerOf(m_gated->grant(lease + 1, 60s, Deadline::after(m_loop, 10s))));

@@ -234,7 +234,7 @@ private slots:
         auto plan = operate::planForceRelease(*lock, holder.id);
         QVERIFY2(plan, textOf(plan));
         QVERIFY2(plan->commands.join(u' ').contains(u"LOCKEDBY = BINARY ?"_s), qPrintable(plan->commands.join(u' ')));
-        QVERIFY2(plan->alternatives.join(u' ').contains(u"never ends by itself"_s),
+        QVERIFY2(plan->alternatives.join(u' ').contains(u"never expires"_s),
                  qPrintable(plan->alternatives.join(u' ')));
         const auto refused = act(*plan, observer); // what is risky wants to be said
         QCOMPARE(codeOf(refused), code(ErrorCode::Refused));

@@ -87,12 +87,12 @@ private slots:
             QVERIFY(run(*m_holder, statement));
         if (!isReleased) {
             const auto bulk = finish(m_loop, m_workspace->bulkRelease({target}, u"test"_s, {}));
-            QVERIFY2(bulk && bulk->why.contains(u"took it again"_s), qPrintable(bulk->why));
+            QVERIFY2(bulk && bulk->why.contains(u"acquired it again"_s), qPrintable(bulk->why));
         }
         const auto outcome = finish(m_loop, m_workspace->forceRelease(*planned, u"test"_s, soon()));
         QCOMPARE(bool(outcome), isReleased);
         if (!outcome)
-            QVERIFY2(outcome.error().message.contains(u"took it again"_s), qPrintable(outcome.error().message));
+            QVERIFY2(outcome.error().message.contains(u"acquired it again"_s), qPrintable(outcome.error().message));
         QCOMPARE(isHeld(), !isReleased);
     }
 

@@ -218,7 +218,7 @@ private slots:
         for (int holder = 0; holder < 2; ++holder) {
             const auto id = contender(lock, holder).value("id"_L1).toString();
             const auto planned = forced(name, id, {u"--dry-run"_s});
-            QVERIFY2(planned.out.contains("the others that hold it keep it"), planned.what());
+            QVERIFY2(planned.out.contains("the other holders keep the lock"), planned.what());
         }
         const auto released = forced(name, contender(lock, 0).value("id"_L1).toString());
         QVERIFY2(released.status == 0 && released.json().value("released"_L1).toBool(), released.what());
@@ -238,7 +238,7 @@ private slots:
         const auto waiter = contender(lock, 1).value("id"_L1).toString();
         const auto next = contender(lock, 2).value("id"_L1).toString();
         const auto planned = forced(u"ADVISORY#50"_s, waiter, {u"--method"_s, u"kill-waiter"_s, u"--dry-run"_s});
-        QVERIFY2(planned.out.contains("the readers right behind it, by the server: " + next.toUtf8()),
+        QVERIFY2(planned.out.contains("the readers right behind it (the server wakes them): " + next.toUtf8()),
                  planned.what());
     }
 

@@ -140,7 +140,7 @@ private slots:
         QVERIFY2(secondsLeft < 0 ? left == -1 : std::abs(left - secondsLeft * 1000) < 3000,
                  qPrintable(QString::number(left)));
         QCOMPARE(holderIn(lock).value("heldMs"_L1).toInteger(-1) >= 0, isAged);
-        QVERIFY2(refused.status != 0 && (refused.out + refused.err).contains("and run: "), refused.what());
+        QVERIFY2(refused.status != 0 && (refused.out + refused.err).contains(", then run: "), refused.what());
         QVERIFY2(taken.status != 0 && (taken.out + taken.err).contains("only its own clients take it"), taken.what());
     }
 

@@ -235,7 +235,7 @@ private slots:
         };
         if (isHidden(held->path)) { // nothing guards what may not be looked at
             const auto blind = forced({}, id);
-            QVERIFY2(blind.status == 4 && blind.err.contains("nothing was sent; check the permissions"),
+            QVERIFY2(blind.status == 4 && blind.err.contains("Nothing was sent. Check your permissions"),
                      blind.what());
             const auto alice = testing::run(connect(u"alice:secret@"_s) + QStringList{u"show"_s, lock, u"--json"_s});
             const auto hers = alice.json().value("lock"_L1).toObject().value("contenders"_L1).toArray()[0].toObject();

@@ -192,7 +192,7 @@ private slots:
         set({"ZADD", "render:slots:gpu", until, ann, until, bob});
         // Its rule names nobody who is woken: no other client's channel is guessed from the name.
         const auto quiet = force(u"redis:render:slots:gpu"_s, QString::fromLatin1(ann.mid(4)), {u"--dry-run"_s});
-        QVERIFY2(quiet.status == 0 && !quiet.out.contains("PUBLISH") && quiet.out.contains("nobody is told"),
+        QVERIFY2(quiet.status == 0 && !quiet.out.contains("PUBLISH") && quiet.out.contains("no client is notified"),
                  quiet.what());
         const auto slot = force(u"redis:render:slots:gpu"_s, QString::fromLatin1(ann.mid(4)), {u"--yes"_s});
         QVERIFY2(slot.status == 0, slot.what());

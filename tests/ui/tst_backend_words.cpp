@@ -208,7 +208,7 @@ private slots:
         ForceReleaseDialog dialog(backend, book, lock, plan->holder);
         auto *release = dialog.findChild<QPushButton *>(u"releaseButton"_s);
         QTRY_COMPARE(release->text(), u"KILL connection 13"_s);
-        QCOMPARE(dialog.facts().valueOf(u"Other locks lost"_s), u"not known"_s);
+        QCOMPARE(dialog.facts().valueOf(u"Other locks lost"_s), u"unknown"_s);
     }
 };
 

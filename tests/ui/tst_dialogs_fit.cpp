@@ -206,9 +206,10 @@ private slots:
         m_backend->on<PlanRelease>() = [held](const PlanRelease &) {
             operate::ForceReleasePlan plan{
                 .before = held, .holder = held.contenders[0].id, .guard = held.contenders[0].guard};
-            plan.alternatives = {u"its TTL runs out in 26 s unless the holder renews it; then it goes to who waits"_s,
-                                 u"let its lease end in 10 s, unless its holder renews it"_s,
-                                 u"have the client that holds it release it, or stop it"_s};
+            plan.alternatives = {
+                u"its TTL expires in 26 s unless the holder renews it; then one of the waiters gets it"_s,
+                u"shorten its lease to 10 s, unless its holder renews it"_s,
+                u"have the client that holds it release it, or stop it"_s};
             plan.commands = {u"EVALSHA redisson-force-release 5 orders:checkout … "_s
                              + u"fdaed7d2-12b1-4b23-b69c-40994ee5f8bb:1 "_s.repeated(3)};
             return plan;

@@ -210,9 +210,9 @@ private slots:
         connection(true, false);
         open(formRequest(EditKind::ZnodeSet, "/app/config"), nodeState("old"));
         value()->edit()->setPlainText(u"new"_s);
-        QCOMPARE(obstacle(), u"production: give a reason"_s);
+        QCOMPARE(obstacle(), u"Production: enter a reason."_s);
         part<QLineEdit>("reason")->setText(u"INC-7"_s);
-        QCOMPARE(obstacle(), u"type the name to go on"_s);
+        QCOMPARE(obstacle(), u"Type the name to continue."_s);
         part<QLineEdit>("typeName")->setText(u"/app/config"_s);
         QVERIFY(apply()->isEnabled());
     }
@@ -232,10 +232,10 @@ private slots:
             plan.before.hasField = query.request.field == "taken";
             return Result<EditPlan>(plan);
         };
-        QCOMPARE(obstacle(), u"a field needs a name"_s);
+        QCOMPARE(obstacle(), u"Enter the name of the field."_s);
         value()->edit()->setPlainText(u"7"_s);
         part<QLineEdit>("line")->setText(u"taken"_s);
-        QTRY_COMPARE(obstacle(), u"there is one of that name already"_s);
+        QTRY_COMPARE(obstacle(), u"An entry of that name already exists."_s);
         part<QLineEdit>("line")->setText(u"left"_s);
         QTRY_VERIFY2(apply()->isEnabled(), qPrintable(obstacle()));
         QCOMPARE(apply()->text(), u"Add the field"_s);
@@ -262,7 +262,7 @@ private slots:
     {
         connection(false, true);
         auto &dialog = open(formRequest(EditKind::ZnodeDelete, "/app/config"), nodeState("old"));
-        QCOMPARE(obstacle(), u"orders-zk is read-only: allow writes on it first"_s);
+        QCOMPARE(obstacle(), u"orders-zk is read-only. Allow writes on it first."_s);
         QVERIFY(!apply()->isEnabled());
         QSignalSpy armed(&dialog, &EditDialog::armRequested);
         part<QPushButton>("armButton")->click();
@@ -284,15 +284,16 @@ private slots:
         auto *banner = part<Banner>("locksBanner");
         QVERIFY(banner->isVisible());
         QVERIFY(banner->sentence().contains(u"10.0.3.7:56332"_s));
-        QCOMPARE(obstacle(), u"a lock here is held: tick that you know"_s);
+        QCOMPARE(obstacle(), u"A lock is held. Select the checkbox to confirm that you know."_s);
         part<QCheckBox>("acceptLocks")->setChecked(true);
-        QCOMPARE(obstacle(), u"type the number of nodes to go on"_s);
+        QCOMPARE(obstacle(), u"Type the number of nodes to continue."_s);
         part<QLineEdit>("typeName")->setText(u"3"_s);
         QVERIFY(apply()->isEnabled());
         // How much goes with it stands before the commands, which may be many lines.
         const auto banners = dialog.findChildren<Banner *>();
-        const auto much = std::ranges::find_if(
-            banners, [](const auto *said) { return said->sentence().contains(u"with it go 2 nodes"_s); });
+        const auto much = std::ranges::find_if(banners, [](const auto *said) {
+            return said->sentence().contains(u"2 nodes below it are deleted, too"_s);
+        });
         QVERIFY(much != banners.end());
         QTRY_VERIFY((*much)->mapTo(&dialog, QPoint()).y() < dialog.facts().mapTo(&dialog, QPoint()).y());
         // As high as its texts are, where the screen is.
@@ -316,10 +317,12 @@ private slots:
         open(formRequest(EditKind::ZnodeSet, "/app/config"), nodeState("old"));
         value()->edit()->setPlainText(u"new"_s);
         m_backend->on<ApplyEdit>() = [](const ApplyEdit &) {
-            return Result<EditOutcome>(Error{ErrorCode::Refused, u"it was changed: nothing was sent; look again"_s});
+            return Result<EditOutcome>(
+                Error{ErrorCode::Refused,
+                      u"it differs from the preview: its data has changed. Nothing was sent; check it again"_s});
         };
         apply()->click();
-        QTRY_VERIFY(part<Banner>("stateBanner")->sentence().contains(u"nothing was sent"_s));
+        QTRY_VERIFY(part<Banner>("stateBanner")->sentence().contains(u"Nothing was sent"_s));
         QVERIFY(!apply()->isVisible());
         m_backend->calls.clear();
         part<QPushButton>("lookAgain")->click();
@@ -351,7 +354,7 @@ private slots:
     {
         auto &dialog = open(formRequest(EditKind::ZnodeCreate, "/app"), nodeState("there"));
         part<QLineEdit>("line")->setText(u"/app/config"_s);
-        QTRY_COMPARE(obstacle(), u"/app/config is there already"_s);
+        QTRY_COMPARE(obstacle(), u"/app/config already exists"_s);
         m_backend->on<PlanEdit>() = [](const PlanEdit &query) {
             EditPlan plan;
             plan.request = query.request;
@@ -365,7 +368,7 @@ private slots:
         life->setCurrentIndex(1);
         QVERIFY(dialog.plan()->request.isEphemeral && !dialog.plan()->request.ttl && apply()->isEnabled());
         life->setCurrentIndex(2);
-        QCOMPARE(obstacle(), u"a time reads 500ms, 30s, 10m or 2h"_s);
+        QCOMPARE(obstacle(), u"Enter a time as 500ms, 30s, 10m or 2h."_s);
         part<QLineEdit>("ttl")->setText(u"30s"_s);
         QVERIFY2(apply()->isEnabled(), qPrintable(obstacle()));
         QVERIFY(!dialog.plan()->request.isEphemeral);
@@ -381,13 +384,13 @@ private slots:
         state.value = "b0f1";
         state.items = 4;
         auto &dialog = open(formRequest(EditKind::KeyExpire, "invoice-lock", "cache-redis"), state);
-        QCOMPARE(obstacle(), u"it has no time to live already"_s);
+        QCOMPARE(obstacle(), u"it already has no TTL"_s);
         // What cannot be read is not told of as if it were nothing.
         for (const auto &unread : {u"soon"_s, u"90"_s}) {
             part<QLineEdit>("line")->setText(unread);
             QVERIFY(!apply()->isEnabled());
-            QVERIFY(dialog.facts().valueOf(u"Will be sent"_s).startsWith(u"not known yet: a time reads"_s));
-            QCOMPARE(dialog.facts().valueOf(u"Taking it back"_s), QString());
+            QVERIFY(dialog.facts().valueOf(u"Will be sent"_s).startsWith(u"unknown: Enter a time as"_s));
+            QCOMPARE(dialog.facts().valueOf(u"Undo"_s), QString());
         }
         part<QLineEdit>("line")->setText(u"30s"_s);
         QVERIFY2(apply()->isEnabled(), qPrintable(obstacle()));

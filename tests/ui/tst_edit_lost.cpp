@@ -70,16 +70,16 @@ private slots:
         };
         m_backend.on<ApplyEdit>() = [this](const ApplyEdit &) {
             setState(ConnectionStatus::State::Broken);
-            return Result<EditOutcome>(Error{ErrorCode::UnknownOutcome, u"its answer lost"_s, true});
+            return Result<EditOutcome>(Error{ErrorCode::UnknownOutcome, u"its reply was lost"_s, true});
         };
     }
-    // "There must be no such key", it had said of the key that was to be deleted, and "too large to be kept here".
+    // "the key must not exist", it had said of the key that was to be deleted, and "too large to keep".
     void ofWhatIsGoneThereIsNoForm()
     {
         m_now = {};
         EditDialog dialog(m_backend, m_book, toDelete());
         dialog.show();
-        QTRY_VERIFY(said(dialog).contains(u"there is no key cache:page"_s));
+        QTRY_VERIFY(said(dialog).contains(u"key cache:page does not exist"_s));
         QVERIFY(!dialog.facts().isVisible());
         QVERIFY(!dialog.findChild<QPushButton *>(u"applyButton"_s)->isVisible());
         QVERIFY(dialog.findChild<QPushButton *>(u"lookAgain"_s)->isVisible());
@@ -99,7 +99,7 @@ private slots:
         QTRY_VERIFY(apply->isEnabled());
         QSignalSpy edited(&dialog, &EditDialog::edited);
         apply->click();
-        QTRY_VERIFY(said(dialog).contains(u"its answer lost"_s));
+        QTRY_VERIFY(said(dialog).contains(u"its reply was lost"_s));
         if (wasDone)
             m_now = {};
         m_backend.calls.clear();
@@ -111,7 +111,7 @@ private slots:
         }
         QTRY_COMPARE(edited.count(), 1);
         const auto outcome = edited[0][1].value<EditOutcome>();
-        QVERIFY2(outcome.message.contains(u"the answer was lost"_s), qPrintable(outcome.message));
+        QVERIFY2(outcome.message.contains(u"the reply was lost"_s), qPrintable(outcome.message));
         QVERIFY(outcome.undo);
         QCOMPARE(outcome.undo->kind, EditKind::KeyRestore);
         QVERIFY(!dialog.isVisible()); // the page says it, and offers to take it back
@@ -123,7 +123,7 @@ private slots:
         auto *apply = dialog.findChild<QPushButton *>(u"applyButton"_s);
         QTRY_VERIFY(apply->isEnabled());
         apply->click();
-        QTRY_VERIFY(said(dialog).contains(u"its answer lost"_s));
+        QTRY_VERIFY(said(dialog).contains(u"its reply was lost"_s));
         m_backend.on<PlanEdit>() = [](const PlanEdit &) {
             return Result<EditPlan>(Error{ErrorCode::NotConnected, u"not connected; nothing was sent"_s, true});
         };
@@ -131,7 +131,7 @@ private slots:
         dialog.findChild<QPushButton *>(u"lookAgain"_s)->click();
         QTRY_VERIFY(m_backend.wasCalled(u"planEdit key-delete cache-redis:cache:page"_s));
         QTRY_VERIFY(dialog.findChild<QPushButton *>(u"lookAgain"_s)->isVisible());
-        QVERIFY2(said(dialog).contains(u"its answer lost"_s), qPrintable(said(dialog)));
+        QVERIFY2(said(dialog).contains(u"its reply was lost"_s), qPrintable(said(dialog)));
     }
 };
 

@@ -182,9 +182,9 @@ private slots:
         QTest::addColumn<int>("later"); // by so many ms its lease ends later
         QTest::addColumn<QString>("said");
         QTest::newRow("renewed") << -1 << 20'000 << QString();
-        QTest::newRow("seen to be taken again") << 1'000 << 20'000 << u"has taken it again"_s;
-        QTest::newRow("its lease is another") << -1 << 1'000 << u"it may have let go"_s;
-        QTest::newRow("its lease is shorter") << -1 << -20'000 << u"it may have let go"_s;
+        QTest::newRow("seen to be taken again") << 1'000 << 20'000 << u"acquired it again"_s;
+        QTest::newRow("its lease is another") << -1 << 1'000 << u"may have released and re-acquired it"_s;
+        QTest::newRow("its lease is shorter") << -1 << -20'000 << u"may have released and re-acquired it"_s;
     }
     void aHoldThatWasTakenAgainIsNotTheOneOfTheForm()
     {
@@ -224,7 +224,7 @@ private slots:
         auto lock = formLock();
         lock.contenders.front().heldAtMost = atMost;
         openForm(lock);
-        const auto from = m_dialog->facts().valueOf(u"Takes it from"_s);
+        const auto from = m_dialog->facts().valueOf(u"Holder"_s);
         QVERIFY2(from.contains(u" · since "_s), qPrintable(from));
         QCOMPARE(from.endsWith(u" at the earliest"_s), atMost);
     }
@@ -235,8 +235,8 @@ private slots:
         lock.contenders[0].label = u"billing"_s;
         lock.contenders[1].label = u"stock"_s;
         openForm(lock);
-        QVERIFY2(m_dialog->facts().valueOf(u"Takes it from"_s).startsWith(u"billing · "_s),
-                 qPrintable(m_dialog->facts().valueOf(u"Takes it from"_s)));
+        QVERIFY2(m_dialog->facts().valueOf(u"Holder"_s).startsWith(u"billing · "_s),
+                 qPrintable(m_dialog->facts().valueOf(u"Holder"_s)));
         QVERIFY2(m_dialog->facts().valueOf(u"Next owner"_s).startsWith(u"stock · "_s),
                  qPrintable(m_dialog->facts().valueOf(u"Next owner"_s)));
         QCOMPARE(release()->text(), u"Release from billing (10.0.3.7)"_s);
@@ -254,7 +254,7 @@ private slots:
             return others;
         };
         openForm(twoHolders(), twoHolders().contenders[1].id);
-        QCOMPARE(told(), u"a and b — maybe as one MultiLock; the holder keeps what is not released"_s);
+        QCOMPARE(told(), u"a and b (possibly one MultiLock; the holder keeps the locks that are not released)"_s);
         QCOMPARE(holdersAsked, std::vector{twoHolders().contenders[1].id});
         verifyWhole({0, 0, 1366, 768});
         shoot(u"held-with"_s);
@@ -313,8 +313,8 @@ private slots:
             const QString id = QString::fromLatin1(query.plan.holder);
             return Error{
                 ErrorCode::Refused,
-                u"\"%1\" does not hold orders-zk:/locks/nightly-report (any more, or never did); nothing was "
-                u"sent; held by %1, %1"_s.arg(id)};
+                u"\"%1\" does not hold orders-zk:/locks/nightly-report (any more, or never did). Nothing was "
+                u"sent. It is held by %1, %1"_s.arg(id)};
         };
         release()->click();
         m_backend->deliverAnswers();
@@ -339,7 +339,7 @@ private slots:
         m_backend->notifyLocks({change(ChangeKind::Changed, m_onServer)});
         verifyWhole(screen);
         shoot(u"8-changed-%1"_s.arg(name));
-        button(u"Look again"_s)->click();
+        button(u"Refresh"_s)->click();
         QTRY_VERIFY(release()->isVisible());
         m_backend->on<ForceRelease>() = [this](const ForceRelease &query) {
             return operate::ForceReleaseOutcome{true, nextHolds(m_onServer),
@@ -375,7 +375,7 @@ private slots:
         notifyStatus(false, false);
         m_now += 10s;
         m_dialog->tick();
-        QVERIFY(alternatives->sentence().contains(u"its time is up: look again"_s));
+        QVERIFY(alternatives->sentence().contains(u"the lease has expired according to the last snapshot"_s));
     }
 
     void readsAgainWhenTheLockChangesUnderIt()
@@ -402,11 +402,10 @@ private slots:
         m_backend->notifyLocks({change(ChangeKind::Changed, lock)});
         QVERIFY(!release()->isVisible());
         QVERIFY2(word->text().startsWith(u"The holder is now 10.0.3.7"_s), qPrintable(word->text()));
-        QCOMPARE(state()->sentence(),
-                 u"10.0.3.7 let go of it meanwhile, and has taken it again. Nothing was sent."_s);
+        QCOMPARE(state()->sentence(), u"10.0.3.7 released it and acquired it again. Nothing was sent."_s);
         m_backend->notifyLocks({change(ChangeKind::Changed, m_onServer)});
         QCOMPARE(word->text(), u"The holder is now 10.0.3.8:56315 · …0042."_s);
-        auto *again = button(u"Look again"_s);
+        auto *again = button(u"Refresh"_s);
         QVERIFY(again);
         again->click();
         QTRY_VERIFY(release()->isVisible());
@@ -420,7 +419,7 @@ private slots:
         const auto lock = formLock();
         openForm(lock);
         m_backend->on<ForceRelease>() = [](const ForceRelease &) -> Result<operate::ForceReleaseOutcome> {
-            return Error{ErrorCode::Refused, u"it does not hold the lock any more"_s};
+            return Error{ErrorCode::Refused, u"it no longer holds the lock"_s};
         };
         release()->click();
         QTRY_VERIFY(part<QPushButton>("lookAgain")->isVisible());
@@ -445,7 +444,7 @@ private slots:
         QTRY_VERIFY(facts.valueOf(u"Rehearsed"_s)
                         .contains(u"%1 at 10.0.3.8:"_s.arg(QString::fromLatin1(lock.contenders[1].id))));
         QVERIFY(facts.valueOf(u"Rehearsed"_s)
-                    .contains(u"gets it next; 1 client is woken, if it is as assumed; "
+                    .contains(u"gets it next; 1 client is woken, if the assumptions hold; "
                               u"no other lock is lost"_s));
         QVERIFY(facts.valueOf(u"Rehearsed"_s).contains(u"assumed: "_s));
         QVERIFY(m_backend->calls.filter(u"forceRelease "_s).isEmpty());
@@ -465,7 +464,7 @@ private slots:
         m_onServer.contenders.pop_back();
         m_backend->notifyLocks({change(ChangeKind::Changed, m_onServer)});
         m_dialog->tick();
-        QTRY_COMPARE(facts.valueOf(u"Rehearsed"_s), u"The lock has changed since; rehearse again."_s);
+        QTRY_COMPARE(facts.valueOf(u"Rehearsed"_s), u"The lock has changed. Rehearse again."_s);
         QVERIFY(rehearse->isEnabled());
     }
 
@@ -491,11 +490,11 @@ private slots:
         auto lock = twoHolders();
         open(lock, lock.contenders[2].id);
         auto *state = part<ui::Banner>("stateBanner");
-        QVERIFY2(state->sentence().startsWith(u"Choose the one"_s), qPrintable(state->sentence()));
+        QVERIFY2(state->sentence().startsWith(u"Select the holder"_s), qPrintable(state->sentence()));
         lock.contenders.erase(lock.contenders.begin());
         m_backend->notifyLocks({change(ChangeKind::Changed, lock)});
         QVERIFY(!part<QComboBox>("pickHolder")->isVisible());
-        QCOMPARE(state->sentence(), u"Several held it before. Nothing was sent."_s);
+        QCOMPARE(state->sentence(), u"It had several holders before. Nothing was sent."_s);
         QVERIFY(m_backend->calls.filter(u"planForceRelease"_s).isEmpty());
         emit state->actionRequested();
         QTRY_VERIFY(release()->isVisible());
@@ -516,8 +515,8 @@ private slots:
         auto *said = part<ui::Banner>("waiterBanner");
         QVERIFY(said->isVisible());
         QCOMPARE(said->sentence(),
-                 u"10.0.3.8:56315 · …0042, chosen in the queue, waits and holds nothing: this is about "
-                 u"10.0.3.7, which holds the lock."_s);
+                 u"10.0.3.8:56315 · …0042 is waiting and does not hold the lock. This dialog releases it "
+                 u"from its holder, 10.0.3.7."_s);
     }
 
     void writesAreAllowedFromTheForm()
@@ -534,7 +533,7 @@ private slots:
         notifyStatus(true, false);
         QVERIFY(!arm->isVisible());
         QCOMPARE(m_dialog->focusWidget(), part<QLineEdit>("reason")); // not the button beside it
-        QCOMPARE(part<QLabel>("obstacle")->text(), u"type the lock’s name to release"_s);
+        QCOMPARE(part<QLabel>("obstacle")->text(), u"Type the lock’s name to release it."_s);
         QVERIFY(part<QLabel>("environment")->text().startsWith(u"PROD · "_s));
     }
 

@@ -79,8 +79,8 @@ class TestReleaseWays : public QObject {
     {
         auto *box = part<QComboBox>("way");
         static const std::map<ReleaseAction, QString> starts{{ReleaseAction::Revoke, u"Ask "_s},
-                                                             {ReleaseAction::KillWaiter, u"Take the chosen"_s},
-                                                             {ReleaseAction::Release, u"Take the lock"_s},
+                                                             {ReleaseAction::KillWaiter, u"Remove the selected"_s},
+                                                             {ReleaseAction::Release, u"Force-release the lock"_s},
                                                              {ReleaseAction::EndLease, u"End the lease"_s}};
         for (int i = 0; i < box->count(); ++i) {
             if (!box->itemText(i).startsWith(starts.at(way)))
@@ -125,7 +125,7 @@ private slots:
             return operate::planWay(m_onServer, query.contender, query.way);
         };
         m_backend->on<ForceRelease>() = [this](const ForceRelease &) {
-            operate::ForceReleaseOutcome outcome{false, m_onServer, u"it holds it still"_s};
+            operate::ForceReleaseOutcome outcome{false, m_onServer, u"it still holds the lock"_s};
             outcome.done = true;
             return outcome;
         };
@@ -155,14 +155,14 @@ private slots:
         openForm(revocable(), {}, screen);
         auto *box = part<QComboBox>("way");
         QCOMPARE(box->count(), 2);
-        QVERIFY(box->itemText(0).startsWith(u"Ask 10.0.3.7 to let go"_s)); // gentlest first
-        QVERIFY(box->currentText().startsWith(u"Take the lock"_s));
+        QVERIFY(box->itemText(0).startsWith(u"Ask 10.0.3.7 to release it"_s)); // least disruptive first
+        QVERIFY(box->currentText().startsWith(u"Force-release the lock"_s));
         shoot(*m_dialog, u"way-1-release-"_s + name);
         pick(ReleaseAction::Revoke);
-        QTRY_VERIFY(part<QPushButton>("releaseButton")->text().contains(u"to let go"_s));
+        QTRY_VERIFY(part<QPushButton>("releaseButton")->text().contains(u"to release the lock"_s));
         auto &facts = m_dialog->facts();
         QVERIFY(facts.valueOf(u"Will be sent"_s).contains(u"__REVOKE__"_s));
-        QVERIFY(facts.valueOf(u"Who gets it then"_s).contains(u"when the holder lets go"_s));
+        QVERIFY(facts.valueOf(u"Next owner"_s).contains(u"when the holder releases the lock"_s));
         QVERIFY(facts.valueOf(u"Other locks lost"_s).isEmpty());
         QVERIFY(!part<QPushButton>("rehearseButton")->isVisible());
         QVERIFY(m_dialog->asCommand().contains(u"--method revoke"_s));
@@ -201,12 +201,12 @@ private slots:
         openForm(lock);
         auto *box = part<QComboBox>("way");
         QCOMPARE(box->count(), 2);
-        QVERIFY(box->currentText().startsWith(u"Take the lock"_s)); // unless somebody picks more
+        QVERIFY(box->currentText().startsWith(u"Force-release the lock"_s)); // unless somebody picks more
         pick(ReleaseAction::EndLease);
         QTRY_VERIFY(part<QPushButton>("releaseButton")->text().startsWith(u"End the lease"_s));
         auto &facts = m_dialog->facts();
         QVERIFY(facts.valueOf(u"Will be sent"_s).contains(u"lease revoke"_s));
-        QVERIFY(facts.valueOf(u"All its keys"_s).contains(u"services/web"_s));
+        QVERIFY(facts.valueOf(u"Keys of the lease"_s).contains(u"services/web"_s));
         QVERIFY(m_dialog->asCommand().contains(u"--method end-lease"_s));
         shoot(*m_dialog, u"way-5-end-lease"_s);
         m_backend->on<PlanRelease>() = scripted;
@@ -225,8 +225,7 @@ private slots:
         QCOMPARE(m_dialog->holder(), lock.contenders[0].id); // the form is still about that lock's holder
         shoot(*m_dialog, u"way-4-waiter"_s);
         pick(ReleaseAction::Release);
-        QTRY_VERIFY(
-            m_dialog->facts().valueOf(u"Takes it from"_s).contains(QString::fromLatin1(lock.contenders[0].id)));
+        QTRY_VERIFY(m_dialog->facts().valueOf(u"Holder"_s).contains(QString::fromLatin1(lock.contenders[0].id)));
     }
 
     void productionWantsTheNameAndAReason()
@@ -236,7 +235,7 @@ private slots:
         auto *release = part<QPushButton>("releaseButton");
         part<QLineEdit>("typeName")->setText(u"/locks/nightly-report"_s);
         QVERIFY(!release->isEnabled());
-        QCOMPARE(part<QLabel>("obstacle")->text(), u"say why: it is recorded"_s);
+        QCOMPARE(part<QLabel>("obstacle")->text(), u"Enter a reason. It is recorded."_s);
         part<QLineEdit>("reason")->setText(u"INC-4411"_s);
         QVERIFY(release->isEnabled());
         QTest::keyClick(m_dialog.get(), Qt::Key_Return, Qt::ControlModifier);
@@ -301,7 +300,7 @@ private slots:
         auto *release = partOf<QPushButton>(dialog, "releaseButton");
         auto *count = partOf<QLineEdit>(dialog, "typeCount");
         QVERIFY(!release->isEnabled());
-        QCOMPARE(partOf<QLabel>(dialog, "obstacle")->text(), u"type 30 to release them"_s);
+        QCOMPARE(partOf<QLabel>(dialog, "obstacle")->text(), u"Type 30 to release them."_s);
         QVERIFY(partOf<QLabel>(dialog, "environment")->text().contains(u"orders-zk"_s));
         count->setText(u"29"_s);
         QVERIFY(!release->isEnabled());
@@ -317,14 +316,14 @@ private slots:
             operate::BulkReport report;
             report.done.assign(query.targets.begin(), query.targets.begin() + 11);
             report.stoppedAt = query.targets[11];
-            report.why = u"it does not hold it any more"_s;
+            report.why = u"it no longer holds the lock"_s;
             report.left.assign(query.targets.begin() + 12, query.targets.end());
             return report;
         };
         release->click();
         auto *state = partOf<ui::Banner>(dialog, "bulkState");
         QTRY_VERIFY(state->sentence().contains(u"18 were not touched"_s));
-        QVERIFY(state->sentence().contains(u"/locks/job-12: it does not hold it any more"_s));
+        QVERIFY(state->sentence().contains(u"/locks/job-12: it no longer holds the lock"_s));
         QCOMPARE(m_backend->last<BulkRelease>()->targets.size(), std::size_t(30));
         QCOMPARE(model->index(10, ui::BulkModel::Outcome).data().toString(), u"done"_s);
         QCOMPARE(model->index(11, ui::BulkModel::Outcome).data().toString(), u"stopped here"_s);
@@ -342,11 +341,11 @@ private slots:
         QStringList said;
         for (const auto *label : dialog.findChildren<QLabel *>())
             said << label->text();
-        QVERIFY2(said.contains(u"2 locks are taken from their 3 holders."_s), qPrintable(said.join(u'|')));
+        QVERIFY2(said.contains(u"This releases 2 locks from their 3 holders."_s), qPrintable(said.join(u'|')));
         QCOMPARE(partOf<QPushButton>(dialog, "releaseButton")->text(), u"Release 3 holders, one after the other"_s);
     }
 
-    // A stale entry waits, too: "7 locks are taken from their holders", it had said of six and a dead waiter.
+    // A stale entry waits, too: "This releases 7 locks from their holders", it had said of six and a dead waiter.
     void whoOnlyWaitsHoldsNothing()
     {
         auto all = targets(3);
@@ -359,9 +358,9 @@ private slots:
             QStringList said;
             for (const auto *label : dialog.findChildren<QLabel *>())
                 said << label->text();
-            const auto wanted = isMixed
-                                    ? u"2 locks are taken from their holders. 1 waiter is taken out of its queue."_s
-                                    : u"1 waiter is taken out of its queue."_s;
+            const auto wanted =
+                isMixed ? u"This releases 2 locks from their holders. This removes 1 waiter from its queue."_s
+                        : u"This removes 1 waiter from its queue."_s;
             QVERIFY2(said.contains(wanted), qPrintable(said.join(u'|')));
             QVERIFY(partOf<QPushButton>(dialog, "releaseButton")->text().startsWith(u"Remove "_s));
         }

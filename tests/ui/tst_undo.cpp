@@ -89,18 +89,18 @@ private slots:
         };
         using enum EditKind;
         row("create", ZnodeCreate, ZnodeDelete, u"Undo the creation of"_s, u"Undo: delete it"_s);
-        row("data", ZnodeSet, ZnodeSet, u"Undo the edit of the data of"_s, u"Undo: set the data back"_s);
-        row("ACL", ZnodeAcl, ZnodeAcl, u"Undo the edit of the ACL of"_s, u"Undo: set the ACL back"_s);
+        row("data", ZnodeSet, ZnodeSet, u"Undo the edit of the data of"_s, u"Undo: restore the data"_s);
+        row("ACL", ZnodeAcl, ZnodeAcl, u"Undo the edit of the ACL of"_s, u"Undo: restore the ACL"_s);
         row("delete", ZnodeDelete, ZnodeRestore, u"Undo the deletion of"_s, u"Undo: create it again"_s);
-        row("restore", ZnodeRestore, ZnodeDelete, u"Undo the restoring of"_s, u"Undo: delete it"_s);
+        row("restore", ZnodeRestore, ZnodeDelete, u"Undo the restore of"_s, u"Undo: delete it"_s);
         row("new key", KeySet, KeyDelete, u"Undo the creation of"_s, u"Undo: delete it"_s);
-        row("key", KeySet, KeySet, u"Undo the edit of"_s, u"Undo: set it back"_s);
+        row("key", KeySet, KeySet, u"Undo the edit of"_s, u"Undo: restore the value"_s);
         row("rename", KeyRename, KeyRename, u"Undo the renaming to"_s, u"Undo: rename it back"_s);
         row("last field", FieldDelete, KeyRestore, u"Undo the deletion of"_s, u"Undo: create it again"_s);
         row("new field", FieldSet, FieldDelete, u"Undo the creation of"_s, u"Undo: delete the field"_s);
         const auto life = u"Undo the change of the time to live of"_s;
         row("EXPIRE", KeyExpire, KeyExpire, life, u"Undo: remove the time to live"_s);
-        row("PERSIST", KeyExpire, KeyExpire, life, u"Undo: set the time to live back"_s, true);
+        row("PERSIST", KeyExpire, KeyExpire, life, u"Undo: restore the time to live"_s, true);
     }
     void theFormSaysWhatItUndoes()
     {
@@ -160,7 +160,7 @@ private slots:
         page().table().setFocus();
         pressUndo();
         QTRY_VERIFY(form() && form()->plan() && act()->isEnabled());
-        QCOMPARE(act()->text(), u"Undo: set the data back"_s);
+        QCOMPARE(act()->text(), u"Undo: restore the data"_s);
         const auto labels = form()->findChildren<QLabel *>();
         QVERIFY(std::ranges::any_of(
             labels, [](const auto *label) { return label->text() == u"Undo the edit of the data of"_s; }));

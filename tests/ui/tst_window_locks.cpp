@@ -56,7 +56,7 @@ operate::ForceReleasePlan planOf(const LockSnapshot &lock)
     plan.nextHolder = lock.contenders[1].id;
     plan.wakes = u"1 waiter, by the deletion; nothing else to publish"_s;
     plan.alternatives = {u"have the client at 10.0.3.7:56332 release it, or stop it"_s};
-    plan.warnings = {u"the old holder may still believe it holds the lock"_s};
+    plan.warnings = {u"the old holder may still act as if it holds the lock"_s};
     return plan;
 }
 
@@ -270,7 +270,7 @@ private slots:
         m_backend->on<PlanRelease>() = [&](const PlanRelease &) {
             auto plan = planOf(lock);
             plan.exact = false;
-            plan.risk = u"the value \"1\" is one that another holder may write as well"_s;
+            plan.risk = u"the value \"1\" is not unique to this holder"_s;
             plan.warnings << plan.risk;
             return plan;
         };
@@ -280,7 +280,7 @@ private slots:
         auto *accept = dialog->findChild<QCheckBox *>(u"acceptRisk"_s);
         QVERIFY(accept->isVisible() && !accept->isChecked());
         QVERIFY(!release->isEnabled());
-        QVERIFY(dialog->findChild<QLabel *>(u"obstacle"_s)->text().contains(u"tick"_s));
+        QVERIFY(dialog->findChild<QLabel *>(u"obstacle"_s)->text().contains(u"checkbox"_s));
         QVERIFY(dialog->asCommand().contains(u"--not-exact"_s));
         accept->click();
         QVERIFY(release->isEnabled());

@@ -266,7 +266,7 @@ private slots:
         QVERIFY(file.append(intent("zk:/d")));
         const auto problems = problemsOf(file);
         QCOMPARE(problems.size(), 1);
-        QVERIFY2(problems.front().contains(u"line 2: was written when"_s), qPrintable(problems.front()));
+        QVERIFY2(problems.front().contains(u"line 2: was written while"_s), qPrintable(problems.front()));
     }
 
     // It may have died between the record and its hash beside it.
@@ -314,7 +314,7 @@ private slots:
         overwrite(file.path(), contents(file.path()) + "hello\n");
         problems.clear();
         QVERIFY(file.read(&problems));
-        QVERIFY2(problems.value(1).contains(u"line 4: is no audit record"_s), qPrintable(problems.value(1)));
+        QVERIFY2(problems.value(1).contains(u"line 4: is not an audit record"_s), qPrintable(problems.value(1)));
     }
 
     void recordsLargerThanABlockAreFollowed()

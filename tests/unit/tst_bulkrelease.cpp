@@ -94,7 +94,7 @@ struct BulkWorld {
         ForceReleaseOutcome outcome;
         outcome.released = outcome.done = true;
         outcome.isRecorded = sent != unrecordedAt;
-        outcome.message = outcome.isRecorded ? QString() : u"the result is missing in the audit file"_s;
+        outcome.message = outcome.isRecorded ? QString() : u"The result is missing in the audit log"_s;
         co_return outcome;
     }
     Task<void> keep(std::vector<BulkTarget> targets, BulkTools tools, std::optional<BulkReport> *kept)
@@ -205,7 +205,7 @@ private slots:
         world.unrecordedAt = 1;
         const auto report = world.run(targetsOfSession(pointersTo(locks), ConnectionName("zk"), u"0x10"_s));
         QCOMPARE(world.sent, 1);
-        QVERIFY(report.stoppedAt && report.why.contains(u"missing in the audit file"_s));
+        QVERIFY(report.stoppedAt && report.why.contains(u"missing in the audit log"_s));
         QVERIFY(world.locks.contains("/locks/2"));
     }
 
@@ -238,7 +238,7 @@ private slots:
                 continue;
             }
             QVERIFY(report.done.empty() && report.stoppedAt);
-            QVERIFY2(report.why.contains(u"took it again"_s), qPrintable(report.why));
+            QVERIFY2(report.why.contains(u"acquired it again"_s), qPrintable(report.why));
             QCOMPARE(world.sent, 0);
         }
     }
@@ -292,7 +292,7 @@ private slots:
         world.alsoLost = {locks[1].lock.name, "shop.orders#id=7"};
         const auto stopped = world.run(targets);
         QVERIFY(stopped.done.empty() && stopped.stoppedAt && world.sent == 0);
-        QVERIFY2(stopped.why.contains(u"it also holds shop.orders#id=7;"_s), qPrintable(stopped.why));
+        QVERIFY2(stopped.why.contains(u"it also holds shop.orders#id=7."_s), qPrintable(stopped.why));
         world.alsoLost = {locks[1].lock.name};
         QCOMPARE(world.run(targets).done.size(), std::size_t(1));
     }
@@ -332,7 +332,7 @@ private slots:
         const auto report = world.run(targets);
         QCOMPARE(report.done.size(), std::size_t(1));
         QCOMPARE(world.sent, 1);
-        QVERIFY2(report.why.contains(u"not left behind any more"_s), qPrintable(report.why));
+        QVERIFY2(report.why.contains(u"no longer a leftover entry"_s), qPrintable(report.why));
     }
 
     void theWaysOfAZooKeeperQueue()

@@ -91,7 +91,7 @@ private slots:
         w.tree.put("/app/config", 5, 0, "old", 3);
         auto plan = w.plan(request(EditKind::ZnodeSet, "/app/config"));
         plan->request.value = "new";
-        QVERIFY(previewOf(*plan).warnings.last().endsWith(u"the new one is changed"_s));
+        QVERIFY(previewOf(*plan).warnings.last().contains(u"the new node is changed: "_s));
         w.tree.before[u"set"_s] = [&] { w.tree.put("/app/config", 5, 0, "theirs", 4); };
         const auto outcome = w.apply(*plan);
         QVERIFY(!outcome);
@@ -125,10 +125,11 @@ private slots:
         QVERIFY(plan);
         QCOMPARE(plan->before.below.size(), std::size_t(3));
         const auto preview = previewOf(*plan);
-        QVERIFY(preview.warnings.contains(u"with it go 3 nodes below it"_s));
-        QVERIFY2(preview.warnings.last().endsWith(u"the new one is deleted"_s), qPrintable(preview.warnings.last()));
+        QVERIFY(preview.warnings.contains(u"3 nodes below it are deleted, too"_s));
+        QVERIFY2(preview.warnings.last().endsWith(u"compares versions, not node identity"_s),
+                 qPrintable(preview.warnings.last()));
         QVERIFY2(preview.undo.contains(u"not the 1 ephemeral"_s), qPrintable(preview.undo));
-        QVERIFY2(preview.undo.contains(u"was a container or had a TTL"_s), qPrintable(preview.undo));
+        QVERIFY2(preview.undo.contains(u"Former container and TTL nodes"_s), qPrintable(preview.undo));
         const auto outcome = w.apply(*plan);
         QVERIFY(outcome && outcome->done);
         QCOMPARE(w.writes(),
@@ -182,8 +183,8 @@ private slots:
         };
         const auto outcome = w.run(applyEdit(*plan, tools, u"INC-7"_s, Deadline::never()));
         QVERIFY(outcome && !outcome->done);
-        QVERIFY2(outcome->message.contains(u"Of one more it is not known"_s), qPrintable(outcome->message));
-        QVERIFY(!outcome->message.contains(u"as they were"_s));
+        QVERIFY2(outcome->message.contains(u"The outcome of one more is unknown"_s), qPrintable(outcome->message));
+        QVERIFY(!outcome->message.contains(u"are unchanged"_s));
         QVERIFY(w.records().back().outcome.contains(u"then: unknown: "_s));
     }
     void afterALostAnswerIsLookedAtWhatThePreviewLookedAt()
@@ -204,7 +205,7 @@ private slots:
         auto numbered = request(EditKind::ZnodeCreate, "/app/n-");
         numbered.isSequential = true;
         const auto created = said(numbered);
-        QVERIFY2(created.endsWith(u"look into its folder"_s), qPrintable(created));
+        QVERIFY2(created.endsWith(u"check its parent node"_s), qPrintable(created));
         // A rename that may not have been done: nobody knows of its new name.
         tools.read = [](EditRequest edit, Deadline) -> Task<Result<EditState>> {
             EditState state;
@@ -247,7 +248,8 @@ private slots:
         w.tree.put("/app/new", 9, 0x55);
         const auto outcome = w.apply(*plan);
         QVERIFY(!outcome);
-        QVERIFY2(outcome.error().message.contains(u"/app/new is new there"_s), qPrintable(outcome.error().message));
+        QVERIFY2(outcome.error().message.contains(u"/app/new is a new node below it"_s),
+                 qPrintable(outcome.error().message));
         QCOMPARE(w.writes(), QStringList());
     }
     void aHeldLockIsNamedAndHasToBeAccepted()
@@ -299,7 +301,7 @@ private slots:
             }
             QVERIFY(!outcome);
             QCOMPARE(outcome.error().code, ErrorCode::Refused);
-            QVERIFY2(outcome.error().message.contains(u"took it again"_s), qPrintable(outcome.error().message));
+            QVERIFY2(outcome.error().message.contains(u"acquired it again"_s), qPrintable(outcome.error().message));
             QCOMPARE(w.writes(), QStringList());
         }
     }
@@ -351,7 +353,7 @@ private slots:
         w.tree.put("/app", 1, 0);
         auto plan = w.plan(request(EditKind::ZnodeAcl, "/app"));
         plan->request.acls = {{zk::perms::all, "digest", digestId("ops", "hunter2")}};
-        QVERIFY(previewOf(*plan).warnings.join(u' ').contains(u"may change the ACL again"_s));
+        QVERIFY(previewOf(*plan).warnings.join(u' ').contains(u"can change the ACL again"_s));
         const auto outcome = w.apply(*plan);
         QVERIFY(outcome && outcome->done && outcome->undo);
         QCOMPARE(outcome->undo->acls, zk::openAcl());
@@ -397,7 +399,7 @@ private slots:
         plan.request.value = "x";
         QVERIFY(!editError(plan));
         QCOMPARE(previewOf(plan).commands.last(), u"create /app/new ephemeral, 1 byte"_s);
-        QVERIFY(previewOf(plan).warnings.join(u' ').contains(u"goes with it"_s));
+        QVERIFY(previewOf(plan).warnings.join(u' ').contains(u"is deleted with it"_s));
         plan.request.ttl = std::chrono::seconds(30);
         QVERIFY(editError(plan));
         plan.request.isEphemeral = false;
@@ -407,20 +409,19 @@ private slots:
         plan.request.ttl = std::chrono::milliseconds(0);
         QVERIFY(editError(plan));
     }
-    // Not "set back to the ACL there was" beside a warning that nobody could.
+    // Not "restore the previous ACL" beside a warning that nobody could.
     void anAclThatNobodyMayChangeAgainIsNotTakenBack()
     {
         EditWorld w;
         w.tree.put("/app", 1, 0);
         auto plan = w.plan(request(EditKind::ZnodeAcl, "/app"));
         plan->request.acls = {{zk::perms::read | zk::perms::write, "world", "anyone"}};
-        QVERIFY(previewOf(*plan).undo.contains(u"cannot be taken back"_s));
-        QVERIFY(previewOf(*plan).warnings.join(u' ').contains(u"nobody but a superuser"_s));
+        QVERIFY(previewOf(*plan).undo.contains(u"cannot be undone"_s));
+        QVERIFY(previewOf(*plan).warnings.join(u' ').contains(u"only a superuser"_s));
         const auto outcome = w.apply(*plan);
         QVERIFY(outcome && outcome->done && !outcome->undo);
         plan->request.acls.push_back({zk::perms::admin, "digest", "ops:x"});
-        QCOMPARE(previewOf(*plan).undo,
-                 u"set back to the ACL there was, if you are whom an entry with the letter a names"_s);
+        QCOMPARE(previewOf(*plan).undo, u"restore the previous ACL, if you have the letter a in an entry"_s);
     }
     void aHiddenHashIsNotWrittenBack()
     {
@@ -428,7 +429,7 @@ private slots:
         plan.before.exists = true;
         plan.before.acls = {{zk::perms::all, "digest", "ops:x"}};
         plan.request = request(EditKind::ZnodeAcl, "/app");
-        QVERIFY(previewOf(plan).undo.contains(u"cannot be taken back"_s));
+        QVERIFY(previewOf(plan).undo.contains(u"cannot be undone"_s));
         plan.request.acls = {{zk::perms::read, "digest", "ops:x"}};
         QVERIFY(editError(plan));
     }

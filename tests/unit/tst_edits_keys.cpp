@@ -53,7 +53,7 @@ private slots:
         QVERIFY(!editError(plan));
         const auto preview = previewOf(plan);
         QVERIFY(!preview.exact);
-        QVERIFY2(preview.undo.contains(u"cannot be taken back"_s), qPrintable(preview.undo));
+        QVERIFY2(preview.undo.contains(u"cannot be undone"_s), qPrintable(preview.undo));
     }
     // As redis-cli reads it; and what had no end is given none back.
     void quotesInValuesAreEscapedAndATtlThatWasNotThereIsTakenAway()
@@ -68,15 +68,15 @@ private slots:
         QVERIFY2(preview.commands.back().contains(u"HSET h \"f\\\"g\" \"c \\\"d\\\" \\\\\""_s),
                  qPrintable(preview.commands.back()));
         QVERIFY2(preview.guard.contains(u"holds \"a \\\"b\\\"\""_s), qPrintable(preview.guard));
-        QVERIFY2(preview.undo.startsWith(u"give the field back"_s), qPrintable(preview.undo));
+        QVERIFY2(preview.undo.startsWith(u"restore the field's value"_s), qPrintable(preview.undo));
         plan.before.hasField = false;
         QVERIFY2(previewOf(plan).undo.startsWith(u"delete the field again"_s), qPrintable(previewOf(plan).undo));
         plan.request = request(EditKind::KeyExpire, "h");
         plan.request.ttl = std::chrono::hours(1);
-        QCOMPARE(previewOf(plan).undo, u"take its TTL away again"_s);
+        QCOMPARE(previewOf(plan).undo, u"remove its TTL again"_s);
         plan.before.ttl = std::chrono::seconds(10);
         plan.before.expiryMs = 1'700'000'000'000;
-        QVERIFY(previewOf(plan).undo.contains(u"the end it had"_s));
+        QVERIFY(previewOf(plan).undo.contains(u"its previous expiry time"_s));
     }
     // The key goes with it: what is said before is of the key.
     void aLastFieldIsTakenBackAsItsKey()
@@ -89,11 +89,11 @@ private slots:
         plan.before.ttl = std::chrono::seconds(10);
         plan.request = request(EditKind::FieldDelete, "h");
         plan.request.field = "f";
-        QVERIFY(previewOf(plan).undo.startsWith(u"give the field back"_s));
+        QVERIFY(previewOf(plan).undo.startsWith(u"restore the field's value"_s));
         plan.before.items = 1;
-        QVERIFY2(previewOf(plan).undo.contains(u"does not say when a key ends"_s), qPrintable(previewOf(plan).undo));
+        QVERIFY2(previewOf(plan).undo.contains(u"does not report the exact"_s), qPrintable(previewOf(plan).undo));
         plan.before.expiryMs = 1'700'000'000'000;
-        QVERIFY(previewOf(plan).undo.contains(u"the end it had"_s));
+        QVERIFY(previewOf(plan).undo.contains(u"its expiry time"_s));
     }
 };
 

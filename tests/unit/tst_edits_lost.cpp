@@ -129,7 +129,7 @@ private slots:
         const auto found = foundDone(plan, now);
         QCOMPARE(found.has_value(), isDone);
         QCOMPARE(found && found->undo, hasUndo);
-        QVERIFY(!found || found->message.contains(u"whether this one did it or another"_s));
+        QVERIFY(!found || found->message.contains(u"This edit or another client made it"_s));
     }
     void allThatWentWithANodeComesBack()
     {
@@ -168,7 +168,7 @@ private slots:
         const auto outcome = w.apply(*plan);
         QCOMPARE(bool(outcome), answer < 0);
         const auto message = outcome ? outcome->message : outcome.error().message;
-        QVERIFY2(message.contains(u"the result is missing in the audit file: "_s), qPrintable(message));
+        QVERIFY2(message.contains(u"The result is missing in the audit log: "_s), qPrintable(message));
     }
     // It had been asked once, at the moment at which the connection broke, and then was not known for good.
     void aConnectionThatComesBackIsWaitedFor_data()
@@ -196,7 +196,7 @@ private slots:
         QVERIFY(outcome);
         QCOMPARE(bool(*outcome), isFound);
         const auto record = w.records().back();
-        QVERIFY(record.outcome.startsWith(isFound ? u"answer lost; seen done: "_s : u"unknown: "_s));
+        QVERIFY(record.outcome.startsWith(isFound ? u"reply lost; found done: "_s : u"unknown: "_s));
         QCOMPARE(record.isDone, isFound);
         QCOMPARE(w.records().back().after.isEmpty(), !isFound);
         if (isFound) {
@@ -204,7 +204,7 @@ private slots:
             return;
         }
         const auto said = outcome->error().message;
-        QVERIFY2(said.contains(u"could not be read again: there is no connection"_s), qPrintable(said));
+        QVERIFY2(said.contains(u"could not be re-read: not connected"_s), qPrintable(said));
         QVERIFY2(!said.contains(u"nothing was sent"_s), qPrintable(said)); // beside "the request was sent"
     }
 };

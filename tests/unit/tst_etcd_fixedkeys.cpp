@@ -173,7 +173,7 @@ private slots:
         QCOMPARE(plan->commands,
                  QStringList{u"txn: if create_revision(/locks/orders) = 11 and lease(/locks/orders) = 7 "
                              "then delete /locks/orders"_s});
-        QCOMPARE(plan->wakes, u"nobody is known to wait; pollers see it at their next try"_s);
+        QCOMPARE(plan->wakes, u"no waiter is visible; clients that poll notice it at their next attempt"_s);
         const auto ending = operate::planWay(lock, "7@11", operate::ReleaseAction::EndLease);
         QVERIFY(ending && ending->wakes == plan->wakes);
         const auto rehearsal = rehearse::rehearse(*plan);

@@ -65,7 +65,7 @@ private slots:
         const auto outcome = w.release(queue());
         QVERIFY(outcome);
         QVERIFY(outcome->released);
-        QVERIFY2(outcome->message.contains(u"held by %1 now"_s.arg(label(nodeName(1)))),
+        QVERIFY2(outcome->message.contains(u"it is now held by %1"_s.arg(label(nodeName(1)))),
                  qPrintable(outcome->message));
         QVERIFY(!w.tree.nodes.contains(ZPath(contender(0).guard.znode().path)));
         QVERIFY(w.tree.nodes.contains(ZPath(contender(1).guard.znode().path)));
@@ -122,11 +122,11 @@ private slots:
     {
         QTest::addColumn<int>("change");
         QTest::addColumn<QString>("says");
-        QTest::newRow("vanished") << 0 << u"gone already"_s;
-        QTest::newRow("a row nobody waits for, not shown") << 4 << u"still holds it is not known"_s;
-        QTest::newRow("another holds") << 1 << u"gone already"_s;
-        QTest::newRow("same name, new node") << 2 << u"not what it was in the preview"_s;
-        QTest::newRow("waits now") << 3 << u"not what it was in the preview"_s;
+        QTest::newRow("vanished") << 0 << u"no longer exists"_s;
+        QTest::newRow("a row nobody waits for, not shown") << 4 << u"still holds it is unknown"_s;
+        QTest::newRow("another holds") << 1 << u"no longer exists"_s;
+        QTest::newRow("same name, new node") << 2 << u"differs from the preview"_s;
+        QTest::newRow("waits now") << 3 << u"differs from the preview"_s;
     }
     void whatChangedBetweenPreviewAndConfirmIsLeftAlone()
     {
@@ -210,7 +210,7 @@ private slots:
             }
             QVERIFY(!outcome);
             QCOMPARE(outcome.error().code, ErrorCode::Refused);
-            QVERIFY2(outcome.error().message.contains(u"took it again"_s), qPrintable(outcome.error().message));
+            QVERIFY2(outcome.error().message.contains(u"acquired it again"_s), qPrintable(outcome.error().message));
             QCOMPARE(w.outcomes(), QStringList());
             QVERIFY(w.store.sent.empty());
         }
@@ -281,7 +281,7 @@ private slots:
             QCOMPARE(outcome->released, second == 0);
         else
             QCOMPARE(outcome.error().code, ErrorCode::UnknownOutcome);
-        const QStringList written{u"answer lost; seen gone"_s, u"answer lost; seen still held"_s, u"unknown"_s};
+        const QStringList written{u"reply lost; found released"_s, u"reply lost; found still held"_s, u"unknown"_s};
         QCOMPARE(w.outcomes(), (QStringList{u"intent"_s, u"result: "_s + written[second]}));
         QCOMPARE(w.audit.read(nullptr)->back().isDone, second == 0);
     }
@@ -314,7 +314,7 @@ private slots:
         const auto outcome = w.release(*plan);
         QCOMPARE(bool(outcome), answer < 0);
         const auto message = outcome ? outcome->message : outcome.error().message;
-        QVERIFY2(message.contains(u"the result is missing in the audit file: "_s), qPrintable(message));
+        QVERIFY2(message.contains(u"The result is missing in the audit log: "_s), qPrintable(message));
         QVERIFY(!outcome || !outcome->isRecorded);
     }
 
@@ -336,8 +336,9 @@ private slots:
         QVERIFY(plan);
         const auto outcome = w.release(*plan);
         QVERIFY(outcome && outcome->done && !outcome->after);
-        QVERIFY2(outcome->message.contains(u"could not be read again: what the server says of it may be old"_s),
-                 qPrintable(outcome->message));
+        QVERIFY2(
+            outcome->message.contains(u"could not re-read the lock: the server may have returned an old state"_s),
+            qPrintable(outcome->message));
         QVERIFY(w.audit.read(nullptr)->back().after.isEmpty());
     }
 
@@ -352,8 +353,8 @@ private slots:
             w.tree.fails[u"multi"_s] = Error{ErrorCode::UnknownOutcome, u"connection lost"_s};
             const auto plan = planWay(queue(), queue().contenders[1].id, ReleaseAction::KillWaiter);
             QVERIFY(plan && !w.release(*plan));
-            QCOMPARE(w.outcomes(), (QStringList{u"intent"_s, isGone ? u"result: answer lost; seen gone"_s
-                                                                    : u"result: answer lost; seen still there"_s}));
+            QCOMPARE(w.outcomes(), (QStringList{u"intent"_s, isGone ? u"result: reply lost; found removed"_s
+                                                                    : u"result: reply lost; found still there"_s}));
             QCOMPARE(w.audit.read(nullptr)->back().isDone, isGone);
         }
     }
@@ -380,7 +381,7 @@ private slots:
         row("put back", 30, 1, u"back with the same token"_s);
         row("not put back", 30, 0, u"it is free now"_s);
         row("another has it", 30, 2, u"it is free now"_s);
-        row("not read", 30, 3, u"could not be read: no connection"_s);
+        row("not read", 30, 3, u"Could not check whether its client put it back: no connection"_s);
         row("a long lease is not waited for", 3600, 1, u"may put it back within 30 m 01 s"_s);
     }
     void whatItsClientPutsBackIsSeen()
@@ -459,7 +460,7 @@ private slots:
         w.store.next.items = {numberReply(1), numberReply(2)};
         const auto outcome = w.release(snapshot);
         QVERIFY2(outcome && outcome->released, qPrintable(outcome ? outcome->message : outcome.error().message));
-        QVERIFY2(outcome->message.contains(u"on 3 of 3 nodes (a:1, b:1, c:1) (6 subscribers told)"_s),
+        QVERIFY2(outcome->message.contains(u"on 3 of 3 nodes (a:1, b:1, c:1) (6 subscribers notified)"_s),
                  qPrintable(outcome->message));
         QCOMPARE(w.store.sent.size(), 3U);
         QStringList fields;
@@ -483,8 +484,8 @@ private slots:
         QTest::addColumn<int>("code");
         QTest::addColumn<QString>("said");
         QTest::newRow("first") << 0 << int(ErrorCode::Refused) << u"on a:1: "_s;
-        QTest::newRow("second") << 1 << int(ErrorCode::Server) << u"taken away on a:1; then on b:1: "_s;
-        QTest::newRow("last") << 2 << int(ErrorCode::Server) << u"taken away on a:1, b:1; then on c:1: "_s;
+        QTest::newRow("second") << 1 << int(ErrorCode::Server) << u"released on a:1; then on b:1: "_s;
+        QTest::newRow("last") << 2 << int(ErrorCode::Server) << u"released on a:1, b:1; then on c:1: "_s;
     }
     void theFirstSurpriseEndsItAndSaysWhatIsDone()
     {
@@ -503,9 +504,9 @@ private slots:
         QVERIFY(!outcome);
         QCOMPARE(int(outcome.error().code), code);
         QVERIFY2(outcome.error().message.startsWith(said)
-                     && outcome.error().message.contains(u"another holds it now"_s),
+                     && outcome.error().message.contains(u"another client now holds it"_s),
                  qPrintable(outcome.error().message));
-        QCOMPARE(outcome.error().message.contains(u"nothing was sent to"_s), at < 2);
+        QCOMPARE(outcome.error().message.contains(u"Nothing was sent to"_s), at < 2);
         QCOMPARE(w.store.sent.size(), std::size_t(at) + 1);
         QCOMPARE(w.outcomes().size(), 2 * (at + 1));
         QCOMPARE(w.outcomes().last(), u"result: refused"_s);
@@ -532,8 +533,8 @@ private slots:
         QCOMPARE(bool(outcome), at == 2);
         QCOMPARE(w.store.sent.size(), std::size_t(at) + 1);
         const auto message = outcome ? outcome->message : outcome.error().message;
-        QVERIFY2(message.contains(u"the result is missing in the audit file: "_s), qPrintable(message));
-        QCOMPARE(message.contains(u"nothing was sent to b:1, c:1"_s), at == 0);
+        QVERIFY2(message.contains(u"The result is missing in the audit log: "_s), qPrintable(message));
+        QCOMPARE(message.contains(u"Nothing was sent to b:1, c:1"_s), at == 0);
         QVERIFY(!outcome || (outcome->released && !outcome->isRecorded));
     }
     void aHoldOnOtherNodesThanInThePreviewIsRefused()
@@ -611,7 +612,7 @@ private slots:
         w.store.next.items = {numberReply(1), numberReply(3)};
         const auto outcome = w.release(snapshot);
         QVERIFY(outcome);
-        QVERIFY2(outcome->message.contains(u"3 subscribers told"_s), qPrintable(outcome->message));
+        QVERIFY2(outcome->message.contains(u"3 subscribers notified"_s), qPrintable(outcome->message));
         QCOMPARE(w.store.sent[0].value(2), lock);
         QCOMPARE(w.store.sent[0].value(3), channel);
         QCOMPARE(w.store.sent[0].last(), timeouts);

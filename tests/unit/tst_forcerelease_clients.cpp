@@ -82,7 +82,7 @@ private slots:
         snapshot.contenders[0].expiresAt = snapshot.observed + std::chrono::seconds(90);
         const auto plan = planForceRelease(snapshot, snapshot.contenders[0].id);
         QVERIFY(plan && !plan->exact);
-        QVERIFY2(plan->risk.contains(u"without comparing"_s), qPrintable(plan->risk));
+        QVERIFY2(plan->risk.contains(u"without checking its owner"_s), qPrintable(plan->risk));
         QVERIFY2(plan->alternatives[0].startsWith(u"stop the client"_s), qPrintable(plan->alternatives[0]));
         QVERIFY2(plan->alternatives[1].startsWith(u"wait: "_s), qPrintable(plan->alternatives[1]));
     }
@@ -95,7 +95,7 @@ private slots:
         other.id = other.guard.edit<inspect::RedisIdentity>().value = "11111111-7c8e-4b6e-9a3e-2f5d1c4b3a29:1";
         snapshot.contenders.push_back(other);
         const auto plan = planForceRelease(snapshot, other.id);
-        QVERIFY(plan && plan->wakes.startsWith(u"nobody"_s));
+        QVERIFY(plan && plan->wakes.startsWith(u"no client"_s));
     }
 
     // What is promised is what is sent: this value's fields, not the group.
@@ -123,7 +123,8 @@ private slots:
         }
         const auto plan = planForceRelease(snapshot, "a%2b%3c");
         QVERIFY(plan);
-        QVERIFY2(plan->warnings.join(u'\n').contains(u"a%2b%3c does not hold the lock: it is on 1 of 3 nodes"_s),
+        QVERIFY2(plan->warnings.join(u'\n').contains(
+                     u"a%2b%3c does not hold the lock: its value is on only 1 of 3 nodes"_s),
                  qPrintable(plan->warnings.join(u'\n')));
     }
 };

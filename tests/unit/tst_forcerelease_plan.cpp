@@ -43,7 +43,7 @@ private slots:
         const auto plan = planForceRelease(snapshot, nodeName(0));
         QVERIFY(!plan);
         QCOMPARE(plan.error().code, ErrorCode::Refused);
-        QVERIFY(plan.error().message.contains(u"nobody holds"_s));
+        QVERIFY(plan.error().message.contains(u"no client holds"_s));
     }
 
     void recipesWithoutASafeWayAreUnsupported_data()
@@ -77,7 +77,7 @@ private slots:
         snapshot.nodes = {{u"a:1"_s, true, {}, {}}, {u"b:1"_s, true, {}, {}}, {u"c:1"_s, true, {}, {}}};
         const auto plan = planForceRelease(snapshot, "token");
         QVERIFY(!plan);
-        QVERIFY2(plan.error().message.contains(u"which node of the set is not known"_s),
+        QVERIFY2(plan.error().message.contains(u"on each node of the set is unknown"_s),
                  qPrintable(plan.error().message));
     }
 
@@ -92,9 +92,9 @@ private slots:
                  qPrintable(plan->guardText));
         QVERIFY2(plan->wakes.startsWith(u"1 waiter"_s), qPrintable(plan->wakes));
         QVERIFY(plan->otherLocksLost.empty() && plan->otherLocksKnown);
-        QVERIFY2(plan->warnings.first().contains(u"may still believe"_s), qPrintable(plan->warnings.first()));
+        QVERIFY2(plan->warnings.first().contains(u"may still act as if"_s), qPrintable(plan->warnings.first()));
         QVERIFY(plan->alternatives.join(u' ').contains(u"__REVOKE__"_s));
-        QVERIFY(plan->alternatives.last().contains(u"killed, its session ends with its timeout"_s));
+        QVERIFY(plan->alternatives.last().contains(u"it is killed, its session times out"_s));
     }
 
     // A resource can check what its clients are handed, and that few recipes do: not kazoo's, nor Curator's.
@@ -107,10 +107,12 @@ private slots:
         for (const auto *recipe : {"curator-mutex", "kazoo-lock", "zk-mutex", "zk-ephemeral"}) {
             auto snapshot = queue();
             snapshot.recipe = recipe;
-            QVERIFY2(warningOf(snapshot).contains(u"are handed no fencing token"_s), qPrintable(warningOf(snapshot)));
+            QVERIFY2(warningOf(snapshot).contains(u"no fencing token that a resource could check"_s),
+                     qPrintable(warningOf(snapshot)));
         }
         const auto holder = "6c8d1f2e-0b7a-4e44-9d3a-2f5d1c4b3a21:1";
-        QVERIFY(warningOf(redisLock("redisson-lock", holder)).contains(u"are handed no fencing token"_s));
+        QVERIFY(warningOf(redisLock("redisson-lock", holder))
+                    .contains(u"no fencing token that a resource could check"_s));
         QVERIFY(warningOf(redisLock("redisson-fenced-lock", holder)).contains(u"checks fencing tokens"_s));
     }
 
@@ -120,15 +122,15 @@ private slots:
         auto snapshot = queue();
         const auto wakes = [&] { return planForceRelease(snapshot, snapshot.contenders[0].id)->wakes; };
         snapshot.contenders[0].watches = {WatchEdge{nodeName(0), false, Evidence::Server}}; // its own node
-        QVERIFY2(!wakes().contains(u"its recipe"_s) && wakes().startsWith(u"1 waiter, "_s), qPrintable(wakes()));
+        QVERIFY2(!wakes().contains(u"the recipe"_s) && wakes().startsWith(u"1 waiter, "_s), qPrintable(wakes()));
         snapshot.contenders[1].watches[0].evidence = Evidence::Inferred;
         QVERIFY2(wakes().startsWith(u"1 waiter, by the deletion"_s), qPrintable(wakes()));
-        QVERIFY2(wakes().endsWith(u"that it watches was not seen, its recipe says so"_s), qPrintable(wakes()));
+        QVERIFY2(wakes().endsWith(u"this watch is inferred from the recipe, not observed"_s), qPrintable(wakes()));
         for (auto &contender : snapshot.contenders)
             contender.watches = {WatchEdge{{}, true, Evidence::Inferred}};
         snapshot.contenders[0].watches.clear();
         snapshot.contenders[2].watches[0].evidence = Evidence::Server;
-        QVERIFY2(wakes().endsWith(u"that they watch was seen of 1, their recipe says it of all"_s),
+        QVERIFY2(wakes().endsWith(u"observed watches: 1, the others are inferred from the recipe"_s),
                  qPrintable(wakes()));
         QVERIFY(wakes().startsWith(u"2 waiters, "_s));
     }
@@ -147,11 +149,11 @@ private slots:
         Contender subscriber;
         subscriber.id = "subscriber 1";
         snapshot.contenders.push_back(subscriber);
-        QVERIFY2(alternatives().contains(u"; then it goes to one of those that wait"_s), qPrintable(alternatives()));
+        QVERIFY2(alternatives().contains(u"; then one of the waiters gets it"_s), qPrintable(alternatives()));
         auto reader = snapshot.contenders.front();
         reader.id = "6c8d1f2e-0b7a-4e44-9d3a-2f5d1c4b3a21:2";
         snapshot.contenders.insert(snapshot.contenders.begin() + 1, reader);
-        QVERIFY2(alternatives().contains(u"; the others that hold it go on"_s), qPrintable(alternatives()));
+        QVERIFY2(alternatives().contains(u"; the other holders keep it"_s), qPrintable(alternatives()));
     }
 
     void aFixedNameLeavesAGap()
@@ -163,7 +165,7 @@ private slots:
         const auto plan = planForceRelease(snapshot, nodeName(0));
         QVERIFY(plan);
         QVERIFY(!plan->exact);
-        QVERIFY(plan->warnings.join(u' ').contains(u"name that comes again"_s));
+        QVERIFY(plan->warnings.join(u' ').contains(u"Its name is reused"_s));
     }
 
     void aNameThatComesAgainIsRefusedWithTheFullId()
@@ -227,7 +229,7 @@ private slots:
         w.store.next.kind = redis::Value::Kind::Integer;
         w.store.next.integer = 3;
         const auto outcome = w.release(snapshot);
-        QVERIFY(outcome && outcome->message.contains(u"2 subscribers told"_s));
+        QVERIFY(outcome && outcome->message.contains(u"2 subscribers notified"_s));
         QCOMPARE(w.store.sent[0], (redis::Command{"EVALSHA", "compare-and-delete-and-wake", "lock:orders", "token",
                                                   "", "lock-signal:orders"}));
     }
@@ -278,7 +280,7 @@ private slots:
         snapshot.recipe = "curator-leader";
         const auto plan = planForceRelease(snapshot, nodeName(0));
         QVERIFY(plan);
-        QVERIFY(plan->warnings.join(u' ').contains(u"deposes the leader"_s));
+        QVERIFY(plan->warnings.join(u' ').contains(u"run with two leaders"_s));
     }
 
     void identityOfAnotherBackendIsRefused()

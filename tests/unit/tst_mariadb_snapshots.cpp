@@ -478,7 +478,7 @@ private slots:
         QVERIFY(!lock.waitersKnown);
         const auto plan = operate::planForceRelease(lock, lock.contenders.front().id);
         QVERIFY(plan);
-        QVERIFY2(plan->wakes.contains(QStringLiteral("cannot be seen")), qPrintable(plan->wakes));
+        QVERIFY2(plan->wakes.contains(QStringLiteral("not visible")), qPrintable(plan->wakes));
         const auto said = (plan->warnings + plan->alternatives).join(u'\n');
         QVERIFY2(said.contains(QStringLiteral("PROCESS")) && !said.contains(QStringLiteral("the lock is free")),
                  qPrintable(said));

@@ -182,14 +182,14 @@ private slots:
         };
         auto lock = rehearsedLock("zk-mutex", {"Hx", "wx"});
         lock.client = QStringLiteral("go-zookeeper");
-        QVERIFY(assumedOf(lock).contains("what its clients (go-zookeeper) do is played by our own zk-mutex"_L1));
-        QVERIFY(assumedOf(lock).contains("the watch of 1 waiter was not seen"_L1));
+        QVERIFY(assumedOf(lock).contains("its clients (go-zookeeper) are simulated by Lockscope's own zk-mutex"_L1));
+        QVERIFY(assumedOf(lock).contains("the watch of 1 waiter was not observed"_L1));
         lock.contenders[1].watches = {{lock.contenders[0].id, false, Evidence::Server}};
-        QVERIFY(!assumedOf(lock).contains("not seen"_L1));
-        QVERIFY(assumedOf(rehearsedLock("zookeeper-recipe-lock", {"Hx", "wx"})).contains("played as zk-mutex"_L1));
+        QVERIFY(!assumedOf(lock).contains("not observed"_L1));
+        QVERIFY(assumedOf(rehearsedLock("zookeeper-recipe-lock", {"Hx", "wx"})).contains("simulated as zk-mutex"_L1));
         QVERIFY(assumedOf(rehearsedLock("curator-semaphore", {"Hx", "wx"})).contains("it has 1 permit"_L1));
         QVERIFY(assumedOf(rehearsedLock("sql-for-update", {"Hx", "wx", "wx"})).contains("MySQL 8"_L1));
-        QVERIFY(assumedOf(rehearsedLock("pg-for-update", {"Hx", "wx", "wx"})).contains("may be quicker"_L1));
+        QVERIFY(assumedOf(rehearsedLock("pg-for-update", {"Hx", "wx", "wx"})).contains("may be faster"_L1));
     }
 
     // A number that hangs on what was not seen is not said as one that was.
@@ -201,12 +201,12 @@ private slots:
             return rehearsal ? sentenceOf(*rehearsal, lock) : rehearsal.error().message;
         };
         auto lock = rehearsedLock("zk-mutex", {"Hx", "wx"});
-        QVERIFY2(said(lock).contains(u"; 1 client is woken, if it is as assumed; "), qPrintable(said(lock)));
+        QVERIFY2(said(lock).contains(u"; 1 client is woken, if the assumptions hold; "), qPrintable(said(lock)));
         lock.contenders[1].watches = {{lock.contenders[0].id, false, Evidence::Server}};
         QVERIFY2(said(lock).contains(u"; 1 client is woken; "), qPrintable(said(lock)));
         auto polled = rehearsedLock("redis-set-nx", {"Hx"});
         polled.waitersKnown = false;
-        QVERIFY2(said(polled).contains(u"; no client is woken, if it is as assumed; "), qPrintable(said(polled)));
+        QVERIFY2(said(polled).contains(u"; no client is woken, if the assumptions hold; "), qPrintable(said(polled)));
     }
 
     // The snapshot's holders are what the fork must come to; two in one mutex were let in by something else.
@@ -217,7 +217,7 @@ private slots:
         const auto said = rehearse::rehearse(*plan);
         QVERIFY(said);
         QVERIFY(said->next == Next::NotKnown && !said->nextHolder && !said->woken);
-        QVERIFY(said->assumed.join(u'|').contains("nothing can be foretold"_L1));
+        QVERIFY(said->assumed.join(u'|').contains("so the result is unknown"_L1));
         const auto election = rehearsedLock("zk-election", {"Hx", "wx"});
         const auto refused = rehearse::rehearse(*operate::planForceRelease(election, election.contenders.front().id));
         QVERIFY(!refused);

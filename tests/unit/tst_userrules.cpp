@@ -322,7 +322,7 @@ value = ".*"
                                          u"web-3/17/00aa11bb22cc33dd"_s),
                  qPrintable(plan->commands.join(u'\n')));
         QVERIFY(plan->commands.contains(u"and then: PUBLISH acme:job:42:free acme:job:42:owner"_s));
-        QVERIFY2(plan->wakes.contains(u"a publish on acme:job:42:free, as your rule \"Acme job lock\" says"_s),
+        QVERIFY2(plan->wakes.contains(u"a publish on acme:job:42:free, as your rule \"Acme job lock\" states"_s),
                  qPrintable(plan->wakes));
         QCOMPARE(recipes::wakeSignalsOf("acme:job:42:owner").channels, QByteArrayList{"acme:job:42:free"});
         QCOMPARE(recipes::wakeSignalsOf("lock:orders").list, QByteArray("lock-signal:orders"));

@@ -158,9 +158,9 @@ QString ActingDialog::connectionObstacle(const QString &readOnly) const
     const auto *status = m_book.find(m_connection);
     const QString name = label(m_connection.bytes(), 60);
     if (!status || status->state != ConnectionStatus::State::Connected)
-        return tr("%1 is not connected").arg(name);
+        return tr("%1 is not connected.").arg(name);
     if (status->readOnlyForGood)
-        return tr("%1 is read-only for this run (--read-only)").arg(name);
+        return tr("%1 is read-only for this run (--read-only).").arg(name);
     return status->readOnly ? readOnly.arg(name) : QString();
 }
 

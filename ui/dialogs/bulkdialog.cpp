@@ -36,9 +36,9 @@ QString actText(const operate::BulkTarget &target)
 {
     const auto more = target.goWithIt.size();
     if (more > 0)
-        return more == 1 ? BulkModel::tr("KILL; 1 more lock goes with it")
-                         : BulkModel::tr("KILL; %1 more locks go with it").arg(more);
-    return target.way == operate::ReleaseAction::KillWaiter ? BulkModel::tr("out of the queue")
+        return more == 1 ? BulkModel::tr("KILL; also releases 1 more lock")
+                         : BulkModel::tr("KILL; also releases %1 more locks").arg(more);
+    return target.way == operate::ReleaseAction::KillWaiter ? BulkModel::tr("remove from queue")
                                                             : BulkModel::tr("release");
 }
 
@@ -59,10 +59,9 @@ BulkModel::BulkModel(const std::vector<operate::BulkTarget> &targets, SystemTime
         {.title = tr("Lock"),
          .text = [](const operate::BulkTarget &target) { return label(target.lock.text(), 400); }},
         {.title = tr("Holder"), .text = &holderText},
-        {.title = tr("For"), .text = [this](const operate::BulkTarget &target) { return sinceText(target); }},
-        {.title = tr("What is done"), .text = &actText},
-        {.title = tr("What came of it"),
-         .text = [this](const operate::BulkTarget &target) { return outcomeText(target); }},
+        {.title = tr("Duration"), .text = [this](const operate::BulkTarget &target) { return sinceText(target); }},
+        {.title = tr("Action"), .text = &actText},
+        {.title = tr("Result"), .text = [this](const operate::BulkTarget &target) { return outcomeText(target); }},
     };
     for (const auto &target : targets)
         m_rows.push_back(&target);
@@ -180,16 +179,16 @@ QString BulkDialog::obstacle() const
 {
     if (m_step != Step::Form)
         return m_step == Step::Sending ? tr("sending…") : tr("done");
-    const QString readOnly = tr("%1 is read-only: allow writes on it first, at the top right");
+    const QString readOnly = tr("%1 is read-only. Allow writes on it first, at the top right.");
     if (const QString why = connectionObstacle(readOnly); !why.isEmpty())
         return why;
     if (friction().wantsReason && reason().isEmpty())
-        return tr("production: say why");
+        return tr("Production: enter a reason.");
     if (m_typed->text().trimmed() == QString::number(count()))
         return {};
     if (waiters() > 0)
-        return tr("type %1 to remove them").arg(count());
-    return count() == 1 ? tr("type 1 to release it") : tr("type %1 to release them").arg(count());
+        return tr("Type %1 to remove them.").arg(count());
+    return count() == 1 ? tr("Type 1 to release it.") : tr("Type %1 to release them.").arg(count());
 }
 
 int BulkDialog::waiters() const
@@ -213,17 +212,17 @@ QString BulkDialog::whatIsTaken() const
     QStringList sentences;
     const int holders = count() - waiters();
     if (holders == 1)
-        sentences << tr("1 lock is taken from its holder.");
+        sentences << tr("This releases 1 lock from its holder.");
     else if (holders > 1 && locks() == holders)
-        sentences << tr("%1 locks are taken from their holders.").arg(holders);
+        sentences << tr("This releases %1 locks from their holders.").arg(holders);
     else if (holders > 1 && locks() == 1)
-        sentences << tr("1 lock is taken from its %1 holders.").arg(holders);
+        sentences << tr("This releases 1 lock from its %1 holders.").arg(holders);
     else if (holders > 1)
-        sentences << tr("%1 locks are taken from their %2 holders.").arg(locks()).arg(holders);
+        sentences << tr("This releases %1 locks from their %2 holders.").arg(locks()).arg(holders);
     if (waiters() == 1)
-        sentences << tr("1 waiter is taken out of its queue.");
+        sentences << tr("This removes 1 waiter from its queue.");
     else if (waiters() > 1)
-        sentences << tr("%1 waiters are taken out of their queues.").arg(waiters());
+        sentences << tr("This removes %1 waiters from their queues.").arg(waiters());
     return sentences.join(u' ');
 }
 
@@ -236,9 +235,9 @@ void BulkDialog::showStep()
     if (m_step == Step::Form)
         m_state->say(
             Banner::Look::Warning, whatIsTaken(),
-            tr("Each is read again and guarded on its own, with a record of its own. It stops at the first that "
-               "is not as expected; what was done by then stays done. The old holders may still believe that "
-               "they hold them."));
+            tr("Each entry is re-read, guarded and recorded separately. The run stops at the first unexpected "
+               "result; entries already released stay released. Old holders may still act as if they hold their "
+               "lock."));
 }
 
 void BulkDialog::send()
@@ -261,7 +260,7 @@ void BulkDialog::showReport(const Result<operate::BulkReport> &report)
     QString sentence;
     auto look = Banner::Look::Critical;
     if (!report) {
-        word = tr("Not known how far it came.");
+        word = tr("Progress unknown. Some locks may have been released. Check the audit log.");
         sentence = label(report.error().message.toUtf8(), 1000);
     } else if (!report->stoppedAt) {
         m_model->setReport(*report);

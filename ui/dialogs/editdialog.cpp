@@ -124,7 +124,7 @@ void EditDialog::read()
 {
     if (!m_isNew) {
         m_plan.reset();
-        m_state->say(Banner::Look::Info, {}, tr("Reading what is there…"));
+        m_state->say(Banner::Look::Info, {}, tr("Reading the entry…"));
         setStep(Step::Reading);
     }
     const auto asked = m_isNew ? m_plan->request : m_request;
@@ -212,7 +212,7 @@ void EditDialog::takeLife(operate::EditRequest &request)
     if (const auto time = parseDuration(m_ttl->text().trimmed()))
         request.ttl = *time;
     else if (m_fieldTrouble.isEmpty())
-        m_fieldTrouble = tr("a time reads 500ms, 30s, 10m or 2h");
+        m_fieldTrouble = tr("Enter a time as 500ms, 30s, 10m or 2h.");
 }
 
 // What is typed becomes the request.
@@ -230,20 +230,20 @@ void EditDialog::takeFields()
             if (time)
                 request.ttl = *time;
             else
-                m_fieldTrouble = tr("a time reads 500ms, 30s, 10m or 2h; empty: it stays");
+                m_fieldTrouble = tr("Enter a time as 500ms, 30s, 10m or 2h, or leave it empty for no TTL.");
         }
     } else if (m_line) {
         const auto typed = unescaped(m_line->text());
         if (!typed)
-            m_fieldTrouble = tr("a backslash begins \\xHH or \\\\");
+            m_fieldTrouble = tr("Write a backslash as \\xHH or \\\\.");
         (m_isNewField ? request.field : m_isNew ? request.name : request.value) = typed.value_or(QByteArray());
         if (m_isNewField && request.field.isEmpty() && m_fieldTrouble.isEmpty())
-            m_fieldTrouble = tr("a field needs a name");
+            m_fieldTrouble = tr("Enter the name of the field.");
     }
     if (m_value && m_value->isVisibleTo(this)) {
         const auto value = m_value->value();
         if (!value)
-            m_fieldTrouble = tr("what is typed is not hex: two digits make a byte");
+            m_fieldTrouble = tr("The value is not hex: enter two digits for each byte.");
         request.value = value.value_or(QByteArray());
     }
     if (m_sequential)
@@ -274,7 +274,8 @@ void EditDialog::showPreview()
     m_locks->setVisible(!locks.isEmpty());
     if (!locks.isEmpty())
         m_locks->say(m_plan->touchesHeld() ? Banner::Look::Critical : Banner::Look::Warning,
-                     locks.size() == 1 ? tr("A lock lies here:") : tr("%1 locks lie here:").arg(locks.size()),
+                     locks.size() == 1 ? tr("This edit touches a lock:")
+                                       : tr("This edit touches %1 locks:").arg(locks.size()),
                      locks.mid(0, 12).join(u'\n')
                          + (locks.size() > 12 ? tr("\n… and %1 more").arg(locks.size() - 12) : QString()));
     m_acceptLocks->setVisible(m_plan->touchesHeld());
@@ -288,7 +289,7 @@ void EditDialog::showPreview()
 void EditDialog::showError(const Error &error)
 {
     const bool isRefused = error.code != ErrorCode::UnknownOutcome && error.code != ErrorCode::Server;
-    const auto word = error.code == ErrorCode::UnknownOutcome ? tr("Not known.")
+    const auto word = error.code == ErrorCode::UnknownOutcome ? tr("Outcome unknown.")
                       : m_step == Step::Sending               ? tr("Not done.")
                                                               : tr("Cannot be edited.");
     m_state->say(isRefused ? Banner::Look::Warning : Banner::Look::Critical, word, harmless(error.message, 1000));
@@ -372,22 +373,22 @@ QString EditDialog::obstacle() const
 {
     if (m_step != Step::Form || !m_plan)
         return m_step == Step::Sending ? tr("sending…") : tr("no plan");
-    if (const QString why = connectionObstacle(tr("%1 is read-only: allow writes on it first")); !why.isEmpty())
+    if (const QString why = connectionObstacle(tr("%1 is read-only. Allow writes on it first.")); !why.isEmpty())
         return why;
     if (!m_fieldTrouble.isEmpty())
         return m_fieldTrouble;
     if (const auto why = operate::editError(*m_plan))
         return harmless(why->message, 300);
     if (m_isNew && (m_isNewField ? m_plan->before.hasField : m_plan->before.exists))
-        return tr("there is one of that name already");
+        return tr("An entry of that name already exists.");
     if (m_isNew && m_readSoon.isActive())
-        return tr("looking whether there is one…");
+        return tr("Checking whether it exists…");
     if (m_plan->touchesHeld() && !m_acceptLocks->isChecked())
-        return tr("a lock here is held: tick that you know");
+        return tr("A lock is held. Select the checkbox to confirm that you know.");
     if (isProduction() && reason().isEmpty())
-        return tr("production: give a reason");
+        return tr("Production: enter a reason.");
     if (m_typed->text() != toType() && !toType().isEmpty())
-        return isProduction() ? tr("type the name to go on") : tr("type the number of nodes to go on");
+        return isProduction() ? tr("Type the name to continue.") : tr("Type the number of nodes to continue.");
     return {};
 }
 

@@ -74,7 +74,7 @@ ValueEditor::ValueEditor(QWidget *parent) : QWidget(parent)
     connect(m_edit, &QPlainTextEdit::textChanged, this, [this] {
         const auto bytes = value();
         m_note->setText(bytes ? (bytes->size() == 1 ? tr("1 byte") : tr("%1 bytes").arg(countText(bytes->size())))
-                              : tr("not hex: two digits make a byte"));
+                              : tr("not hex: enter two digits for each byte"));
         emit changed();
     });
     connect(m_hex, &QRadioButton::clicked, this, [this] { show(m_edit->toPlainText().toUtf8()); });
@@ -85,7 +85,7 @@ ValueEditor::ValueEditor(QWidget *parent) : QWidget(parent)
             return;
         }
         m_hex->setChecked(true);
-        m_note->setText(bytes ? tr("some of its bytes are no text") : tr("not hex: two digits make a byte"));
+        m_note->setText(bytes ? tr("some of its bytes are not text") : tr("not hex: enter two digits for each byte"));
     });
 }
 

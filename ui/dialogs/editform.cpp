@@ -43,7 +43,7 @@ protected:
 QString lineTitle(EditKind kind)
 {
     switch (kind) {
-    case EditKind::KeyExpire: return EditDialog::tr("&Ends in");
+    case EditKind::KeyExpire: return EditDialog::tr("&Expires in");
     case EditKind::KeyRename: return EditDialog::tr("&New name");
     case EditKind::ZnodeCreate: return EditDialog::tr("&Path");
     case EditKind::FieldSet: return EditDialog::tr("&Name of the field");
@@ -121,7 +121,7 @@ QWidget *EditDialog::makeFields()
         else if (kind == EditKind::KeyRename)
             m_line->setText(escaped(m_request.value.isEmpty() ? m_request.name : m_request.value));
         else if (kind == EditKind::KeyExpire)
-            m_line->setPlaceholderText(tr("30s, 10m, 2h; empty: it stays until somebody deletes it"));
+            m_line->setPlaceholderText(tr("30s, 10m or 2h; empty for no TTL"));
         auto *title = makeLabel(lineTitle(kind), u"muted"_s, fields);
         title->setBuddy(m_line);
         column->addWidget(title);
@@ -156,9 +156,10 @@ QWidget *EditDialog::makeFields()
 QLayout *EditDialog::makeLife(QWidget *fields)
 {
     m_life = named(new QComboBox(fields), u"life"_s);
-    m_life->addItems({tr("stays until somebody deletes it"), tr("ephemeral: goes with Lockscope's session"),
+    m_life->addItems({tr("persistent: it stays until a client deletes it"),
+                      tr("ephemeral: it is deleted with Lockscope's session"),
                       tr("with a TTL: the server deletes it")});
-    auto *title = makeLabel(tr("It &lives"), u"muted"_s, fields);
+    auto *title = makeLabel(tr("&Lifetime"), u"muted"_s, fields);
     title->setBuddy(m_life);
     m_ttl = named(new QLineEdit(fields), u"ttl"_s, tr("Time to live"));
     m_ttl->setFont(monoFont());
@@ -176,7 +177,7 @@ QLayout *EditDialog::makeLife(QWidget *fields)
 QWidget *EditDialog::makeQuestions()
 {
     makeInputs(u"typeName"_s, {});
-    m_acceptLocks = makeTick(u"acceptLocks"_s, tr("I know the holders named above, and that they are not told"));
+    m_acceptLocks = makeTick(u"acceptLocks"_s, tr("I understand that the holders listed above are not notified"));
     m_acceptLocks->hide();
     return m_inputs;
 }
@@ -186,7 +187,7 @@ QWidget *EditDialog::makeButtons()
     auto *buttons = new QWidget(this);
     makeObstacle(buttons)->setWordWrap(true);
     makeArm(buttons);
-    m_again = named(makeButton(tr("Look again"), buttons, this, &EditDialog::lookAgain), u"lookAgain"_s);
+    m_again = named(makeButton(tr("Refresh"), buttons, this, &EditDialog::lookAgain), u"lookAgain"_s);
     m_again->setAutoDefault(false);
     makeCancel(buttons);
     makeAct(EditWords::act(m_request, m_isNew, m_undone.has_value()), u"applyButton"_s, buttons);

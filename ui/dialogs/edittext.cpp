@@ -48,7 +48,7 @@ bool endsByItself(const operate::EditRequest &request)
 
 QString timeWords(std::optional<std::chrono::milliseconds> ttl)
 {
-    return ttl ? EditWords::tr("ends in %1").arg(formatDuration(*ttl)) : EditWords::tr("no TTL");
+    return ttl ? EditWords::tr("expires in %1").arg(formatDuration(*ttl)) : EditWords::tr("no TTL");
 }
 
 QString undoTitle(const operate::EditRequest &undo, const operate::EditRequest &undone)
@@ -62,7 +62,7 @@ QString undoTitle(const operate::EditRequest &undo, const operate::EditRequest &
     case EditKind::KeyDelete:
     case EditKind::FieldDelete: return EditWords::tr("Undo the deletion of");
     case EditKind::ZnodeRestore:
-    case EditKind::KeyRestore: return EditWords::tr("Undo the restoring of");
+    case EditKind::KeyRestore: return EditWords::tr("Undo the restore of");
     case EditKind::KeyExpire: return EditWords::tr("Undo the change of the time to live of");
     case EditKind::KeyRename: return EditWords::tr("Undo the renaming to");
     case EditKind::KeySet:
@@ -75,14 +75,14 @@ QString undoTitle(const operate::EditRequest &undo, const operate::EditRequest &
 QString undoAct(const operate::EditRequest &undo)
 {
     switch (undo.kind) {
-    case EditKind::ZnodeSet: return EditWords::tr("Undo: set the data back");
-    case EditKind::ZnodeAcl: return EditWords::tr("Undo: set the ACL back");
+    case EditKind::ZnodeSet: return EditWords::tr("Undo: restore the data");
+    case EditKind::ZnodeAcl: return EditWords::tr("Undo: restore the ACL");
     case EditKind::KeyExpire:
-        return endsByItself(undo) ? EditWords::tr("Undo: set the time to live back")
+        return endsByItself(undo) ? EditWords::tr("Undo: restore the time to live")
                                   : EditWords::tr("Undo: remove the time to live");
     case EditKind::KeyRename: return EditWords::tr("Undo: rename it back");
     case EditKind::KeySet:
-    case EditKind::FieldSet: return EditWords::tr("Undo: set it back");
+    case EditKind::FieldSet: return EditWords::tr("Undo: restore the value");
     case EditKind::FieldDelete: return EditWords::tr("Undo: delete the field");
     case EditKind::ZnodeDelete:
     case EditKind::KeyDelete: return EditWords::tr("Undo: delete it");
@@ -193,16 +193,16 @@ std::vector<EditWords::Fact> EditWords::facts(const operate::EditPlan &plan, con
 {
     const QString sent = tr("Will be sent");
     if (!trouble.isEmpty())
-        return {{sent, {tr("not known yet: %1").arg(trouble)}}};
+        return {{sent, {tr("unknown: %1").arg(trouble)}}};
     std::vector<Fact> facts;
     if (const auto change = difference(plan); !change.isEmpty())
         facts.push_back({tr("Change"), change, true});
     else if (plan.request.kind == EditKind::KeyRestore)
-        facts.push_back({tr("Change"), {tr("the key as it was")}});
+        facts.push_back({tr("Change"), {tr("the previous key")}});
     facts.push_back({sent, preview.commands, true});
     facts.push_back(
         {tr("Only if unchanged"), {preview.guard + (preview.exact ? QString() : tr("; a gap remains, see above"))}});
-    facts.push_back({tr("Taking it back"), {preview.undo}});
+    facts.push_back({tr("Undo"), {preview.undo}});
     return facts;
 }
 

@@ -84,11 +84,12 @@ void ForceReleaseDialog::updateChoiceLabel()
 {
     const auto holders = holdersOf(m_latest);
     if (holders.size() > 1)
-        m_state->say(Banner::Look::Info, tr("%1 hold this lock.").arg(holders.size()),
-                     tr("Choose the one it is to be taken from. Nothing is sent yet."));
+        m_state->say(Banner::Look::Info, tr("This lock has %1 holders.").arg(holders.size()),
+                     tr("Select the holder to release it from. Nothing has been sent yet."));
     else
         m_state->say(Banner::Look::Warning, m_isGone ? Words::notHeldNow(true) + u'.' : Words::holdersNow(m_latest),
-                     tr("Several held it before. Nothing was sent."), holders.empty() ? QString() : tr("Look again"));
+                     tr("It had several holders before. Nothing was sent."),
+                     holders.empty() ? QString() : tr("Refresh"));
 }
 
 void ForceReleaseDialog::read(bool silently)
@@ -97,7 +98,7 @@ void ForceReleaseDialog::read(bool silently)
     m_isOutdated = false;
     if (!silently) {
         m_plan.reset();
-        m_state->say(Banner::Look::Info, {}, tr("Reading the lock afresh…"));
+        m_state->say(Banner::Look::Info, {}, tr("Reading the lock again…"));
         setStep(Step::Reading);
     }
     const auto shown = [this, silently, asked = m_holder,
@@ -135,7 +136,7 @@ void ForceReleaseDialog::showPlan(const operate::ForceReleasePlan &plan, bool is
     const auto *chosen = m_chosen == m_holder ? nullptr : plan.before.find(m_chosen);
     if (chosen)
         m_waiter->say(Banner::Look::Info, {},
-                      tr("%1, chosen in the queue, waits and holds nothing: this is about %2, which holds the lock.")
+                      tr("%1 is waiting and does not hold the lock. This dialog releases it from its holder, %2.")
                           .arg(Words::who(*chosen), nameOfHolder()));
     showAlternatives();
     m_act->setText(ReleasePreview::buttonText(plan, nameOfHolder()));
@@ -158,7 +159,7 @@ void ForceReleaseDialog::showHeldWith(const operate::ForceReleasePlan &plan)
     ofHolder.contenders = {*holder};
     if (const auto others = m_heldWith(ofHolder); !others.empty())
         m_facts->addText(tr("Held by the same thread"),
-                         tr("%1 — maybe as one MultiLock; the holder keeps what is not released")
+                         tr("%1 (possibly one MultiLock; the holder keeps the locks that are not released)")
                              .arg(inspect::heldWithNames(others)));
 }
 
@@ -169,8 +170,8 @@ void ForceReleaseDialog::showAlternatives()
     // There is something to wait for only where something ends by itself.
     const auto *holder = m_plan->before.find(m_plan->holder);
     const bool ends = holder && holder->expiresAt.has_value();
-    m_alternatives->say(Banner::Look::Warning, tr("Gentler:"), Words::alternatives(*m_plan, m_clock()).join(u"\n"_s),
-                        ends ? tr("Wait for it") : QString());
+    m_alternatives->say(Banner::Look::Warning, tr("Less disruptive:"),
+                        Words::alternatives(*m_plan, m_clock()).join(u"\n"_s), ends ? tr("Wait for it") : QString());
 }
 
 void ForceReleaseDialog::tick()
@@ -242,7 +243,7 @@ void ForceReleaseDialog::showOutcome(const operate::ForceReleaseOutcome &outcome
 void ForceReleaseDialog::waitForIt()
 {
     m_state->say(Banner::Look::Info, tr("Waiting."),
-                 tr("Nothing was sent. This tells when %1 no longer holds the lock.").arg(nameOfHolder()));
+                 tr("Nothing was sent. This dialog reports when %1 no longer holds the lock.").arg(nameOfHolder()));
     setStep(Step::Waiting);
     m_again->setText(tr("Back to the form"));
     m_again->show();
@@ -296,7 +297,7 @@ void ForceReleaseDialog::showHolderChanged()
     const QString before = holderIn(m_latest, m_holder) ? Words::tookItAgain(nameOfHolder(), *m_plan, m_latest)
                                                         : Words::heldBefore(nameOfHolder(), m_isGone);
     m_state->say(Banner::Look::Warning, m_isGone ? Words::notHeldNow(true) + u'.' : Words::holdersNow(m_latest),
-                 before + tr(". Nothing was sent."), holdersOf(m_latest).empty() ? QString() : tr("Look again"));
+                 before + tr(". Nothing was sent."), holdersOf(m_latest).empty() ? QString() : tr("Refresh"));
     m_result = before + tr("; nothing was sent.");
 }
 
@@ -319,7 +320,7 @@ void ForceReleaseDialog::showStep()
     m_copyNote->setVisible(m_step == Step::Done || m_step == Step::Changed);
     m_again->hide();
     if (m_step != Step::Waiting)
-        m_again->setText(tr("Look again"));
+        m_again->setText(tr("Refresh"));
     fillPicker();
 }
 
@@ -327,14 +328,14 @@ QString ForceReleaseDialog::obstacle() const
 {
     if (m_step != Step::Form)
         return m_step == Step::Sending ? tr("sending…") : tr("no plan");
-    if (const QString why = connectionObstacle(tr("%1 is read-only")); !why.isEmpty())
+    if (const QString why = connectionObstacle(tr("%1 is read-only.")); !why.isEmpty())
         return why;
     if (m_plan && !m_plan->risk.isEmpty() && !m_acceptRisk->isChecked())
-        return tr("nothing tells this holder from the next one: tick that you accept it");
+        return tr("This holder cannot be distinguished from the next one. Select the checkbox to accept the risk.");
     if (friction().typesName && m_typed->text() != escaped(m_lock.name))
-        return tr("type the lock’s name to release");
+        return tr("Type the lock’s name to release it.");
     if (friction().wantsReason && reason().isEmpty())
-        return tr("say why: it is recorded");
+        return tr("Enter a reason. It is recorded.");
     return {};
 }
 
@@ -345,7 +346,8 @@ void ForceReleaseDialog::updateReady()
     const bool arm = offerArming();
     m_typed->setVisible(friction().typesName);
     m_typedTitle->setVisible(friction().typesName);
-    m_act->setToolTip(friction().oneKey ? tr("Ctrl+Enter does it, too: nobody is hurt here") : QString());
+    m_act->setToolTip(friction().oneKey ? tr("Shortcut: Ctrl+Enter (sandbox and development connections only)")
+                                        : QString());
     if (std::exchange(m_armOffered, arm) != arm)
         fit();
 }

@@ -92,7 +92,7 @@ QWidget *ForceReleaseDialog::makeQuestions()
 {
     makeInputs(u"typeName"_s, tr("&Type the lock’s name"));
     m_typed->setPlaceholderText(label(m_lock.name, 120));
-    m_acceptRisk = makeTick(u"acceptRisk"_s, tr("Release it all the same, with the risk named above"));
+    m_acceptRisk = makeTick(u"acceptRisk"_s, tr("Release anyway. I accept the risk described above"));
     return m_inputs;
 }
 
@@ -103,7 +103,7 @@ QWidget *ForceReleaseDialog::makeButtons()
     m_rehearse = new RehearseButton(m_backend, *m_facts, buttons, [this] { fit(); });
     m_copy = new QPushButton(tr("Copy as command"), buttons);
     m_copyNote = named(new QPushButton(tr("Copy note"), buttons), u"copyNote"_s);
-    m_again = named(makeButton(tr("Look again"), buttons, this, &ForceReleaseDialog::lookAgain), u"lookAgain"_s);
+    m_again = named(makeButton(tr("Refresh"), buttons, this, &ForceReleaseDialog::lookAgain), u"lookAgain"_s);
     for (auto *button : {m_copy, m_copyNote, m_again})
         button->setAutoDefault(false);
     makeCancel(buttons);

@@ -81,8 +81,8 @@ QString ForceReleaseWords::nextOwner(const operate::ForceReleasePlan &plan, Syst
     const auto &lock = plan.before;
     const Contender *next = plan.nextHolder ? lock.find(*plan.nextHolder) : nullptr;
     if (!next)
-        return lock.waitersKnown && lock.waiterCount() == 0 ? tr("nobody waits: the lock will be free")
-                                                            : tr("not known: whoever asks first");
+        return lock.waitersKnown && lock.waiterCount() == 0 ? tr("no client waits; the lock will be free")
+                                                            : tr("unknown: whichever client retries first");
     QString text = who(*next);
     if (next->waitingSince)
         text += tr(", waiting %1")
@@ -99,7 +99,7 @@ QString ForceReleaseWords::otherLocksLost(const operate::ForceReleasePlan &plan)
     for (const auto &name : plan.otherLocksLost)
         lost << label(name, 120);
     if (lost.isEmpty())
-        return plan.otherLocksKnown ? tr("none") : tr("not known");
+        return plan.otherLocksKnown ? tr("none") : tr("unknown");
     const QString seen = lost.join(u", "_s);
     return plan.otherLocksKnown ? seen : tr("%1; there may be more").arg(seen);
 }
@@ -109,15 +109,15 @@ QString ForceReleaseWords::otherLocksLost(const operate::ForceReleasePlan &plan)
 QString ForceReleaseWords::fencing(const operate::ForceReleasePlan &plan)
 {
     if (!plan.act.isEmpty())
-        return tr("Until then it may go on with what lies outside this server.");
+        return tr("Until then, its client may continue work outside this server.");
     if (recipes::recipeOf(plan.before.recipe).tellsClientsTokens)
-        return tr("Most clients are not told. A resource is safe from it only if it checks a fencing token.");
+        return tr("Most clients are not notified. A resource is protected only if it checks fencing tokens.");
     QString text =
-        tr("Most clients are not told, and this lock's are handed no fencing token that a resource could check");
+        tr("Most clients are not notified, and this lock gives them no fencing token that a resource could check");
     const auto *next = plan.nextHolder ? plan.before.find(*plan.nextHolder) : nullptr;
     const auto made = plan.guard.creation();
     if (made != 0 && next && next->guard.creation() > made && plan.before.holderCount() <= 1)
-        text += tr("; the czxid of its node would be one, where it is read and passed on: %1")
+        text += tr("; the czxid of its node can serve as one if clients read it and pass it on: %1")
                     .arg(u"0x%1 → 0x%2"_s.arg(made, 0, 16).arg(next->guard.creation(), 0, 16));
     return text + u'.';
 }
@@ -131,7 +131,7 @@ QStringList ForceReleaseWords::alternatives(const operate::ForceReleasePlan &pla
     present.observed = serverTimeAt(now, plan.before);
     auto lines = plan.alternatives;
     if (*holder->expiresAt <= present.observed)
-        lines[0] = tr("by what was last seen its time is up: look again");
+        lines[0] = tr("the lease has expired according to the last snapshot; refresh to check");
     else if (const auto again = operate::planForceRelease(present, plan.holder);
              again && !again->alternatives.isEmpty())
         lines[0] = again->alternatives.first();
@@ -142,15 +142,15 @@ QString ForceReleaseWords::holdersNow(const LockSnapshot &lock)
 {
     const auto holders = holdersOf(lock);
     if (holders.empty())
-        return tr("Nobody holds it now.");
+        return tr("No client holds it now.");
     if (holders.size() > 1)
-        return tr("%1 hold it now.").arg(holders.size());
+        return tr("It now has %1 holders.").arg(holders.size());
     return tr("The holder is now %1.").arg(who(*holders.front()));
 }
 
 QString ForceReleaseWords::notHeldNow(bool isGone)
 {
-    return isGone ? tr("The lock is not shown any more") : tr("It no longer holds the lock");
+    return isGone ? tr("The lock is no longer listed") : tr("It no longer holds the lock");
 }
 
 QString ForceReleaseWords::tookItAgain(const QString &holder, const operate::ForceReleasePlan &plan,
@@ -159,15 +159,15 @@ QString ForceReleaseWords::tookItAgain(const QString &holder, const operate::For
     const bool isByLease = !operate::isAnotherHold(plan.before, now, plan.holder)
                            && operate::isLeaseWrittenEarly(plan.before, now, plan.holder);
     return (isByLease
-                ? tr("The lease of %1 was written anew, sooner than a client renews one: it may have let go of it "
-                     "meanwhile, and taken it again")
-                : tr("%1 let go of it meanwhile, and has taken it again"))
+                ? tr("The lease of %1 was rewritten earlier than a client renews it: the client may have released "
+                     "and re-acquired it")
+                : tr("%1 released it and acquired it again"))
         .arg(holder);
 }
 
 QString ForceReleaseWords::heldBefore(const QString &holder, bool isGone)
 {
-    return (isGone ? tr("%1 held it when it was shown last") : tr("%1 no longer holds it")).arg(holder);
+    return (isGone ? tr("%1 held it when it was last listed") : tr("%1 no longer holds it")).arg(holder);
 }
 
 QString ForceReleaseWords::nameOf(const LockSnapshot &lock, const QByteArray &id)
@@ -205,8 +205,9 @@ QString ForceReleaseWords::note(const inspect::LockName &lock, const QString &en
 QString ForceReleaseWords::failure(ErrorCode code)
 {
     if (code == ErrorCode::Refused || code == ErrorCode::NoNode)
-        return tr("Refused: nothing was sent.");
-    return code == ErrorCode::UnknownOutcome ? tr("Not known whether it was released.") : tr("Failed.");
+        return tr("Refused. Nothing was sent.");
+    return code == ErrorCode::UnknownOutcome ? tr("Outcome unknown: the lock may or may not have been released.")
+                                             : tr("Failed.");
 }
 
 QString ForceReleaseWords::command(const ConnectionStatus *status, const inspect::LockName &lock,
@@ -239,14 +240,9 @@ void ReleasePreview::fillFacts(FactsForm &facts, const operate::ForceReleasePlan
     const bool isRelease = plan.way == ReleaseAction::Release;
     facts.clear();
     if (const auto *one = plan.before.find(plan.holder))
-        facts.addText(plan.way == ReleaseAction::KillWaiter ? tr("Waiter")
-                      : isRelease                           ? tr("Takes it from")
-                                                            : tr("Holder"),
+        facts.addText(plan.way == ReleaseAction::KillWaiter ? tr("Waiter") : tr("Holder"),
                       Words::takenFrom(*one, plan.before));
-    if (isRelease)
-        facts.addText(tr("Next owner"), Words::nextOwner(plan, now));
-    else
-        facts.addText(tr("Who gets it then"), harmless(plan.who, 400));
+    facts.addText(tr("Next owner"), isRelease ? Words::nextOwner(plan, now) : harmless(plan.who, 400));
     facts.addCode(tr("Will be sent"), plan.commands);
     facts.addText(tr("Only if unchanged"),
                   plan.guardText + (plan.exact ? QString() : tr("; a gap remains, see below")));
@@ -254,12 +250,12 @@ void ReleasePreview::fillFacts(FactsForm &facts, const operate::ForceReleasePlan
     if (isRelease)
         facts.addText(tr("Other locks lost"), Words::otherLocksLost(plan));
     else
-        facts.addText(tr("What else is lost"), harmless(plan.alsoLost, 400));
+        facts.addText(tr("Also lost"), harmless(plan.alsoLost, 400));
     if (plan.leaseKeys) {
         QStringList keys;
         for (const auto &key : *plan.leaseKeys)
             keys << escaped(key);
-        facts.addCode(tr("All its keys"), keys);
+        facts.addCode(tr("Keys of the lease"), keys);
     }
 }
 
@@ -275,8 +271,8 @@ QStringList ReleasePreview::warnings(const operate::ForceReleasePlan &plan)
 void ReleasePreview::showDanger(Banner &danger, const operate::ForceReleasePlan &plan)
 {
     danger.say(Banner::Look::Critical,
-               plan.act.isEmpty() ? tr("The old holder may still believe it holds the lock.")
-                                  : tr("The old holder is told only by its next statement, which fails."),
+               plan.act.isEmpty() ? tr("The old holder may still act as if it holds the lock.")
+                                  : tr("The old holder notices only when its next statement fails."),
                Words::fencing(plan));
 }
 

@@ -21,7 +21,7 @@ WayPicker::WayPicker(QWidget *parent) : QWidget(parent), m_box(named(new QComboB
 {
     m_box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     m_box->setMinimumContentsLength(20);
-    auto *label = new QLabel(tr("&Way (gentlest first)"), this);
+    auto *label = new QLabel(tr("&Method (least disruptive first)"), this);
     label->setProperty("look", u"muted"_s);
     label->setBuddy(m_box);
     label->setMinimumWidth(158);
@@ -43,16 +43,17 @@ QString WayPicker::titleOf(const operate::OfferedAction &offer, const inspect::L
     const QString connection = one ? one->session.value_or(QString()).left(40) : QString();
     const auto &endsStatement = infoOf(lock.backend).endsStatement;
     switch (offer.way) {
-    case ReleaseAction::Revoke: return tr("Ask %1 to let go (__REVOKE__)").arg(who);
-    case ReleaseAction::ShortenTtl: return tr("Let its lease end in 10 s");
+    case ReleaseAction::Revoke: return tr("Ask %1 to release it (__REVOKE__)").arg(who);
+    case ReleaseAction::ShortenTtl: return tr("Shorten its lease to 10 s");
     case ReleaseAction::KillWaiter:
-        return endsStatement.isEmpty() ? tr("Take the chosen waiter %1 out of the queue").arg(who)
-                                       : tr("%1 %2: the chosen waiter waits no more").arg(endsStatement, connection);
+        return endsStatement.isEmpty()
+                   ? tr("Remove the selected waiter %1 from the queue").arg(who)
+                   : tr("%1 %2: cancel the selected waiter's statement").arg(endsStatement, connection);
     case ReleaseAction::KillQuery: return tr("%1 %2: end its running statement").arg(endsStatement, connection);
-    case ReleaseAction::EndLease: return tr("End the lease of %1, with all keys that hang on it").arg(who);
+    case ReleaseAction::EndLease: return tr("End the lease of %1 and delete every key attached to it").arg(who);
     case ReleaseAction::Release: break;
     }
-    return tr("Take the lock from %1 (force-release)").arg(who);
+    return tr("Force-release the lock from %1").arg(who);
 }
 
 void WayPicker::offer(const inspect::LockSnapshot &lock, const QByteArray &holder, const QByteArray &chosen)
@@ -104,7 +105,7 @@ RehearseButton::RehearseButton(Backend &backend, FactsForm &facts, QWidget *pare
 {
     setAutoDefault(false); // Enter in a text field is not for it
     setObjectName(u"rehearseButton"_s);
-    setToolTip(tr("Plays this release in the simulated world: who gets the lock then. Nothing is sent."));
+    setToolTip(tr("Simulate this release and show the next owner; nothing is sent"));
     connect(this, &QPushButton::clicked, this, &RehearseButton::rehearse);
 }
 
@@ -120,7 +121,7 @@ void RehearseButton::setPlan(const operate::ForceReleasePlan &plan, bool isAgain
     ++m_plans;
     m_isPlaying = false;
     if (isAgain && !m_answer.isEmpty())
-        say(tr("The lock has changed since; rehearse again."));
+        say(tr("The lock has changed. Rehearse again."));
     m_answer.clear();
 }
 
