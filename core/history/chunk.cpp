@@ -66,11 +66,11 @@ Result<int> readFileHeader(QIODevice &file)
     constexpr qint64 longest = 64;
     const auto line = file.readLine(longest);
     if (!line.startsWith(fileMark) || !line.endsWith('\n'))
-        return Error{ErrorCode::BadInput, u"is no recording of Lockscope's"_s};
+        return Error{ErrorCode::BadInput, u"is not a Lockscope recording"_s};
     bool isNumber = false;
     const auto version = line.mid(fileMark.size()).trimmed().toInt(&isNumber);
     if (!isNumber || version < 1)
-        return Error{ErrorCode::BadInput, u"is no recording of Lockscope's"_s};
+        return Error{ErrorCode::BadInput, u"is not a Lockscope recording"_s};
     if (version < oldestFormat || version > formatVersion)
         return Error{ErrorCode::Unsupported,
                      u"is a recording in format %1, and this version (%2) reads formats %3 to %4; open it with the "
@@ -121,7 +121,7 @@ Result<QByteArray> unpackChunk(const QByteArray &headerAndPayload)
 {
     const auto header = readChunkHeader(headerAndPayload);
     if (!header)
-        return Error{ErrorCode::BadInput, u"there is no chunk"_s};
+        return Error{ErrorCode::BadInput, u"the chunk header is invalid"_s};
     const auto *payload = headerAndPayload.constData() + chunkHeaderBytes;
     const auto size = headerAndPayload.size() - chunkHeaderBytes;
     if (size != static_cast<qsizetype>(header->packedBytes))
@@ -129,7 +129,7 @@ Result<QByteArray> unpackChunk(const QByteArray &headerAndPayload)
     auto unsummed = *header;
     unsummed.checksum = 0;
     if (checksumOf(headerBytes(unsummed), payload, size) != header->checksum)
-        return Error{ErrorCode::BadInput, u"the checksum is another one"_s};
+        return Error{ErrorCode::BadInput, u"the checksum does not match"_s};
     QByteArray raw(static_cast<qsizetype>(header->rawBytes), Qt::Uninitialized);
     auto unpacked = static_cast<uLongf>(raw.size());
     const auto done = ::uncompress(reinterpret_cast<Bytef *>(raw.data()), &unpacked,

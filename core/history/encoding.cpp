@@ -266,13 +266,13 @@ private:
             quint8 number = 0;
             take(number);
             if (number > static_cast<quint8>(lastOf(T{})))
-                return fail(u"the number %1 stands for nothing there"_s.arg(number));
+                return fail(u"the number %1 is not valid there"_s.arg(number));
             value = static_cast<T>(number);
         } else if constexpr (std::is_same_v<T, milliseconds>) {
             qint64 count = 0;
             take(count);
             if (count < -farthestMs || count > farthestMs)
-                return fail(u"a moment is none"_s);
+                return fail(u"a time is invalid"_s);
             value = milliseconds(count);
         } else if constexpr (isSysTime<T>) {
             milliseconds since{};

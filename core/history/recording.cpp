@@ -26,7 +26,7 @@ Result<FlightRecording> FlightRecording::open(const QStringList &files)
             return Error{indexed.error().code, files[file] + u' ' + indexed.error().message};
     }
     if (recording.m_chunks.empty())
-        return Error{ErrorCode::BadInput, u"%1 holds no picture"_s.arg(files.join(u", "_s))};
+        return Error{ErrorCode::BadInput, u"%1 contains no snapshot"_s.arg(files.join(u", "_s))};
     return recording;
 }
 
@@ -54,7 +54,7 @@ Result<void> FlightRecording::index(int number)
             break;
         }
         if (m_chunks.size() == before && header->kind != ChunkKind::Picture)
-            return Error{ErrorCode::BadInput, u"does not begin with a picture (byte %1)"_s.arg(offset)};
+            return Error{ErrorCode::BadInput, u"does not begin with a snapshot (byte %1)"_s.arg(offset)};
         m_chunks.push_back({number, offset, *header});
         last = header->last;
         offset = next;
@@ -66,7 +66,7 @@ Result<void> FlightRecording::index(int number)
     }
     dropHalfPicture(number);
     if (m_chunks.size() == before)
-        return Error{ErrorCode::BadInput, u"holds no picture"_s};
+        return Error{ErrorCode::BadInput, u"contains no snapshot"_s};
     m_end = m_chunks.back().header.last;
     return {};
 }
@@ -152,7 +152,7 @@ Result<std::size_t> FlightRecording::takePicture(std::size_t first, StateSnapsho
                             && m_chunks[at].header.part == part && m_chunks[at].header.parts == begin.parts;
         if (!isNext)
             return Error{ErrorCode::BadInput,
-                         u"%1 is damaged: the picture at byte %2 is not whole"_s.arg(
+                         u"%1 is damaged: the snapshot at byte %2 is incomplete"_s.arg(
                              m_files[m_chunks[first].file], QString::number(m_chunks[first].offset))};
         auto taken = each(m_chunks[at], [&picture](const Change &change) {
             picture.apply(change);
@@ -237,7 +237,7 @@ Result<LockHistory> FlightRecording::historyOf(const inspect::LockName &lock, Mo
     if (!took)
         return took.error();
     if (isCancelled)
-        return Error{ErrorCode::Cancelled, u"nobody waits for it any more"_s};
+        return Error{ErrorCode::Cancelled, u"the request was cancelled"_s};
     return history;
 }
 
@@ -288,8 +288,8 @@ Result<Moment> momentIn(const FlightRecording &recording, const QString &text)
         moment = Moment(std::chrono::milliseconds(time->toMSecsSinceEpoch()));
     }
     if (!moment)
-        return Error{ErrorCode::BadInput, u"\"%1\" is no moment; write 2026-03-01T10:00:00Z, or -5m for five minutes "
-                                          u"before the recording's end"_s.arg(text)};
+        return Error{ErrorCode::BadInput, u"\"%1\" is not a time; write 2026-03-01T10:00:00Z, or -5m for five "
+                                          u"minutes before the recording's end"_s.arg(text)};
     if (*moment < recording.begin() || *moment > recording.end())
         return Error{ErrorCode::BadInput, u"the recording goes from %1 to %2; %3 is not in it"_s.arg(
                                               inspect::isoTime(recording.begin()), inspect::isoTime(recording.end()),

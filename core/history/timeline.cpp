@@ -58,7 +58,7 @@ public:
 private:
     static QString actWords(const Act &act)
     {
-        return act.phase == "intent"_L1 ? act.action + u" is begun by "_s + act.actor
+        return act.phase == "intent"_L1 ? act.action + u" is started by "_s + act.actor
                                         : act.action + u" by "_s + act.actor + u": "_s + act.outcome;
     }
 
@@ -301,18 +301,18 @@ QString nameOf(EventKind kind)
 QString wordsOf(const TimelineEvent &event)
 {
     switch (event.kind) {
-    case EventKind::HeldAtStart: return u"holds it already"_s;
-    case EventKind::IsWaiting: return u"waits already"_s;
-    case EventKind::Queues: return u"comes, and waits"_s;
+    case EventKind::HeldAtStart: return u"already holds it"_s;
+    case EventKind::IsWaiting: return u"already waits"_s;
+    case EventKind::Queues: return u"starts to wait"_s;
     case EventKind::Holds: return after(u"holds it"_s, u", having waited "_s, event.span);
-    case EventKind::Released: return after(u"does not hold it any more"_s, u", after "_s, event.span);
-    case EventKind::GivesUp: return after(u"is gone without it"_s, u", after "_s, event.span);
-    case EventKind::ForceReleased: return after(u"is forced to let go"_s, u", after "_s, event.span);
-    case EventKind::TtlRemoved: return u"holds on, and its TTL was removed: the lock does not expire any more"_s;
-    case EventKind::TtlSet: return u"holds on, and a TTL was set: the lock expires by itself"_s;
-    case EventKind::TtlShortened: return after(u"holds on, and its TTL was shortened"_s, u" by "_s, event.span);
-    case EventKind::Disappears: return u"the lock is gone from its server"_s;
-    case EventKind::Unseen: return u"the connection broke: from here on nothing is seen"_s;
+    case EventKind::Released: return after(u"no longer holds it"_s, u", after "_s, event.span);
+    case EventKind::GivesUp: return after(u"stops waiting without it"_s, u", after "_s, event.span);
+    case EventKind::ForceReleased: return after(u"is force-released"_s, u", after "_s, event.span);
+    case EventKind::TtlRemoved: return u"still holds it; its TTL was removed, so the lock no longer expires"_s;
+    case EventKind::TtlSet: return u"still holds it; a TTL was set, so the lock expires by itself"_s;
+    case EventKind::TtlShortened: return after(u"still holds it; its TTL was shortened"_s, u" by "_s, event.span);
+    case EventKind::Disappears: return u"the lock no longer exists on its server"_s;
+    case EventKind::Unseen: return u"the connection broke; nothing is observed from here on"_s;
     case EventKind::SeenAgain: return u"the connection is back"_s;
     case EventKind::AdminAction: return event.words;
     }

@@ -24,7 +24,7 @@ Result<std::unique_ptr<RecordingWriter>> RecordingWriter::create(const QString &
     auto &file = writer->m_file;
     if (!file.open(QIODevice::WriteOnly | QIODevice::NewOnly | QIODevice::Unbuffered,
                    QFileDevice::ReadOwner | QFileDevice::WriteOwner)) {
-        const auto why = QFile::exists(path) ? u"it is there already, and is not written over"_s : file.errorString();
+        const auto why = QFile::exists(path) ? u"it already exists and is not overwritten"_s : file.errorString();
         return Error{ErrorCode::BadInput, u"cannot record to %1: %2"_s.arg(path, why)};
     }
     writer->m_picture = std::move(picture);

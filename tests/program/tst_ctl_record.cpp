@@ -34,7 +34,7 @@ class TestCtlRecord : public QObject {
     int statusOfBrief() const { return replay({u"show"_s, u"zk:/locks/brief"_s}).status; }
 
 private slots:
-    // The holder stalls, a queue grows behind it, it is forced to let go.
+    // The holder stalls, a queue grows behind it, it is force-released.
     void initTestCase()
     {
         SKIP_FOR(m_servers.start());
@@ -118,8 +118,8 @@ private slots:
     {
         const auto ran = replay({u"note"_s, u"zk:/locks/stuck"_s});
         QVERIFY2(ran.status == 0, ran.what());
-        for (const auto &part : {"# Incident: `zk:/locks/stuck`", "is forced to let go", "Forced to let go: 1",
-                                 "stalled \\| stopped", "a recording, from", "comes, and waits", "ZooKeeper 3"})
+        for (const auto &part : {"# Incident: `zk:/locks/stuck`", "is force-released", "Forced to let go: 1",
+                                 "stalled \\| stopped", "a recording, from", "starts to wait", "ZooKeeper 3"})
             QVERIFY2(ran.out.contains(part), ran.what());
     }
 
@@ -157,7 +157,7 @@ private slots:
         const Rows<QStringList, int, QByteArray> row("words", "status", "said");
         row("before it began", {u"--at"_s, u"2001-01-01T00:00:00Z"_s, u"locks"_s}, 2, "is not in it");
         row("longer ago than it is long", {u"--at"_s, u"-9h"_s, u"locks"_s}, 2, "is not in it");
-        row("no moment", {u"--at"_s, u"noon"_s, u"locks"_s}, 2, "is no moment");
+        row("no moment", {u"--at"_s, u"noon"_s, u"locks"_s}, 2, "is not a time");
         row("another lock", {u"show"_s, u"zk:/locks/other"_s}, 1, "shows no lock");
         row("another connection", {u"show"_s, u"redis9:x"_s}, 2, "names no connection");
         row("a command that acts", {u"acquire"_s, u"zk:/locks/stuck"_s}, 2, "not answered from a recording");
@@ -184,7 +184,7 @@ private slots:
         QVERIFY2(newer.status == 1 && newer.err.contains("format 7"), newer.what());
         QCOMPARE(run({u"replay"_s, u"/nowhere/at-all"_s, u"locks"_s}).status, 2);
         const auto over = run({u"record"_s, path, u"--connect"_s, u"zk://127.0.0.1:1"_s});
-        QVERIFY2(over.status == 2 && over.err.contains("not written over"), over.what());
+        QVERIFY2(over.status == 2 && over.err.contains("is not overwritten"), over.what());
     }
 };
 

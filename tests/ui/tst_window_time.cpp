@@ -382,7 +382,7 @@ private slots:
         QCOMPARE(view.timeline().waits.count, 1);
         QVERIFY2(view.scopeText().contains(u"1 forced"_s), qPrintable(view.scopeText()));
         QTest::keyClick(&view, Qt::Key_Home);
-        QVERIFY2(view.eventText().contains(u"holds it already"_s), qPrintable(view.eventText()));
+        QVERIFY2(view.eventText().contains(u"already holds it"_s), qPrintable(view.eventText()));
         QTest::keyClick(&view, Qt::Key_Right);
         QTest::keyClick(&view, Qt::Key_Return);
         QTRY_COMPARE(m_window->time().moment(), m_now - 7min);
@@ -617,7 +617,7 @@ private slots:
         page().detail().findChild<QPushButton *>(u"copyNote"_s)->click();
         QTRY_VERIFY(!QGuiApplication::clipboard()->text().isEmpty());
         const auto note = QGuiApplication::clipboard()->text();
-        for (const auto &part : {u"# Incident: `zk:/locks/orders`"_s, u"## Timeline"_s, u"is forced to let go"_s,
+        for (const auto &part : {u"# Incident: `zk:/locks/orders`"_s, u"## Timeline"_s, u"is force-released"_s,
                                  u"Forced to let go: 1"_s, u"zk://zk:2181"_s, u"stuck"_s, u"ann@host"_s})
             QVERIFY2(note.contains(part), qPrintable(note));
     }

@@ -70,7 +70,7 @@ Act forced(std::chrono::seconds after, const QByteArray &holder, const QString &
             phase == "result"_L1};
 }
 
-// "0 a holds it already", one event a line; seconds since the beginning.
+// "0 a already holds it", one event a line; seconds since the beginning.
 QString told(const Timeline &timeline)
 {
     QStringList lines;
@@ -94,22 +94,22 @@ private slots:
             QTest::newRow(name) << queues << events << handOffs;
         };
         row("nothing", {}, {}, 0);
-        row("held all the time", {"a"}, u"0 a holds it already"_s, 0);
+        row("held all the time", {"a"}, u"0 a already holds it"_s, 0);
         row("handed on", {"a b", "b"},
-            u"0 a holds it already\n0 b waits already\n10 a does not hold it any more\n10 b holds it"_s, 1);
+            u"0 a already holds it\n0 b already waits\n10 a no longer holds it\n10 b holds it"_s, 1);
         row("comes and gets it", {"a", "a b", "b"},
-            u"0 a holds it already\n10 b comes, and waits\n20 a does not hold it any more\n"
+            u"0 a already holds it\n10 b starts to wait\n20 a no longer holds it\n"
             u"20 b holds it, having waited 10 s"_s,
             1);
         row("gives up", {"a", "a b", "a"},
-            u"0 a holds it already\n10 b comes, and waits\n20 b is gone without it, after 10 s"_s, 0);
+            u"0 a already holds it\n10 b starts to wait\n20 b stops waiting without it, after 10 s"_s, 0);
         row("free in between", {"a b", "- b", "b"},
-            u"0 a holds it already\n0 b waits already\n10 a does not hold it any more\n20 b holds it"_s, 1);
+            u"0 a already holds it\n0 b already waits\n10 a no longer holds it\n20 b holds it"_s, 1);
         row("nobody waited", {"a", "", "b"},
-            u"0 a holds it already\n10 a does not hold it any more\n10 the lock is gone from its server\n"
+            u"0 a already holds it\n10 a no longer holds it\n10 the lock no longer exists on its server\n"
             u"20 b holds it"_s,
             0);
-        row("held, then let go", {"-", "a", "-"}, u"10 a holds it\n20 a does not hold it any more, after 10 s"_s, 0);
+        row("held, then let go", {"-", "a", "-"}, u"10 a holds it\n20 a no longer holds it, after 10 s"_s, 0);
     }
     void eventsAreToldInOrder()
     {
@@ -139,8 +139,8 @@ private slots:
         history.acts = {{begun + 39s, forced(39s, "a", u"intent"_s)}, {begun + 41s, forced(41s, "a", u"result"_s)}};
         const auto timeline = timelineOf(history);
         QCOMPARE(timeline.forced, 1);
-        QCOMPARE(told(timeline), u"0 a holds it already\n0 b waits already\n"
-                                 u"39 force-release is begun by ann@host\n40 a is forced to let go\n40 b holds it\n"
+        QCOMPARE(told(timeline), u"0 a already holds it\n0 b already waits\n"
+                                 u"39 force-release is started by ann@host\n40 a is force-released\n40 b holds it\n"
                                  u"41 force-release by ann@host: released"_s);
         history.acts = {{begun + 1s, forced(1s, "other", u"result"_s)}};
         QCOMPARE(timelineOf(history).forced, 0);
@@ -162,8 +162,7 @@ private slots:
         NoteFacts facts{
             .lock = *seenAt(9s, "b").lock, .asOf = begun + 10s, .connection = stood(true), .history = history};
         const auto note = incidentNote(facts);
-        QVERIFY2(note.contains(u"| `a` | `billing-7` | - | does not hold it any more, after 8.0 s |"_s),
-                 qPrintable(note));
+        QVERIFY2(note.contains(u"| `a` | `billing-7` | - | no longer holds it, after 8.0 s |"_s), qPrintable(note));
     }
 
     // What happened while nobody looked is not measured.
@@ -174,7 +173,7 @@ private slots:
         const auto timeline = timelineOf(history);
         QCOMPARE(timeline.holds.count, 0);
         QCOMPARE(timeline.waits.count, 0);
-        QVERIFY2(told(timeline).contains(u"10 the connection broke: from here on nothing is seen\n"
+        QVERIFY2(told(timeline).contains(u"10 the connection broke; nothing is observed from here on\n"
                                          u"25 the connection is back"_s),
                  qPrintable(told(timeline)));
     }
@@ -185,7 +184,7 @@ private slots:
         auto looking = stood(true);
         looking.isLookedThrough = false;
         history.connection = {{begun, looking}, {begun + 3s, stood(true)}};
-        QCOMPARE(told(timelineOf(history)), u"2 a holds it already"_s);
+        QCOMPARE(told(timelineOf(history)), u"2 a already holds it"_s);
     }
 
     void percentilesAreByNearestRank()
@@ -269,7 +268,7 @@ private slots:
         facts.acts = {facts.history->acts.front().second};
         const auto whole = incidentNote(facts);
         for (const auto &part :
-             {u"**PRODUCTION**"_s, u"is forced to let go"_s, u"Forced to let go: 1"_s, u"`` stuck \\| `really` ``"_s,
+             {u"**PRODUCTION**"_s, u"is force-released"_s, u"Forced to let go: 1"_s, u"`` stuck \\| `really` ``"_s,
               u"`contended by a (billing-7); 1 waiting`"_s, u"`ann@host`"_s})
             QVERIFY2(whole.contains(part), qPrintable(part + u"\n\n"_s + whole));
         QVERIFY(!whole.contains(u"No history"_s));
