@@ -89,7 +89,7 @@ BackendInfo redis()
                   .raw = u"Raw values"_s,
                   .rawEntry = u"In the key"_s,
                   .rawValue = u"Value"_s,
-                  .wokenBy = u"woken by the message that %1 let go"_s,
+                  .wokenBy = u"woken by the release message of %1"_s,
                   .nothing = u"no key of it is left"_s},
     };
 }
@@ -106,7 +106,7 @@ BackendWords wordsOfSql(const QString &entry)
             .rawEntry = u"Connection"_s,
             .rawValue = u"Transaction or connection"_s,
             .wokenBy = {},
-            .nothing = u"the server shows nobody who holds it or waits for it"_s};
+            .nothing = u"the server lists no holder and no waiter"_s};
 }
 
 BackendInfo mariaDb()

@@ -76,7 +76,7 @@ Result<HostPort> parseHost(const QString &text, quint16 defaultPort)
         QRegularExpression::UseUnicodePropertiesOption);
     const auto match = form.match(text);
     if (!match.hasMatch())
-        return badUri(u"\"%1\" is no host:port"_s.arg(text));
+        return badUri(u"\"%1\" is not a host:port"_s.arg(text));
     HostPort host;
     host.host = match.captured(1);
     if (host.host.startsWith(u'['))
@@ -137,7 +137,7 @@ Result<void> parsePath(QString path, const BackendInfo &backend, ConnectionSpec 
     bool isNumber = false;
     spec.database = path.mid(1).toInt(&isNumber);
     if (!isNumber || spec.database < 0)
-        return badUri(u"\"%1\" is no %2 database number"_s.arg(path.mid(1), backend.title));
+        return badUri(u"\"%1\" is not a %2 database number"_s.arg(path.mid(1), backend.title));
     if (spec.scheme == Scheme::RedisCluster && spec.database != 0)
         return badUri(u"a Redis Cluster has database 0 only"_s);
     return {};
@@ -155,7 +155,7 @@ Result<void> parseQuery(const QString &query, const SchemeRow &row, ConnectionSp
         if (!row.backend->hasAdminPort || key != "admin"_L1)
             return badUri(u"unknown option \"%1\""_s.arg(key));
         if (!isNumber || port == 0 || port > 65535)
-            return badUri(u"admin=%1 is no port"_s.arg(value));
+            return badUri(u"admin=%1 is not a port"_s.arg(value));
         spec.adminPort = static_cast<quint16>(port);
     }
     return spec.transport.settle(row.tls);
@@ -164,7 +164,7 @@ Result<void> parseQuery(const QString &query, const SchemeRow &row, ConnectionSp
 Result<void> parseServer(const QString &rest, const SchemeRow &row, ConnectionSpec &spec)
 {
     if (!rest.startsWith("//"_L1))
-        return badUri(u"%1: wants // and a host"_s.arg(row.word));
+        return badUri(u"%1: requires // and a host"_s.arg(row.word));
     static const QRegularExpression form(u"^//([^/?]*)(/[^?]*)?(?:\\?(.*))?$"_s);
     // A password may hold any character; what stands before the last @ is taken off first.
     const auto match = form.match(rest);
@@ -216,12 +216,12 @@ Result<ConnectionSpec> parseConnection(const QString &argument)
         spec.scheme = row.scheme;
         const QString rest = match.captured(3);
         if (row.scheme == Scheme::Sandbox && !rest.isEmpty())
-            return badUri(u"sandbox: takes nothing after it"_s);
+            return badUri(u"sandbox: must not be followed by anything"_s);
         if (row.scheme == Scheme::Simulated && !rest.isEmpty()) {
             bool isNumber = false;
             spec.seed = rest.toULongLong(&isNumber);
             if (!isNumber)
-                return badUri(u"the seed of sim:%1 is no number"_s.arg(rest));
+                return badUri(u"the seed of sim:%1 is not a number"_s.arg(rest));
         }
         if (!row.backend)
             return spec;

@@ -23,7 +23,7 @@ QString FieldReader::pathOf(const QString &field) const
 void FieldReader::wrong(const QString &field, const QString &wanted)
 {
     if (!m_error)
-        m_error = Error{ErrorCode::BadInput, u"\"%1\" has to be %2"_s.arg(pathOf(field), wanted)};
+        m_error = Error{ErrorCode::BadInput, u"\"%1\" must be %2"_s.arg(pathOf(field), wanted)};
 }
 
 QJsonValue FieldReader::value(const char *field)
@@ -114,7 +114,7 @@ void FieldReader::nothingElse()
 {
     for (const auto &field : m_object.keys()) {
         if (!m_known.contains(field) && !m_error)
-            m_error = Error{ErrorCode::BadInput, u"there is no field \"%1\"; there are: %2"_s.arg(
+            m_error = Error{ErrorCode::BadInput, u"unknown field \"%1\"; known fields: %2"_s.arg(
                                                      pathOf(label(field.toUtf8(), 60)), m_known.join(u", "_s))};
     }
 }

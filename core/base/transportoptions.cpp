@@ -72,7 +72,7 @@ Result<bool> TransportOptions::read(const QString &key, const QString &value)
     }
     if (key == "tls"_L1 || key == "verify"_L1) {
         if (value != "on"_L1 && value != "off"_L1)
-            return badOption(u"%1=%2: it is on or off"_s.arg(key, value));
+            return badOption(u"%1=%2 must be on or off"_s.arg(key, value));
         if (key == "tls"_L1)
             m_switch = value;
         else
@@ -89,14 +89,14 @@ Result<bool> TransportOptions::read(const QString &key, const QString &value)
 Result<void> TransportOptions::settle(bool isTlsScheme)
 {
     if (isTlsScheme && m_switch == "off"_L1)
-        return badOption(u"the scheme says TLS, and tls=off says none"_s);
+        return badOption(u"the scheme requires TLS, and tls=off forbids it"_s);
     tls.isOn = isTlsScheme || m_switch == "on"_L1;
     const bool saysMore = !tls.ca.isEmpty() || !tls.cert.isEmpty() || !tls.key.isEmpty() || !tls.serverName.isEmpty()
                           || !tls.isVerified;
     if (saysMore && !tls.isOn)
-        return badOption(u"ca, cert, key, servername and verify are of TLS: add tls=on"_s);
+        return badOption(u"ca, cert, key, servername and verify require TLS: add tls=on"_s);
     if (tls.cert.isEmpty() != tls.key.isEmpty())
-        return badOption(u"a client certificate has a key, and a key a certificate: give both cert= and key="_s);
+        return badOption(u"a client certificate requires its key: give both cert= and key="_s);
     return {};
 }
 
@@ -121,7 +121,7 @@ QString TransportOptions::warning() const
 {
     if (!tls.isOn || tls.isVerified)
         return {};
-    return u"TLS IS NOT VERIFIED (verify=off): whoever stands in between can read and change everything"_s;
+    return u"TLS IS NOT VERIFIED (verify=off): an attacker in between can read and change everything"_s;
 }
 
 QString transportWarning(const QString &uri)

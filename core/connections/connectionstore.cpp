@@ -223,11 +223,11 @@ void ConnectionStore::load()
     QJsonParseError error{};
     const auto document = QJsonDocument::fromJson((*file)->readAll(), &error);
     if (!document.isObject()) {
-        m_loadError = u"%1: not understood (%2); it is left as it is"_s.arg(m_file, error.errorString());
+        m_loadError = u"could not parse %1 (%2); the file stays unchanged"_s.arg(m_file, error.errorString());
         return;
     }
     if (document[u"version"_s].toInt() > formatVersion) {
-        m_loadError = u"%1: written by a newer Lockscope; it is left as it is"_s.arg(m_file);
+        m_loadError = u"%1: written by a newer Lockscope; the file stays unchanged"_s.arg(m_file);
         return;
     }
     const auto list = document[u"connections"_s].toArray();
@@ -276,7 +276,7 @@ Result<QString> ConnectionStore::save(SavedConnection connection)
         return other.name == connection.name && other.id != connection.id;
     });
     if (isTaken)
-        return Error{ErrorCode::BadInput, u"another connection is named %1 already"_s.arg(connection.name)};
+        return Error{ErrorCode::BadInput, u"a connection named %1 already exists"_s.arg(connection.name)};
     if (connection.id.isEmpty())
         connection.id = QUuid::createUuid().toString(QUuid::WithoutBraces);
     auto connections = m_all;
@@ -337,7 +337,7 @@ Result<QString> ConnectionStore::duplicate(const QString &id)
 {
     const auto *found = find(id);
     if (!found)
-        return Error{ErrorCode::BadInput, u"there is no such connection"_s};
+        return Error{ErrorCode::BadInput, u"the connection does not exist"_s};
     SavedConnection copy = *found;
     copy.id.clear();
     copy.hasPassword = false;
@@ -386,7 +386,7 @@ Result<QString> ConnectionStore::importFrom(const QString &file)
     }
     QStringList said{u"%1 added"_s.arg(added)};
     if (known > 0)
-        said << u"%1 there already"_s.arg(known);
+        said << u"%1 already existed"_s.arg(known);
     return (said + renamed).join(u", "_s);
 }
 
@@ -421,7 +421,7 @@ void ConnectionStore::writePassword(const QString &id, const QString &password, 
 {
     const auto *saved = find(id);
     if (!m_secrets || !saved) {
-        done({u"there is nothing to keep the password in; it will be asked for each time"_s, {}, false});
+        done({u"no password store is available; Lockscope asks for the password each time"_s, {}, false});
         return;
     }
     const auto note = [this, id](bool hasPassword) {

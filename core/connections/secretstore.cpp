@@ -109,7 +109,7 @@ Result<QJsonObject> secretsIn(const QString &path)
         return Error{ErrorCode::Server, u"could not read %1: %2"_s.arg(path, file.error().message)};
     const auto document = QJsonDocument::fromJson((*file)->readAll());
     if (!document.isObject() || document["version"_L1].toInt() != secretsVersion)
-        return Error{ErrorCode::Refused, u"%1 is not understood, and is left as it is"_s.arg(path)};
+        return Error{ErrorCode::Refused, u"could not parse %1; the file stays unchanged"_s.arg(path)};
     return document[secretsField].toObject();
 }
 

@@ -78,21 +78,21 @@ Result<void> readField(const toml::key &key, const toml::node &node, const Share
     if (key.str() == "colour") {
         const auto colour = connectionColour(textOf(node.value_or(std::string_view("?"))));
         if (!colour)
-            return place.error(node.source(), u"colour is to be one of red, orange, yellow, green, teal, blue"_s);
+            return place.error(node.source(), u"colour must be one of red, orange, yellow, green, teal, blue"_s);
         into.colour = *colour;
         return {};
     }
     const auto field = std::ranges::find(sharedFields(), key.str(), &SharedField::key);
     if (field == sharedFields().end())
-        return place.error(key.source(), u"\"%1\" is no field of a connection"_s.arg(label(name.toUtf8(), 60)));
+        return place.error(key.source(), u"\"%1\" is not a field of a connection"_s.arg(label(name.toUtf8(), 60)));
     if (field->flag) {
         if (!node.is_boolean())
-            return place.error(node.source(), name + u" is to be true or false"_s);
+            return place.error(node.source(), name + u" must be true or false"_s);
         into.*(field->flag) = node.value_or(false);
         return {};
     }
     if (!node.is_string())
-        return place.error(node.source(), name + u" is to be a text"_s);
+        return place.error(node.source(), name + u" must be a text"_s);
     into.*(field->text) = textOf(node.value_or(std::string_view()));
     return {};
 }
@@ -106,18 +106,18 @@ Result<void> settle(const toml::table &table, const SharedPlace &place, SavedCon
     const bool isGroup = connection.group.size() <= mostGroupLength
                          && std::ranges::all_of(connection.group, [](QChar c) { return c.isPrint(); });
     if (!isGroup)
-        return place.error(table.source(), u"the group of %1 is too long, or not to be shown"_s.arg(connection.name));
+        return place.error(table.source(), u"the group of %1 is too long, or cannot be shown"_s.arg(connection.name));
     if (hasUnencodedPassword(connection.uri))
         return place.error(
             table.source(),
-            u"a password in the uri of %1; take it out, or whoever has this file has it"_s.arg(connection.name));
+            u"remove the password from the uri of %1: every reader of this file has it"_s.arg(connection.name));
     auto spec = parseConnection(connection.uri);
     if (!spec)
         return place.error(table.source(), u"the uri of %1: %2"_s.arg(connection.name, spec.error().message));
     if (!spec->password.isEmpty())
         return place.error(
             table.source(),
-            u"a password in the uri of %1; take it out, or whoever has this file has it"_s.arg(connection.name));
+            u"remove the password from the uri of %1: every reader of this file has it"_s.arg(connection.name));
     if (!spec->name.isEmpty())
         return place.error(table.source(), u"the uri of %1 names another connection"_s.arg(connection.name));
     if (connection.user.isEmpty())
@@ -160,12 +160,12 @@ Result<std::vector<SavedConnection>> readSharedConnections(const QByteArray &tom
         return place.error(parsed.error().source(), textOf(parsed.error().description()));
     const auto &root = parsed.table();
     if (root["version"].value_exact<int64_t>() != sharedVersion) // no 1e308 made an integer
-        return Error{ErrorCode::BadInput, u"%1: this Lockscope reads version = %2, which is to be said"_s.arg(
-                                              file, QString::number(sharedVersion))};
+        return Error{ErrorCode::BadInput,
+                     u"%1: version = %2 is required by this Lockscope"_s.arg(file, QString::number(sharedVersion))};
     for (const auto &[key, value] : root) {
         if (key.str() != "version" && key.str() != "connection")
             return place.error(key.source(),
-                               u"\"%1\" is not known here"_s.arg(label(textOf(key.str()).toUtf8(), 60)));
+                               u"\"%1\" is not a known key"_s.arg(label(textOf(key.str()).toUtf8(), 60)));
     }
     const auto *node = root.get("connection");
     if (!node)
@@ -211,8 +211,8 @@ Result<std::vector<SavedConnection>> readOpened(const QString &path, bool isFoun
         return Error{ErrorCode::BadInput, u"%1: %2"_s.arg(name, qt_error_string(errno))};
     const bool isOurs = (is.st_uid == ::getuid() || is.st_uid == 0) && !(is.st_mode & S_IWOTH);
     if (isFound && !isOurs)
-        return Error{ErrorCode::Refused, u"%1 is another user's, or everybody may write it: who does could say where "
-                                         u"your credentials go; it is not read"_s.arg(name)};
+        return Error{ErrorCode::Refused, u"%1 was not read: another user owns it, or every user can write it, and "
+                                         u"could redirect your credentials"_s.arg(name)};
     const auto bytes = (*opened)->read(mostSharedBytes + 1);
     if (bytes.size() > mostSharedBytes)
         return Error{ErrorCode::BadInput, u"%1: too large to be a list of connections"_s.arg(name)};

@@ -20,7 +20,7 @@ constexpr qsizetype longestAnswer = 64 * 1024 * 1024;
 
 Error notHttp(const QString &what)
 {
-    return Error{ErrorCode::Server, u"what answers is no etcd, or not over HTTP: "_s + what};
+    return Error{ErrorCode::Server, u"the server is not an etcd, or does not use HTTP: "_s + what};
 }
 
 } // namespace
@@ -46,7 +46,7 @@ Result<bool> HttpReader::step(QByteArray &body)
     case Part::Head: {
         const auto end = m_buffer.indexOf("\r\n\r\n");
         if (end < 0)
-            return m_buffer.size() > longestHead ? Result<bool>(notHttp(u"the head has no end"_s)) : false;
+            return m_buffer.size() > longestHead ? Result<bool>(notHttp(u"the header does not end"_s)) : false;
         const auto head = m_buffer.left(end);
         m_buffer.remove(0, end + 4);
         TRY_VOID(readHead(head));
@@ -62,7 +62,7 @@ Result<bool> HttpReader::step(QByteArray &body)
                      .trimmed()
                      .toLongLong(&isNumber, 16);
         if (!isNumber || m_left < 0 || m_left > m_most)
-            return notHttp(u"a piece without a length"_s);
+            return notHttp(u"a chunk without a length"_s);
         m_part = m_left == 0 ? Part::Trailer : Part::Chunk;
         return true;
     }
@@ -70,7 +70,7 @@ Result<bool> HttpReader::step(QByteArray &body)
     case Part::ChunkEnd: {
         const auto line = takeLine();
         if (line && !line->isEmpty())
-            return notHttp(u"a piece that does not end"_s);
+            return notHttp(u"a chunk that does not end"_s);
         m_part = line ? Part::ChunkSize : m_part;
         return line.has_value();
     }

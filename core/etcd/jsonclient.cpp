@@ -197,7 +197,7 @@ Task<Result<void>> Gateway::haveToken(Deadline deadline)
     m_token = answer->value("token"_L1).toString().toLatin1();
     if (!isFitForHead(m_token)) {
         m_token.clear();
-        co_return Error{ErrorCode::AuthFailed, u"etcd gave no token that can be used"_s};
+        co_return Error{ErrorCode::AuthFailed, u"etcd returned no usable token"_s};
     }
     co_return Result<void>();
 }

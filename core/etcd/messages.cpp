@@ -39,7 +39,7 @@ Revision revisionOf(const QJsonObject &answer)
 
 Error unreadable(const QString &what)
 {
-    return Error{ErrorCode::Server, u"etcd's answer cannot be read: "_s + what};
+    return Error{ErrorCode::Server, u"could not read etcd's answer: "_s + what};
 }
 
 Result<KeyValue> readEntry(const QJsonValue &value)
@@ -163,7 +163,7 @@ Result<RangeAnswer> readRange(const QJsonObject &answer)
     read.more = answer.value("more"_L1).toBool();
     const auto kvs = answer.value("kvs"_L1);
     if (!kvs.isUndefined() && !kvs.isNull() && !kvs.isArray())
-        return unreadable(u"entries that are no list"_s);
+        return unreadable(u"entries that are not a list"_s);
     const auto entries = kvs.toArray();
     for (const auto &one : entries) {
         TRY(auto &entry, readEntry(one));
@@ -300,12 +300,12 @@ Error errorOfText(const QString &host, int status, const QByteArray &text)
     // Of etcd itself, before its gateway is asked: nobody comes in with such a certificate, whatever the password.
     if (text.contains("CommonName of client sending a request against gateway"))
         return {ErrorCode::AuthFailed,
-                u"TLS: %1 says \"%2\": where users are on, etcd's gateway refuses a client certificate that has a "
-                "CommonName; name one without it with cert= and key="_s.arg(host, said),
+                u"TLS: %1 reports \"%2\": with authentication on, etcd's gateway rejects a client certificate "
+                u"that has a CommonName; name one without it with cert= and key="_s.arg(host, said),
                 false, true};
     const auto words = said.isEmpty() ? QString() : u": \"%1\""_s.arg(said);
     return {ErrorCode::Server,
-            u"what answers at %1 is no etcd v3: HTTP status %2"_s.arg(host, QString::number(status)) + words};
+            u"the server at %1 is not an etcd v3: HTTP status %2"_s.arg(host, QString::number(status)) + words};
 }
 
 } // namespace lockscope::etcd

@@ -103,7 +103,7 @@ LessonRun readRun(FieldReader reader)
     if (scenario->contenders > mostContendersInLesson)
         object.wrong(u"contenders"_s, u"%1 at most"_s.arg(mostContendersInLesson));
     if (!scenario->keepsEvents)
-        object.wrong(u"keepsEvents"_s, u"left out: a lesson is looked at"_s);
+        object.wrong(u"keepsEvents"_s, u"left out: a lesson shows its events"_s);
     run.scenario = *scenario;
     return run;
 }
@@ -153,7 +153,7 @@ Text readTold(FieldReader &reader, const char *field, std::size_t runs, bool has
 {
     auto words = reader.words(field);
     if (const auto wrong = wrongNumberIn(words, runs, hasMoment); !wrong.isEmpty())
-        reader.wrong(QString::fromLatin1(field), u"without %1, which is no number of its runs"_s.arg(wrong));
+        reader.wrong(QString::fromLatin1(field), u"without %1, which is not a number of its runs"_s.arg(wrong));
     return words;
 }
 
@@ -172,7 +172,7 @@ Question readQuestion(FieldReader reader, std::size_t runs, bool hasMoment)
         if (words.in(Language::English).isEmpty())
             choice.wrong({}, u"a text in \"en\", \"zh_CN\" or \"ru\""_s);
         if (const auto wrong = wrongNumberIn(words, runs, hasMoment); !wrong.isEmpty())
-            choice.wrong({}, u"without %1, which is no number of its runs"_s.arg(wrong));
+            choice.wrong({}, u"without %1, which is not a number of its runs"_s.arg(wrong));
     }
     question.right = static_cast<std::size_t>(
         reader.number("right", 0, std::max(0, static_cast<int>(question.choices.size()) - 1)));
@@ -267,7 +267,7 @@ void readTiles(FieldReader &reader, Lesson &lesson)
         if (!tileNames().contains(name))
             reader.wrong(field, oneOf(tileNames()));
         else if (lesson.tiles.contains(name))
-            reader.wrong(field, u"another than those before it"_s);
+            reader.wrong(field, u"different from those before it"_s);
         lesson.tiles << name;
     }
 }
@@ -323,7 +323,7 @@ Result<Lesson> readFile(const QString &path)
     if (!bytes)
         return bad(bytes.error().message);
     if (bytes->size() > largestFile)
-        return bad(u"it is larger than a lesson may be (1 MiB)"_s);
+        return bad(u"it is larger than the limit of a lesson (1 MiB)"_s);
     return readLesson(*bytes, path);
 }
 
@@ -338,7 +338,7 @@ Result<Lesson> readLesson(const QByteArray &bytes, const QString &file)
     const auto document = QJsonDocument::fromJson(bytes, &parsing);
     if (parsing.error != QJsonParseError::NoError) {
         const auto line = bytes.left(parsing.offset).count('\n') + 1;
-        return bad(u"this is no JSON, in line %1: %2"_s.arg(line).arg(parsing.errorString()));
+        return bad(u"line %1 is not valid JSON: %2"_s.arg(line).arg(parsing.errorString()));
     }
     if (!document.isObject())
         return bad(u"a lesson is an object: { … }"_s);
@@ -402,7 +402,7 @@ void nameEachOther(Lessons &all)
     for (auto &lesson : all.lessons) {
         if (const auto missing = nameOthers(lesson, numbers); !missing.isEmpty())
             all.refused.push_back(
-                {Error{ErrorCode::BadInput, u"the lesson \"%1\" names a lesson \"%2\", which is not there"_s.arg(
+                {Error{ErrorCode::BadInput, u"the lesson \"%1\" names a lesson \"%2\", which does not exist"_s.arg(
                                                 QString::fromUtf8(lesson.id), label(missing, 60))},
                  {lesson.id}});
     }
@@ -421,7 +421,7 @@ Lessons loadLessons(const QStringList &folders)
             auto lesson = readFile(directory.filePath(name));
             if (lesson && !ids.insert(lesson->id).second)
                 lesson = Error{ErrorCode::BadInput,
-                               u"%1: there is a lesson \"%2\" already"_s.arg(
+                               u"%1: a lesson \"%2\" already exists"_s.arg(
                                    label(directory.filePath(name).toUtf8(), 300), QString::fromUtf8(lesson->id))};
             if (lesson)
                 all.lessons.push_back(*std::move(lesson));

@@ -136,13 +136,13 @@ private:
         // It may let us connect and then say nothing: Qt SQL has no limit for the statements after that.
         if (m_state == SessionState::Connecting
             && ++m_looksWhileConnecting * m_options.askIdleEvery >= m_options.connectsWithin)
-            giveUpOnServer(u"the server takes connections, and has said nothing more for %1 ms"_s.arg(
+            giveUpOnServer(u"the server accepts connections, but has sent nothing more for %1 ms"_s.arg(
                 m_options.connectsWithin.count()));
         if (m_state != SessionState::Connected)
             return;
         if (m_question != 0) {
             if (++m_looksInVain * m_options.askIdleEvery >= m_options.idleAnswersWithin)
-                giveUpOnServer(u"the idle connection was asked and has not answered for %1 ms"_s.arg(
+                giveUpOnServer(u"the idle connection has not replied to a check for %1 ms"_s.arg(
                     m_options.idleAnswersWithin.count()));
             return;
         }

@@ -194,9 +194,9 @@ QString said(const QSqlError &error)
 QString alsoRefused(Secured secured)
 {
     switch (secured) {
-    case Secured::No: return u"; the server says the same to a user who has to come over TLS (tls=on)"_s;
+    case Secured::No: return u"; the server reports the same to a user who must use TLS (tls=on)"_s;
     case Secured::ByTls:
-        return u"; the server says the same to a user who has to show a client certificate (cert= and key=)"_s;
+        return u"; the server reports the same to a user who must present a client certificate (cert= and key=)"_s;
     case Secured::ByCertificate: break;
     }
     return {};
@@ -234,9 +234,10 @@ Error statementError(const QSqlError &error, bool isLasting)
     const int number = numberOf(error);
     if (isLostConnection(number)) {
         if (isLasting)
-            return Error{
-                ErrorCode::UnknownOutcome,
-                u"the connection broke while this was out, it may or may not have been done: "_s + said(error), true};
+            return Error{ErrorCode::UnknownOutcome,
+                         u"the connection broke before the server replied; it may or may not have been executed: "_s
+                             + said(error),
+                         true};
         return Error{ErrorCode::SessionExpired,
                      u"the connection was lost, and everything it held with it: "_s + said(error), true};
     }
@@ -295,7 +296,7 @@ Error connectError(const QSqlError &error, Secured secured)
     case 4151: return Error{ErrorCode::AuthFailed, said(error)};
     case 1049: return Error{ErrorCode::Unsupported, said(error)};
     case 2013:
-        return Error{ErrorCode::NotConnected, u"it takes connections, and does not answer: "_s + said(error), true};
+        return Error{ErrorCode::NotConnected, u"it accepts connections, but does not answer: "_s + said(error), true};
     default: return Error{ErrorCode::NotConnected, said(error), true, isOfServer(numberOf(error))};
     }
 }

@@ -130,7 +130,7 @@ void killOn(const QByteArray &server, const SessionOptions &options, const QByte
     for (int i = 0; i < attemptsToFindServer; ++i) {
         SqlConnection connection(options, options.dialect->killOptions());
         if (!connection.open()) {
-            qCDebug(logMariaDb).noquote() << text << "was not sent: there is no connection for it";
+            qCDebug(logMariaDb).noquote() << text << "was not sent: could not connect for it";
             return;
         }
         if (!server.isEmpty() && connection.server() == server) {

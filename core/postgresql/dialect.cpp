@@ -155,13 +155,14 @@ Error statementError(const QString &sqlState, const QString &text, bool isLastin
     if (isLostConnection(sqlState)) {
         if (isLasting)
             return Error{ErrorCode::UnknownOutcome,
-                         u"the connection broke while this was out, it may or may not have been done: "_s + said,
+                         u"the connection broke before the server replied; it may or may not have been executed: "_s
+                             + said,
                          true};
         return Error{ErrorCode::SessionExpired, u"the connection was lost, and everything it held with it: "_s + said,
                      true};
     }
     if (sqlState == "55P03"_L1)
-        return Error{ErrorCode::TimedOut, u"somebody else has it, and this did not wait: "_s + said, true};
+        return Error{ErrorCode::TimedOut, u"another session holds it, and this did not wait: "_s + said, true};
     if (sqlState == "57014"_L1)
         return Error{ErrorCode::Cancelled, u"the statement was ended from outside: "_s + said, true};
     if (sqlState == "40P01"_L1)
@@ -244,7 +245,7 @@ Result<QByteArray> withParameters(const mariadb::Statement &statement)
     for (const auto &parameter : statement.parameters)
         isTellable = isTellable && canBeTold(parameter);
     if (!isTellable)
-        return Error{ErrorCode::BadInput, u"a PostgreSQL cannot be told what is not UTF-8, or has a zero byte"_s};
+        return Error{ErrorCode::BadInput, u"PostgreSQL does not accept text that is not UTF-8 or has a zero byte"_s};
     QByteArray text;
     qsizetype next = 0;
     char quote = 0;

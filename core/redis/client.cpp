@@ -278,7 +278,7 @@ private:
     [[nodiscard]] std::optional<Error> unfit(const Command &command, Deadline deadline) const
     {
         if (command.isEmpty() || changesProtocol(command))
-            return Error{ErrorCode::BadInput, u"this is no command for a shared connection"_s, false};
+            return Error{ErrorCode::BadInput, u"this command cannot be sent on a shared connection"_s, false};
         if (m_link.state() != ConnectionState::Connected)
             return m_link.notConnected();
         if (deadline.hasPassed(loop()))

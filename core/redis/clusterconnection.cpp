@@ -131,7 +131,7 @@ private:
     [[nodiscard]] std::optional<Error> unfit(const Command &command, Deadline deadline) const
     {
         if (command.isEmpty())
-            return Error{ErrorCode::BadInput, u"this is no command for a shared connection"_s, false};
+            return Error{ErrorCode::BadInput, u"this command cannot be sent on a shared connection"_s, false};
         if (!m_nodes.isKnown() || m_nodes.state() == ConnectionState::AuthFailed)
             return m_nodes.notConnected();
         if (deadline.hasPassed(loop()))

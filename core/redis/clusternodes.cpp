@@ -34,7 +34,7 @@ Error ClusterNodes::notConnected() const
 {
     if (m_isPartial)
         return {ErrorCode::NotConnected, u"the Redis Cluster is not complete, "_s + missing(), true};
-    const auto why = m_lastError.isEmpty() ? u"it has not told its layout yet"_s : m_lastError;
+    const auto why = m_lastError.isEmpty() ? u"it has not reported its layout yet"_s : m_lastError;
     if (m_state == ConnectionState::AuthFailed)
         return {ErrorCode::AuthFailed, why, false};
     return {ErrorCode::NotConnected, u"not connected to the Redis Cluster: "_s + why, true, isExplained()};
@@ -185,7 +185,7 @@ Task<bool> ClusterNodes::look()
             adopt(std::move(*layout));
             co_return true;
         }
-        m_refusal = layout ? u"%1 says that nobody serves a slot"_s.arg(displayHost(host)) : layout.error().message;
+        m_refusal = layout ? u"%1 reports an unserved slot"_s.arg(displayHost(host)) : layout.error().message;
     }
     judge(false);
     co_return false;
@@ -255,7 +255,7 @@ ClusterNodes::Finding ClusterNodes::finding() const
         reasons << u"the others do not report cluster_state:ok (cluster-require-full-coverage)"_s;
     found.isWhole = isKnown() && missing == 0 && m_layout.unserved() == 0;
     if (isKnown() && m_layout.unserved() > 0)
-        reasons << u"%1 of its 16384 slots are served by nobody"_s.arg(m_layout.unserved());
+        reasons << u"no node serves %1 of its 16384 slots"_s.arg(m_layout.unserved());
     const bool isBegun = m_wasConnected || !found.isAnyConnected;
     const bool isHopeful =
         isKnown() ? !isBegun && !found.isSettled : static_cast<std::size_t>(reasons.size()) < m_nodes.size();

@@ -39,7 +39,7 @@ void *refuse(const redisReadTask *task, const QString &why)
 // hiredis 1 parses RESP3, too, whoever asked for it. Nobody did: connections stay with RESP2.
 void *refuseResp3(const redisReadTask *task)
 {
-    return refuse(task, u"a value of RESP3, which nobody asked for"_s);
+    return refuse(task, u"a value of RESP3, which was not requested"_s);
 }
 
 void *createString(const redisReadTask *task, char *text, size_t size)
@@ -215,7 +215,7 @@ bool RespReader::charge(qint64 bytes)
 
 void RespReader::refuse(const QString &why)
 {
-    m_failure = Error{ErrorCode::Server, u"what the server sent is not the protocol of Redis: "_s + why, false};
+    m_failure = Error{ErrorCode::Server, u"the server does not use the protocol of Redis: "_s + why, false};
 }
 
 Error RespReader::tooLarge() const

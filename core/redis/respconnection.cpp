@@ -177,7 +177,7 @@ bool RespConnection::accept(Value reply)
             return m_transport.get() == transport;
         }
         const bool isError = reply.isError();
-        broken(place() + (isError ? u": "_s + label(reply.text) : u": an answer that nobody asked for"_s), isError);
+        broken(place() + (isError ? u": "_s + label(reply.text) : u": a reply that was not requested"_s), isError);
         return false;
     }
     auto &front = m_pending.front();
@@ -233,7 +233,7 @@ void RespConnection::beat()
 {
     const auto silent = m_loop.now() - m_heardAt;
     if (silent >= silentAtMost) {
-        broken(place() + u": nothing heard for 30 s"_s);
+        broken(place() + u": no data received for 30 s"_s);
         return;
     }
     if (silent >= beatEvery) {

@@ -183,12 +183,13 @@ private:
         if (isPrimary)
             become(ConnectionState::Connected, Error());
         else
-            become(ConnectionState::Connecting,
-                   role ? Error{ErrorCode::NotConnected,
-                                u"%1, which the sentinels name as the primary of %2, says it is a replica"_s.arg(
-                                    displayHost(*named), label(m_service, 80)),
-                                true, true}
-                        : role.error());
+            become(
+                ConnectionState::Connecting,
+                role ? Error{ErrorCode::NotConnected,
+                             u"%1, which the sentinels name as the primary of %2, reports that it is a replica"_s.arg(
+                                 displayHost(*named), label(m_service, 80)),
+                             true, true}
+                     : role.error());
     }
 
     [[nodiscard]] bool isPrimaryWell() const

@@ -88,7 +88,7 @@ public:
             if (m_peerPort != 0 && m_peerPort != port)
                 return {};
         }
-        return Error{ErrorCode::Server, u"there is no second free port on 127.0.0.1 for etcd's peers"_s};
+        return Error{ErrorCode::Server, u"no second free port was found on 127.0.0.1 for etcd's peers"_s};
     }
 
     QByteArrayList arguments(const TemporaryFolder &folder) const override

@@ -314,7 +314,7 @@ Result<void> ServerProcess::prepareElsewhere()
 {
     m_port = m_kind->fixedPort() != 0 ? m_kind->fixedPort() : freeLoopbackPort();
     if (m_port == 0)
-        return gaveUp(u"there is no free port on 127.0.0.1"_s);
+        return gaveUp(u"no free port was found on 127.0.0.1"_s);
     return m_kind->prepare(*m_folder, m_port);
 }
 

@@ -108,7 +108,7 @@ void sweepLeftovers()
         // Others' folders are none of our business, and anybody may make one in /tmp.
         if (folder.ownerId() != ::getuid() || !isAbandoned(folder))
             continue;
-        qCInfo(logSandbox).noquote() << "removing" << folder.filePath() << "left over by a sandbox that is gone";
+        qCInfo(logSandbox).noquote() << "removing" << folder.filePath() << "left over by an ended sandbox";
         QDir(folder.filePath()).removeRecursively();
     }
 }

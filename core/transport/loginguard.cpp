@@ -44,7 +44,7 @@ QString MySqlGuard::objectionToPlugin(const QByteArray &plugin) const
         return m_trust == Trust::SameMachine ? QString()
                                              : refusal(u"the password, encrypted for a key that it names itself "
                                                        "(sha256_password)"_s);
-    return refusal(u"a form of login in which it may get the password in clear (%1)"_s.arg(label(plugin, 60)));
+    return refusal(u"a login method that may reveal the password in clear text (%1)"_s.arg(label(plugin, 60)));
 }
 
 // After the capabilities: character set, status, more capabilities, a length, ten more bytes, the rest of the nonce.
@@ -91,8 +91,8 @@ QString objectionToPostgreSql(const QByteArray &message, Trust trust)
     if (isKnown)
         return {};
     const bool isClear = code == QByteArray("\0\0\0\3", 4);
-    return refusal(isClear ? u"the password in clear (AuthenticationCleartextPassword)"_s
-                           : u"a form of login in which it may get the password in clear"_s);
+    return refusal(isClear ? u"the password in clear text (AuthenticationCleartextPassword)"_s
+                           : u"a login method that may reveal the password in clear text"_s);
 }
 
 } // namespace lockscope::transport

@@ -60,7 +60,7 @@ Prelude::Step failed(const QString &why)
     return step;
 }
 
-const QString notUnderstood = u"what answers there is not the protocol of MariaDB or MySQL"_s;
+const QString notUnderstood = u"the server does not use the protocol of MariaDB or MySQL"_s;
 
 } // namespace
 
@@ -117,7 +117,7 @@ Prelude::Step MySqlPrelude::greeting(QByteArray packet)
     }
     char &second = packet.data()[capabilities + 1];
     if ((second & tlsInSecondByte) == 0)
-        return failed(u"TLS: the server offers none"_s);
+        return failed(u"TLS: the server does not offer it"_s);
     second = static_cast<char>(second & ~tlsInSecondByte);
     m_state = State::Login;
     step.toClient = packet;
@@ -157,7 +157,7 @@ Prelude::Step MySqlPrelude::refused(const QString &why, int number)
 Prelude::Step MySqlPrelude::login(QByteArray packet)
 {
     if (packet.size() < headSize + loginHead)
-        return failed(u"TLS: the client library speaks a protocol that is too old for it"_s);
+        return failed(u"TLS: the client library uses a protocol that is too old for it"_s);
     packet[headSize + 1] = static_cast<char>(packet[headSize + 1] | tlsInSecondByte);
     Step step;
     step.toServer = packed(packet.mid(headSize, loginHead), packet[numberAt]);

@@ -23,7 +23,7 @@ Prelude::Step PostgreSqlPrelude::fromServer(const QByteArray &bytes)
         step.problem = u"TLS: the server does not offer it"_s;
     } else if (bytes.size() > 1) {
         // Who stands in between could have put there what then passes for the server's own words.
-        step.problem = u"TLS: something was said in clear after it was agreed on"_s;
+        step.problem = u"TLS: the server sent unencrypted data after it agreed to TLS"_s;
     } else {
         step.startTls = true;
     }
@@ -40,7 +40,7 @@ Prelude::Step PostgreSqlPrelude::login(const QByteArray &bytes)
     while (m_fromServer.size() >= head && m_fromServer[0] != 'E') {
         const auto length = qFromBigEndian<quint32>(m_fromServer.constData() + 1);
         if (length < head - 1 || length > longest) {
-            step.problem = u"what answers there is not the protocol of PostgreSQL"_s;
+            step.problem = u"the server does not use the protocol of PostgreSQL"_s;
             return step;
         }
         if (m_fromServer.size() < qsizetype(length) + 1)
@@ -71,7 +71,7 @@ Prelude::Step PostgreSqlPrelude::fromClient(const QByteArray &bytes)
     if (m_state != State::Asking)
         step.toServer = bytes;
     else
-        step.problem = u"TLS: the client spoke before it had begun"_s;
+        step.problem = u"TLS: the client sent data before TLS had begun"_s;
     return step;
 }
 

@@ -124,7 +124,7 @@ void SshTunnel::start()
     if (program.isEmpty())
         return ended(u"ssh %1: ssh is not installed; Debian's package is openssh-client"_s.arg(m_ssh.target()));
     if (!m_folder.isValid() || m_folder.path().contains(u':') || m_folder.path().size() > longestFolderName)
-        return ended(u"ssh %1: no folder for its sockets can be made in %2"_s.arg(m_ssh.target(), QDir::tempPath()));
+        return ended(u"ssh %1: could not create its socket folder in %2"_s.arg(m_ssh.target(), QDir::tempPath()));
     m_forwarded = m_servers.size();
     for (std::size_t i = 0; i < m_forwarded; ++i)
         QFile::remove(socketOf(i));
@@ -254,8 +254,8 @@ void SshTunnel::whenUp(const HostPort &server, QObject *context, std::function<v
     const auto number = static_cast<std::size_t>(known - m_servers.begin());
     if (known == m_servers.end()) {
         if (!isForwardable(server.host)) {
-            m_problem->set(u"ssh %1: %2 is no name that it could forward to"_s.arg(m_ssh.target(),
-                                                                                   label(server.host.toUtf8(), 80)));
+            m_problem->set(u"ssh %1: %2 is not a host name that ssh can forward to"_s.arg(
+                m_ssh.target(), label(server.host.toUtf8(), 80)));
             return ready({});
         }
         m_servers.push_back(server);
@@ -293,13 +293,13 @@ QString sshProblem(const SshOptions &ssh, const QByteArray &said)
     const auto shown = label(last);
     const auto begin = u"ssh %1: "_s.arg(ssh.target());
     if (said.contains("REMOTE HOST IDENTIFICATION HAS CHANGED"))
-        return begin + u"its host key is another one than known: somebody may stand in between (see known_hosts)"_s;
+        return begin + u"its host key differs from the known key: an attacker may be in between (see known_hosts)"_s;
     if (said.contains("Host key verification failed"))
-        return begin + u"its host key is not known, and nobody is asked here; connect once by hand to check it"_s;
+        return begin + u"its host key is unknown, and ssh cannot ask here; connect once by hand to check it"_s;
     if (last.contains("Permission denied"))
         return begin
                + u"it refused the login (%1); keys come from the agent or from ssh's configuration"_s.arg(shown);
-    return last.isEmpty() ? begin + u"it ended without a word"_s : begin + shown;
+    return last.isEmpty() ? begin + u"it ended without a message"_s : begin + shown;
 }
 
 QString sshChannelProblem(const SshOptions &ssh, const QByteArray &line)

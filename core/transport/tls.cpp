@@ -23,7 +23,7 @@ using namespace Qt::StringLiterals;
 namespace {
 
 // What to do about a server that speaks no TLS.
-constexpr auto withoutTls = "if that port speaks none, leave tls= out, and write redis:// or etcd://"_L1;
+constexpr auto withoutTls = "if that port does not use TLS, omit tls=, and write redis:// or etcd://"_L1;
 
 Error unusable(const QString &what, const QString &file, const QString &why)
 {
@@ -91,8 +91,8 @@ QString inWords(const QSslError &error, const TlsOptions &tls, const QString &na
         return u"the server's certificate is valid from %1 on, which is in the future"_s.arg(
             dayOf(certificate.effectiveDate()));
     case QSslError::HostNameMismatch:
-        return u"the server's certificate is not for the host name %1, but for %2; if that is right, say so with "
-               "servername="_s.arg(name, namesOf(certificate));
+        return u"the server's certificate is not for the host name %1, but for %2; if that is right, give it with "
+               u"servername="_s.arg(name, namesOf(certificate));
     case QSslError::SelfSignedCertificate:
     case QSslError::SelfSignedCertificateInChain:
         return u"the server's certificate is self-signed or of an authority that is not trusted (%1); %2"_s.arg(
@@ -111,7 +111,7 @@ QString inWords(const QSslError &error, const TlsOptions &tls, const QString &na
 Result<QSslConfiguration> readConfiguration(const TlsOptions &tls)
 {
     if (!QSslSocket::supportsSsl())
-        return Error{ErrorCode::Unsupported, u"TLS: this Qt has none (no OpenSSL at run time)"_s};
+        return Error{ErrorCode::Unsupported, u"TLS: this Qt does not support it (no OpenSSL at run time)"_s};
     auto configuration = QSslConfiguration::defaultConfiguration();
     configuration.setProtocol(QSsl::TlsV1_2OrLater);
     configuration.setPeerVerifyMode(tls.isVerified ? QSslSocket::VerifyPeer : QSslSocket::VerifyNone);
@@ -164,7 +164,7 @@ TlsProblem tlsProblem(const QSslSocket &socket, const TlsOptions &tls, const QSt
     }
     const bool isShaken = socket.isEncrypted() || !socket.sessionCipher().isNull();
     if (socket.error() == QAbstractSocket::RemoteHostClosedError && !isShaken)
-        return {u"TLS: the server closed the connection instead of shaking hands; "_s + withoutTls, true};
+        return {u"TLS: the server closed the connection without a handshake; "_s + withoutTls, true};
     const auto said = socket.errorString();
     const auto alert = alertInWords(said, tls);
     return alert.isEmpty() ? TlsProblem{label(said.toUtf8())} : TlsProblem{alert, true};
@@ -172,13 +172,13 @@ TlsProblem tlsProblem(const QSslSocket &socket, const TlsOptions &tls, const QSt
 
 QString closedWithoutAWord()
 {
-    return u"the server closed the connection without a word, as a port does that takes TLS only (tls=on, rediss://, "
-           "etcds://)"_s;
+    return u"the server closed the connection without a message. The port may accept TLS only (tls=on, rediss://, "
+           u"etcds://)"_s;
 }
 
 QString silentHandshake()
 {
-    return u"TLS: the server has accepted the connection and does not shake hands; "_s + withoutTls;
+    return u"TLS: the server accepted the connection but does not start the handshake; "_s + withoutTls;
 }
 
 QString alertInWords(const QString &said, const TlsOptions &tls)
@@ -192,16 +192,16 @@ QString alertInWords(const QString &said, const TlsOptions &tls)
     const std::array alerts{
         Alert{"certificate required"_L1, demanded},
         Alert{"alert unknown ca"_L1, u"the server does not know the authority of our client certificate"_s},
-        Alert{"alert certificate expired"_L1, u"the server says that our client certificate has expired"_s},
-        Alert{"alert certificate revoked"_L1, u"the server says that our client certificate was revoked"_s},
-        Alert{"alert certificate unknown"_L1, isNameless ? demanded : u"the server refuses our client certificate"_s},
-        Alert{"alert bad certificate"_L1, isNameless ? demanded : u"the server refuses our client certificate"_s},
+        Alert{"alert certificate expired"_L1, u"the server reports that our client certificate has expired"_s},
+        Alert{"alert certificate revoked"_L1, u"the server reports that our client certificate was revoked"_s},
+        Alert{"alert certificate unknown"_L1, isNameless ? demanded : u"the server rejects our client certificate"_s},
+        Alert{"alert bad certificate"_L1, isNameless ? demanded : u"the server rejects our client certificate"_s},
         Alert{"handshake failure"_L1,
-              isNameless ? u"the server refuses the handshake; it may demand a client certificate (cert= and key=)"_s
-                         : u"the server refuses the handshake"_s},
-        Alert{"alert unrecognized name"_L1, u"the server does not know the name it was called by"_s},
-        Alert{"wrong version number"_L1, u"what answers there does so without TLS; "_s + withoutTls},
-        Alert{"packet length too long"_L1, u"what answers there does so without TLS; "_s + withoutTls},
+              isNameless ? u"the server rejects the handshake; it may demand a client certificate (cert= and key=)"_s
+                         : u"the server rejects the handshake"_s},
+        Alert{"alert unrecognized name"_L1, u"the server does not know the requested host name"_s},
+        Alert{"wrong version number"_L1, u"the server does not use TLS; "_s + withoutTls},
+        Alert{"packet length too long"_L1, u"the server does not use TLS; "_s + withoutTls},
     };
     for (const auto &alert : alerts) {
         if (said.contains(alert.mark, Qt::CaseInsensitive))

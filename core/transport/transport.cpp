@@ -48,7 +48,7 @@ HostPort Transport::door(const HostPort &server, Speech speech)
     const auto dialled = !speech.isTls ? server : through(server);
     const auto open = openPort();
     if (open.port == 0) {
-        m_problem->set(QStringLiteral("no port on 127.0.0.1 can be had"));
+        m_problem->set(QStringLiteral("no port on 127.0.0.1 is available"));
         return {QStringLiteral("127.0.0.1"), 0};
     }
     onTransportThread([inside = m_inside, open, server, dialled, speech, tls = m_transport.tls, problem = m_problem] {

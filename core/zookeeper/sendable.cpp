@@ -19,8 +19,8 @@ Error makeError(ErrorCode code, const Attempt &attempt, const QString &why, bool
 
 QString refusal()
 {
-    return u"refused the credentials, or lets in only who brings others (SASL is not carried here); user and password "
-           u"help only where its scheme is digest"_s;
+    return u"rejected the credentials, or accepts only other kinds (SASL is not supported). User and password "
+           u"work with the digest scheme only"_s;
 }
 
 Error notSent(SessionState state, const Attempt &attempt)
@@ -55,25 +55,24 @@ Error errorOf(int returnCode, const Attempt &attempt)
     case ZSESSIONCLOSEDREQUIRESASLAUTH:
         return error(
             ErrorCode::AuthFailed,
-            u"the server lets in only who authenticates by SASL, or by a scheme that it names "
-            "(enforce.auth.schemes); SASL is not carried here, since ZooKeeper's C client as Debian builds it "
-            "has none"_s);
+            u"the server accepts only clients that authenticate by SASL, or by a scheme that it names "
+            u"(enforce.auth.schemes). SASL is not supported: Debian's build of ZooKeeper's C client lacks it"_s);
     case ZNOAUTH:
         return error(ErrorCode::NoPermission,
                      u"no permission on "_s + label(attempt.path.bytes()) + u" with these credentials"_s);
     case ZNONODE: return error(ErrorCode::NoNode, u"no such znode (or its parent is missing)"_s);
-    case ZNODEEXISTS: return error(ErrorCode::NodeExists, u"the znode exists already"_s);
+    case ZNODEEXISTS: return error(ErrorCode::NodeExists, u"the znode already exists"_s);
     case ZBADVERSION: return error(ErrorCode::BadVersion, u"its version has changed"_s);
     case ZNOTEMPTY: return error(ErrorCode::NotEmpty, u"it has children"_s);
     case ZNOCHILDRENFOREPHEMERALS:
         return error(ErrorCode::NoChildrenForEphemerals, u"an ephemeral znode cannot have children"_s);
     case ZBADARGUMENTS: return error(ErrorCode::BadInput, u"not a valid path or argument"_s);
-    case ZINVALIDACL: return error(ErrorCode::BadInput, u"the server does not take this ACL"_s);
+    case ZINVALIDACL: return error(ErrorCode::BadInput, u"the server does not accept this ACL"_s);
     case ZUNIMPLEMENTED: return error(ErrorCode::Unsupported, u"this server does not know the request"_s);
     case ZEPHEMERALONLOCALSESSION:
         return error(ErrorCode::Unsupported, u"a local session cannot own ephemeral znodes"_s);
     case ZMARSHALLINGERROR:
-        return error(ErrorCode::Server, u"the server's answer is malformed, or larger than is read here"_s);
+        return error(ErrorCode::Server, u"the server's answer is malformed, or too large to read"_s);
     case ZTHROTTLEDOP: return error(ErrorCode::Server, u"the server is throttling; try again"_s, true);
     default: return error(ErrorCode::Server, QString::fromLatin1(zerror(returnCode)));
     }
@@ -121,9 +120,8 @@ std::optional<Error> preSendError(SessionState state, const Attempt &attempt, qs
     if (state != SessionState::Connected)
         return notSent(state, attempt);
     if (payloadBytes + attempt.path.bytes().size() + requestHeaderBytes > requestLimitBytes)
-        return makeError(
-            ErrorCode::TooLarge, attempt,
-            u"%1 bytes are more than a ZooKeeper server takes in one request (1 MiB)"_s.arg(payloadBytes));
+        return makeError(ErrorCode::TooLarge, attempt,
+                         u"%1 bytes exceed the limit of one ZooKeeper request (1 MiB)"_s.arg(payloadBytes));
     if (deadline.hasPassed(loop))
         return makeError(ErrorCode::TimedOut, attempt, u"no time was left; nothing was sent"_s);
     return {};
@@ -191,7 +189,7 @@ Error overBudget(const Attempt &attempt, qsizetype budgetBytes)
 
 Error unansweredInTime(const Attempt &attempt)
 {
-    return makeError(ErrorCode::UnknownOutcome, attempt, u"no answer in time; it may have happened"_s, true);
+    return makeError(ErrorCode::UnknownOutcome, attempt, u"no answer in time; it may have been executed"_s, true);
 }
 
 Error partFailed(int returnCode, const Attempt &attempt, std::size_t part)

@@ -333,7 +333,7 @@ private slots:
         const auto queued = session->execute({"SELECT 1", {}, std::nullopt, false}, Deadline::never());
         const auto bound = session->execute({"SELECT 1", {}, before, false}, Deadline::never());
         QTRY_COMPARE_WITH_TIMEOUT(session->state(), SessionState::Connecting, patienceMs);
-        QVERIFY2(session->lastError().contains(QStringLiteral("has not answered")), qPrintable(session->lastError()));
+        QVERIFY2(session->lastError().contains(QStringLiteral("has not replied")), qPrintable(session->lastError()));
         QCOMPARE(codeOf(answerOf(queued)), code(ErrorCode::NotConnected));
         QCOMPARE(codeOf(answerOf(bound)), code(ErrorCode::SessionExpired));
         cable.mend();

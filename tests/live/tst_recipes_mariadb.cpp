@@ -117,7 +117,7 @@ private slots:
         QTest::newRow("a comma in a text") << QByteArray("q.t#a=Smith, J. = x") << QByteArray("`q`.`t`")
                                            << QByteArray("a") << QByteArray("Smith, J. = x");
         QTest::newRow("no schema") << QByteArray("stock#id=1") << QByteArray() << QByteArray() << QByteArray();
-        QTest::newRow("no column") << QByteArray("shop.stock") << QByteArray() << QByteArray() << QByteArray();
+        QTest::newRow("Unknown column") << QByteArray("shop.stock") << QByteArray() << QByteArray() << QByteArray();
         QTest::newRow("open backtick") << QByteArray("`shop.stock#id=1") << QByteArray() << QByteArray()
                                        << QByteArray();
         QTest::newRow("a named lock") << QByteArray("GET_LOCK#x") << QByteArray() << QByteArray() << QByteArray();

@@ -377,7 +377,7 @@ private slots:
         connect(&web, &QTcpServer::newConnection, this,
                 [&] { web.nextPendingConnection()->write("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"); });
         const auto connection = redis::openConnection(m_loop, optionsFor({u"127.0.0.1"_s, web.serverPort()}));
-        QTRY_VERIFY(connection->lastError().contains(u"not the protocol of Redis"_s));
+        QTRY_VERIFY(connection->lastError().contains(u"does not use the protocol of Redis"_s));
         QCOMPARE(connection->state(), ConnectionState::Connecting);
     }
 

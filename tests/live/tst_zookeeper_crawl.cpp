@@ -263,7 +263,7 @@ private slots:
         // No password is asked for where it need not help, whether it refuses before the first question or with it.
         for (const auto &each : {ran, shown})
             QVERIFY2(!each.err.contains("give user and password")
-                         && each.err.contains("help only where its scheme is digest"),
+                         && each.err.contains("work with the digest scheme only"),
                      each.what());
         QVERIFY2(!ran.out.contains("no locks found"), ran.what());
     }

@@ -89,7 +89,7 @@ private slots:
         row("acquire zk:/a --connect zk://127.0.0.1:1", 2, "say which recipe");
         row("acquire zk:/a --recipe zk-mutx --connect zk://127.0.0.1:1", 2, "there is no recipe");
         row("acquire zk:/a --recipe curator-leader --connect zk://127.0.0.1:1", 2, "only seen");
-        row("acquire zk:/a --recipe zk-mutex --wait 3 --connect zk://127.0.0.1:1", 2, "is no duration");
+        row("acquire zk:/a --recipe zk-mutex --wait 3 --connect zk://127.0.0.1:1", 2, "is not a duration");
         row("acquire zk:/a --recipe zk-mutex --mode both --connect zk://127.0.0.1:1", 2, "read or write");
         row("acquire zk:/a --recipe zk-mutex --limit 0 --connect zk://127.0.0.1:1", 2, "1 or more");
         row("acquire zk:/a --recipe zk-mutex --connect zk://127.0.0.1:1 --", 2, "no command after --");

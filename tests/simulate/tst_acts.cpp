@@ -55,8 +55,7 @@ private slots:
             "cannot create /a/b: an ephemeral znode cannot have children");
         row("not empty", {"delete /sim/lock"}, "cannot delete /sim/lock: it has children");
         row("too large", {"create -size 2000000 /a"},
-            "cannot create /a: 2000023 bytes are more than a ZooKeeper server takes in one request "
-            "(1 MiB)");
+            "cannot create /a: 2000023 bytes exceed the limit of one ZooKeeper request (1 MiB)");
         row("a contender's node", {"delete {c01}"}, "ok");
         row("nobody's node", {"delete {c01}", "delete {c01}"}, "it has no node");
     }

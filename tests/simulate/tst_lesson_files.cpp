@@ -15,31 +15,30 @@ private slots:
     void wrongFilesAreRefusedByFileAndField_data()
     {
         const Rows<QByteArray, QString> row("json", "named");
-        row("no JSON", broken("\"T\"", "\"T"), u"no JSON, in line 3"_s);
+        row("no JSON", broken("\"T\"", "\"T"), u"line 3 is not valid JSON"_s);
         row("no object", "[1]", u"object"_s);
-        row("no schema", broken("lesson/1", "lesson/9"), u"\"schema\" has to be \"lockscope-lesson/1\""_s);
+        row("no schema", broken("lesson/1", "lesson/9"), u"\"schema\" must be \"lockscope-lesson/1\""_s);
         row("no id", broken("\"small\"", "\"../x\""), u"\"id\""_s);
         row("a text that is none", broken(R"({"en": "S"})", R"("S")"), u"\"summary\""_s);
         row("a text in no language", broken(R"({"en": "S"})", R"({"de": "S"})"), u"\"summary.de\""_s);
         row("an empty text", broken(R"({"en": "S"})", "{}"), u"\"summary\""_s);
         row("a long text", broken("\"S\"", '"' + QByteArray(3000, 'x') + '"'), u"\"summary.en\""_s);
         row("an unknown recipe", broken("zk-mutex", "nope"),
-            u"\"runs[0].scenario\" has to be one that can be played"_s);
+            u"\"runs[0].scenario\" must be one that can be played"_s);
         row("a wrong number", broken("\"contenders\": 3", "\"contenders\": 0"), u"\"contenders\""_s);
         row("too many", broken("\"contenders\": 3", "\"contenders\": 50000"), u"\"runs[0].scenario.contenders\""_s);
         row("without events", broken("\"contenders\": 3", "\"keepsEvents\": false"), u"scenario.keepsEvents"_s);
-        row("a field misspelt", broken("\"contenders\": 3", "\"contender\": 3"),
-            u"there is no field \"contender\""_s);
+        row("a field misspelt", broken("\"contenders\": 3", "\"contender\": 3"), u"unknown field \"contender\""_s);
         row("no step", broken("\"steps\": [{", "\"steps\": [], \"more\": [{"),
-            u"\"steps\" has to be a list of 1 to 40"_s);
-        row("no such mark", broken("\"holds\"", "\"has\""), u"\"steps[0].until.mark\" has to be one of joins"_s);
+            u"\"steps\" must be a list of 1 to 40"_s);
+        row("no such mark", broken("\"holds\"", "\"has\""), u"\"steps[0].until.mark\" must be one of joins"_s);
         row("no such contender", broken("\"contender\": 1", "\"contender\": 3"), u"\"steps[0].until.contender\""_s);
         row("no event", broken(R"({"mark": "holds", "contender": 1})", "{}"), u"\"steps[0].until\""_s);
         row("no such run", broken("\"contender\": 1", "\"run\": 1, \"contender\": 1"), u"\"steps[0].until.run\""_s);
         row("one choice", broken(R"(, {"en": "B"}], "right": 1)", R"(], "right": 0)"),
             u"\"steps[0].question.choices\""_s);
         row("no right choice", broken("\"right\": 1", "\"right\": 2"), u"\"steps[0].question.right\""_s);
-        row("no such counter", broken("\"grants\"", "\"grand\""), u"\"proves[0].counter\" has to be one of grants"_s);
+        row("no such counter", broken("\"grants\"", "\"grand\""), u"\"proves[0].counter\" must be one of grants"_s);
         row("no comparison", broken("== 3", "= 3"), u"\"proves[0].is\""_s);
         row("a run too far", broken("== 3", "== run 1"), u"\"proves[0].is\""_s);
         row("about nothing", broken("\"counter\": \"grants\"", "\"run\": 0"), u"\"proves[0]\""_s);
@@ -47,23 +46,22 @@ private slots:
             broken(R"("until": {"mark": "holds", "contender": 1})", R"("claims": [{"seed": "000", "says": "x"}])"),
             u"\"steps[0].claims\""_s);
         row("a number that is none", broken(R"({"en": "one"})", R"({"en": "{wakeups} of them"})"),
-            u"\"steps[0].text\" has to be without {wakeups}, which is no number of its runs"_s);
+            u"\"steps[0].text\" must be without {wakeups}, which is not a number of its runs"_s);
         row("a number of a run too far", broken(R"({"en": "Q"})", R"({"en": "{grants of run 1}"})"),
             u"\"steps[0].question.text\""_s);
         row("a moment of the whole run", broken(R"({"en": "P"})", R"({"en": "{at}"})"), u"\"proves[0].text\""_s);
         row("a choice's number", broken(R"({"en": "B"})", R"({"en": "{grants so far}"})"),
             u"\"steps[0].question.choices[1]\""_s);
         row("less of a time", broken(R"({"en": "P"})", R"({"en": "{holdMs - 1}"})"),
-            u"without {holdMs - 1}, which is no number"_s);
+            u"without {holdMs - 1}, which is not a number"_s);
         row("less of a moment", broken(R"({"en": "one"})", R"({"en": "{at - 1}"})"), u"without {at - 1}"_s);
         row("no such chapter", broken("\"id\"", "\"chapter\": \"mongo\", \"id\""),
-            u"\"chapter\" has to be one of why, zookeeper"_s);
+            u"\"chapter\" must be one of why, zookeeper"_s);
         row("no such tile", broken("\"id\"", R"("tiles": ["grants", "elapsedMs"], "id")"),
-            u"\"tiles[1]\" has to be one of requests"_s);
+            u"\"tiles[1]\" must be one of requests"_s);
         row("a tile twice", broken("\"id\"", R"("tiles": ["grants", "grants"], "id")"), u"\"tiles[1]\""_s);
-        row("one tile", broken("\"id\"", R"("tiles": ["grants"], "id")"), u"\"tiles\" has to be a list of 2 to 4"_s);
-        row("a field too many", broken("\"summary\"", "\"sumary\": 1, \"summary\""),
-            u"there is no field \"sumary\""_s);
+        row("one tile", broken("\"id\"", R"("tiles": ["grants"], "id")"), u"\"tiles\" must be a list of 2 to 4"_s);
+        row("a field too many", broken("\"summary\"", "\"sumary\": 1, \"summary\""), u"unknown field \"sumary\""_s);
     }
     void wrongFilesAreRefusedByFileAndField()
     {

@@ -141,9 +141,9 @@ private slots:
         row("permits of a mutex", QByteArray(R"({"limit":2})"), u"one permit"_s);
         row("seed", QByteArray(R"({"seed":-1})"), u"\"seed\""_s);
         row("a field misspelt", QByteArray(R"({"contender":3})"),
-            u"there is no field \"contender\"; there are: recipe"_s);
+            u"unknown field \"contender\"; known fields: recipe"_s);
         row("a fault's field misspelt", QByteArray(R"({"planned":[{"fault":"crash","at":5}]})"),
-            u"no field \"planned[0].at\""_s);
+            u"unknown field \"planned[0].at\""_s);
     }
     void wrongWordsAreNamed()
     {

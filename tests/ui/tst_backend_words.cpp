@@ -175,7 +175,7 @@ private slots:
     {
         Shown shown(fairLock());
         QCOMPARE(shown.tabs(), (QStringList{u"Who waits for whom"_s, u"Raw values"_s, u"Timeline"_s}));
-        QVERIFY(shown.nextOwner().endsWith(u" — woken by the message that 13 let go"_s));
+        QVERIFY(shown.nextOwner().endsWith(u" — woken by the release message of 13"_s));
         QCOMPARE(shown.sessionTitle(), u"Client"_s);
     }
 

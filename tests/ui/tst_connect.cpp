@@ -61,7 +61,7 @@ private slots:
         QTest::keyClicks(hosts, u"10.0.1.11:21811x"_s);
         QVERIFY(dialog.form()->problem().isEmpty());
         QTest::keyClick(hosts, Qt::Key_Return);
-        QVERIFY2(dialog.form()->problem().contains(u"\"10.0.1.11:21811x\" is no host:port"_s),
+        QVERIFY2(dialog.form()->problem().contains(u"\"10.0.1.11:21811x\" is not a host:port"_s),
                  qPrintable(dialog.form()->problem()));
         hosts->clear();
         QTest::keyClicks(hosts, u"10.0.1.11, 10.0.1.12"_s);
@@ -306,7 +306,7 @@ private slots:
         dialog.exportTo(work + u"/out.toml"_s);
         QVERIFY2(dialog.form()->news().contains(u"written without passwords"_s), qPrintable(dialog.form()->news()));
         dialog.importFrom(work + u"/out.toml"_s);
-        QCOMPARE(dialog.form()->news(), u"0 added, 1 there already"_s);
+        QCOMPARE(dialog.form()->news(), u"0 added, 1 already existed"_s);
         QVERIFY(toml.open(QIODevice::WriteOnly | QIODevice::Append));
         toml.write("nonsense = 1\n");
         toml.close();

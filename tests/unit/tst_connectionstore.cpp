@@ -48,7 +48,7 @@ private slots:
         QVERIFY(store->save(saved(u"zk"_s, u"zk://a"_s)));
         const auto second = store->save(saved(u"zk"_s, u"zk://b"_s));
         QVERIFY(!second);
-        QCOMPARE(second.error().message, u"another connection is named zk already"_s);
+        QCOMPARE(second.error().message, u"a connection named zk already exists"_s);
         QVERIFY(!store->save(saved(u"bad"_s, u"zk://a:99999"_s)));
     }
 

@@ -142,7 +142,7 @@ private slots:
         const Rows<QByteArray> row("text");
         row("no key", QByteArray(R"({"kvs":[{"create_revision":"2","mod_revision":"2"}]})"));
         row("no revision", QByteArray(R"({"kvs":[{"key":"Zm9v"}]})"));
-        row("entries that are no list", QByteArray(R"({"kvs":"nonsense","more":true})"));
+        row("entries that are not a list", QByteArray(R"({"kvs":"nonsense","more":true})"));
         row("a number that is none",
             QByteArray(R"({"kvs":[{"key":"Zm9v","create_revision":{},"mod_revision":"2"}]})"));
     }
@@ -225,15 +225,15 @@ private slots:
             "CommonName of client sending a request against gateway will be ignored and not used as expected\n");
         QVERIFY(certificate.code == ErrorCode::AuthFailed);
         for (const auto &words :
-             {u"TLS: db1:2379 says \"CommonName of client"_s, u"without it with cert= and key="_s})
+             {u"TLS: db1:2379 reports \"CommonName of client"_s, u"without it with cert= and key="_s})
             QVERIFY2(certificate.message.contains(words), qPrintable(certificate.message));
         const auto other = etcd::errorOfText(u"db1:2379"_s, 502, "<h1>\x1b[2JBad\r\nGateway</h1>");
         QVERIFY(other.code == ErrorCode::Server);
-        QCOMPARE(other.message, u"what answers at db1:2379 is no etcd v3: HTTP status 502: "
+        QCOMPARE(other.message, u"the server at db1:2379 is not an etcd v3: HTTP status 502: "
                                 "\"<h1>\\x1B[2JBad Gateway</h1>\""_s);
         QVERIFY(etcd::errorOfText(u"h:1"_s, 500, QByteArray(100'000, 'x')).message.size() < 300);
         QCOMPARE(etcd::errorOfText(u"h:1"_s, 404, {}).message,
-                 u"what answers at h:1 is no etcd v3: HTTP status 404"_s);
+                 u"the server at h:1 is not an etcd v3: HTTP status 404"_s);
     }
 
     void knowsALockByItsKey_data()

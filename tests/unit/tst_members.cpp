@@ -115,7 +115,7 @@ private slots:
                                << u"ZooKeeper 3.9.3 on 3 members: 1 leader, 2 followers"_s;
         QTest::newRow("while it is upgraded")
             << QByteArrayList{"3.8.0 leader", "3.9.3 follower"} << 1
-            << u"ZooKeeper 3.8.0 and 3.9.3 on 2 members: 1 leader, 1 follower; 1 did not say"_s;
+            << u"ZooKeeper 3.8.0 and 3.9.3 on 2 members: 1 leader, 1 follower; 1 did not report"_s;
         QTest::newRow("nobody") << QByteArrayList() << 1 << QString();
         QTest::newRow("no version") << QByteArrayList{" leader"} << 0 << QString();
     }

@@ -117,7 +117,7 @@ private slots:
         addServer(u"p1"_s, "slave");
         connect();
         QCOMPARE(m_connection->state(), ConnectionState::Connecting);
-        QVERIFY2(m_connection->lastError().contains(u"says it is a replica"_s),
+        QVERIFY2(m_connection->lastError().contains(u"reports that it is a replica"_s),
                  qPrintable(m_connection->lastError()));
         addServer(u"p1"_s, "master"); // it is promoted by and by
         m_loop->advance(1s);

@@ -71,21 +71,21 @@ private slots:
         row("a later version", "version = 2\n"_ba, u"version = 1"_s);
         row("no integer holds it", "version = 1e308\n"_ba, u"version = 1"_s);
         row("an unknown heading", "version = 1\nconnections = []\n"_ba,
-            u"line 2: \"connections\" is not known here"_s);
+            u"line 2: \"connections\" is not a known key"_s);
         row("an unknown field", head + "name = 'a'\nuri = 'zk://h'\npassword = 'x'\n",
-            u"line 5: \"password\" is no field of a connection"_s);
+            u"line 5: \"password\" is not a field of a connection"_s);
         row("a field that would colour a terminal", head + "\"\\u001b[31mred\" = 1\n", u"\\x1B[31mred"_s);
-        row("a number for a text", head + "name = 7\n", u"line 3: name is to be a text"_s);
+        row("a number for a text", head + "name = 7\n", u"line 3: name must be a text"_s);
         row("a text for yes or no", head + "name = 'a'\nproduction = 'yes'\n",
-            u"line 4: production is to be true or false"_s);
-        row("a colour of its own", head + "colour = 'mauve'\n", u"line 3: colour is to be one of"_s);
+            u"line 4: production must be true or false"_s);
+        row("a colour of its own", head + "colour = 'mauve'\n", u"line 3: colour must be one of"_s);
         row("no name", head + "uri = 'zk://h'\n", u"needs a name"_s);
         row("a name that names two", head + "name = 'a:b'\nuri = 'zk://h'\n", u"needs a name"_s);
         row("no address", head + "name = 'a'\n", u"the uri of a: "_s);
         row("twice", head + "name = 'a'\nuri = 'zk://h'\n[[connection]]\nname = 'a'\nuri = 'zk://i'\n",
             u"line 5: there is another connection named a"_s);
-        row("a password", head + "name = 'a'\nuri = 'redis://u:s3cret@h'\n", u"take it out"_s);
-        row("a password with a slash", head + "name = 'a'\nuri = 'redis://u:s3/cret@h'\n", u"take it out"_s);
+        row("a password", head + "name = 'a'\nuri = 'redis://u:s3cret@h'\n", u"remove the password"_s);
+        row("a password with a slash", head + "name = 'a'\nuri = 'redis://u:s3/cret@h'\n", u"remove the password"_s);
         row("not a list", "version = 1\n[connection]\nname = 'a'\n"_ba, u"[[connection]]"_s);
     }
     void whatIsWrongIsSaidByFileLineAndField()
@@ -134,7 +134,7 @@ private slots:
         // Nobody but its owner says where credentials go; and what is no file is not waited for.
         const auto file = folder.filePath(u"shop/lockscope.toml"_s);
         QVERIFY(QFile::setPermissions(file, QFile::permissions(file) | QFileDevice::WriteOther));
-        QVERIFY(!findTeamFile(deep) && findTeamFile(deep).error().message.contains(u"everybody may write it"_s));
+        QVERIFY(!findTeamFile(deep) && findTeamFile(deep).error().message.contains(u"every user can write it"_s));
         QVERIFY(QFile::remove(file) && ::mkfifo(QFile::encodeName(file).constData(), 0600) == 0);
         QVERIFY(!findTeamFile(deep) && findTeamFile(deep).error().message.contains(u"not a regular file"_s));
         writeFile(deep + u"/lockscope.toml"_s, "version = 1\nnonsense = 1\n");
@@ -156,7 +156,7 @@ private slots:
                         "[[connection]]\nname = 'billing'\nuri = 'mariadb://h/shop'\nproduction = true\n");
         const auto said = store.importFrom(file);
         QVERIFY(said);
-        QCOMPARE(*said, u"2 added, 1 there already, cache is cache-2 here"_s);
+        QCOMPARE(*said, u"2 added, 1 already existed, cache is cache-2 here"_s);
         QCOMPARE(store.all().size(), 4u);
         QCOMPARE(store.all().front().name, u"billing"_s);
         QVERIFY(store.all().front().production && !store.all().front().id.isEmpty());

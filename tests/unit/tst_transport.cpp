@@ -107,7 +107,7 @@ private slots:
     {
         MySqlPrelude prelude(true, Trust::Verified);
         const auto step = prelude.fromServer(greetingOf(false));
-        QCOMPARE(step.problem, u"TLS: the server offers none"_s);
+        QCOMPARE(step.problem, u"TLS: the server does not offer it"_s);
         QVERIFY(step.toClient.isEmpty());
         QCOMPARE(prelude.failure(u"no"_s, true), packetOf("\xff\xea\x07no", 0));
         QVERIFY(
@@ -229,7 +229,7 @@ private slots:
         QVERIFY(over->isOver());
         QVERIFY(postgreSqlSpeech.plain.prelude({})
                     ->fromServer("HTTP/1.1 400 Bad")
-                    .problem.contains(u"not the protocol"_s));
+                    .problem.contains(u"does not use the protocol"_s));
         // An error needs no proof; inside of TLS that was verified everything is allowed.
         QCOMPARE(postgreSqlSpeech.plain.prelude({})->fromServer("Eno such database").toClient,
                  QByteArray("Eno such database"));
@@ -249,15 +249,15 @@ private slots:
         row("unknown host key",
             "No ED25519 host key is known for bastion and you have requested strict "
             "checking.\r\nHost key verification failed.\r\n"_ba,
-            u"its host key is not known"_s);
+            u"its host key is unknown"_s);
         row("another host key",
             "@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @\nHost key "
             "verification failed.\n"_ba,
-            u"another one than known"_s);
+            u"differs from the known key"_s);
         row("other", "Warning: x\nssh: connect to host bastion port 22: Connection refused\n"_ba,
             u"port 22: Connection refused"_s);
         row("hostile", "\x1b[2Jgone\n"_ba, u"\\x1B[2Jgone"_s);
-        row("nothing", ""_ba, u"without a word"_s);
+        row("nothing", ""_ba, u"without a message"_s);
     }
     void saysWhatSshMeant()
     {
@@ -287,7 +287,7 @@ private slots:
         QVERIFY(alertInWords(required, nameless).contains(u"demands a client certificate"_s));
         const auto bad = u"sslv3 alert bad certificate"_s;
         QVERIFY(alertInWords(bad, nameless).contains(u"demands a client certificate"_s));
-        QVERIFY(alertInWords(bad, named).contains(u"refuses our client certificate"_s));
+        QVERIFY(alertInWords(bad, named).contains(u"rejects our client certificate"_s));
         QVERIFY(alertInWords(u"Connection refused"_s, named).isEmpty());
     }
 };

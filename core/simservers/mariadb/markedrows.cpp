@@ -24,7 +24,7 @@ bool MarkedRows::isAbout(Kind kind)
 SqlAnswer MarkedRows::run(const SqlStatement &what, const QByteArrayList &parameters)
 {
     if (!m_tables.contains(what.table))
-        return error(1146, "There is no table '" + what.table + '\'');
+        return error(1146, "Unknown table '" + what.table + '\'');
     if (what.kind == Kind::DeleteOldMarks)
         return deleteOld(what.table, std::chrono::seconds(what.number));
     const RowId row{what.table, what.kind == Kind::SetFlag ? parameters[1] : parameters[0]};

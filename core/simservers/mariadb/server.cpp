@@ -292,9 +292,9 @@ std::optional<SqlAnswer> SqlServer::objectionTo(const Statement &statement) cons
         return std::nullopt;
     const auto table = m_tables.find(what.table);
     if (table == m_tables.end())
-        return error(1146, "There is no table '" + what.table + '\'');
+        return error(1146, "Unknown table '" + what.table + '\'');
     if (!table->second.hasColumn(what))
-        return error(1054, "There is no column '" + what.key + '\'');
+        return error(1054, "Unknown column '" + what.key + '\'');
     return std::nullopt;
 }
 
@@ -323,7 +323,7 @@ std::optional<SqlAnswer> SqlServer::run(Connection &connection, const Statement 
     case Kind::KillConnection: {
         const auto whom = ConnectionId(statement.what.number);
         const bool isDone = statement.what.kind == Kind::KillQuery ? killQuery(whom) : kill(whom);
-        return isDone ? SqlAnswer() : error(1094, "There is no connection " + QByteArray::number(whom));
+        return isDone ? SqlAnswer() : error(1094, "Unknown thread id: " + QByteArray::number(whom));
     }
     default: break;
     }

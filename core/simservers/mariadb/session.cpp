@@ -262,7 +262,7 @@ void SimulatedSession::lookAfterIdle()
         return;
     if (m_question != 0) {
         if (++m_looksInVain * m_options.askIdleEvery >= m_options.idleAnswersWithin)
-            giveUpOnServer(u"the idle connection was asked and has not answered"_s);
+            giveUpOnServer(u"the idle connection has not replied to a check"_s);
         return;
     }
     if (!m_pending.empty())

@@ -91,7 +91,7 @@ LeasedRows::Row *LeasedRows::ownedBy(const RowId &row, const QByteArray &owner)
 SqlAnswer LeasedRows::run(const SqlStatement &what, const QByteArrayList &parameters)
 {
     if (!m_tables.contains(what.table))
-        return error(1146, "There is no table '" + what.table + '\'');
+        return error(1146, "Unknown table '" + what.table + '\'');
     const auto at = now();
     const auto later = [&](const QByteArray &microseconds) {
         return std::chrono::floor<milliseconds>(at + std::chrono::microseconds(microseconds.toLongLong()));
