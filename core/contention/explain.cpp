@@ -41,9 +41,9 @@ QString befell(const QByteArray &fault, const QByteArray &how, const QString &wh
     case FaultKind::Drift: return Told::tr("%1 had a clock that went wrong").arg(who);
     case FaultKind::RestartEmpty: return Told::tr("the server came back without its data");
     case FaultKind::Failover: return Told::tr("a replica took over that had not seen the last writes");
-    case FaultKind::LostPublish: return Told::tr("a published message reached nobody");
+    case FaultKind::LostPublish: return Told::tr("a published message reached no client");
     case FaultKind::DeadThread: return Told::tr("%1 lost its thread, but not its process").arg(who);
-    case FaultKind::ForceRelease: return Told::tr("an operator took the lock away");
+    case FaultKind::ForceRelease: return Told::tr("an operator force-released the lock");
     }
     return {};
 }
@@ -55,9 +55,9 @@ constexpr const char *sentences[] = {
     QT_TRANSLATE_NOOP("Told", "number %1 was granted after number %2"),
     QT_TRANSLATE_NOOP("Told", "a write of a former holder was accepted after one of its successor"),
     QT_TRANSLATE_NOOP("Told", "a second write was accepted as the successor of version %1"),
-    QT_TRANSLATE_NOOP("Told", "still holds: its process lives on, and the thread that would release is gone"),
+    QT_TRANSLATE_NOOP("Told", "still holds: its process is alive, but the thread that would release it has ended"),
     QT_TRANSLATE_NOOP(
-        "Told", "still waits: the holder's process keeps the lock, and the thread that would release it is gone"),
+        "Told", "still waits: the holder's process keeps the lock, but the thread that would release it has ended"),
     QT_TRANSLATE_NOOP("Told", "still holds, long after everything was well again"),
     QT_TRANSLATE_NOOP("Told", "still waits, long after everything was well again"),
     QT_TRANSLATE_NOOP("Told", "left behind: %1 and %2 more"),
@@ -160,7 +160,7 @@ private:
                 if (held->ends && *held->ends <= change.at)
                     say(Told::tr("its lease ended on the server"), *held->ends);
                 else
-                    say(Told::tr("on the server its lock was gone"), change.at);
+                    say(Told::tr("its lock no longer existed on the server"), change.at);
                 return;
             }
         }
@@ -271,7 +271,7 @@ private:
         });
         faults(static_cast<std::size_t>(from - m_recording.events.begin()), m_end, maker, maker);
         if (!made.line.ends)
-            m_parts << Told::tr("it has no time to live, and nobody else may delete it");
+            m_parts << Told::tr("it has no TTL, and no other client may delete it");
     }
 
     // When that line came to be, as far as the history is known.

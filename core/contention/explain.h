@@ -9,9 +9,9 @@
 
 namespace lockscope::contention {
 
-// "c00 got the lock at 0.10 s; c00 was paused at 0.20 s, for 12.00 s; on the server its lock was gone at 4.10 s; c01
-// got the lock at 4.11 s; c00 woke at 12.20 s and wrote". Empty where the events were not kept. In the language that
-// the application speaks; `locale`: how it writes numbers.
+// "c00 got the lock at 0.10 s; c00 was paused at 0.20 s, for 12.00 s; its lock no longer existed on the server at
+// 4.10 s; c01 got the lock at 4.11 s; c00 woke at 12.20 s and wrote". Empty where the events were not kept. In the
+// language that the application speaks; `locale`: how it writes numbers.
 [[nodiscard]] QString explain(const Recording &recording, const Violation &violation,
                               const QLocale &locale = QLocale::c());
 // What a checker said of a violation, in that language.

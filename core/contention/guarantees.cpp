@@ -27,13 +27,12 @@ GuaranteeRule endless(FaultKind fault)
 GuaranteeRule staysForEver(const RecipeInfo &recipe, FaultKind fault, const QByteArray &invariant)
 {
     if (isAny(fault, {"crash", "dead-thread"}))
-        return {u"nothing ends what a client held that is gone: it stays until somebody takes it away"_s};
+        return {u"nothing ends the lock of a dead client: it remains until it is force-released"_s};
     if (!recipe.atomicAcquire && isAny(fault, {"lose-reply", "partition"}))
-        return {u"the answer to the UPDATE was lost: nobody can tell whose flag it is, and nobody clears it"_s,
+        return {u"the reply to the UPDATE was lost: the owner of the flag is unknown, and no client clears it"_s,
                 fault == FaultKind::Partition};
     if (fault == FaultKind::Partition && invariant == "cleanliness")
-        return {u"what a client sent before it gave up and went arrives later, and takes the lock for nobody"_s,
-                true};
+        return {u"a request of a client that gave up arrives later and takes the lock for no client"_s, true};
     return {};
 }
 
@@ -42,12 +41,11 @@ GuaranteeRule leftBehind(const RecipeInfo &recipe, FaultKind fault)
     if (recipe.endsBy == EndsBy::Timestamp
         && isAny(fault, {"crash", "lose-request", "lose-reply", "partition", "delay", "pause", "failover",
                          "clock-jump", "dead-thread"}))
-        return {u"its key has no TTL: one that nobody deletes stays, with a time in it that has passed"_s,
+        return {u"its key has no TTL: if no client deletes it, it remains with an expired time"_s,
                 isAny(fault, {"pause", "clock-jump", "failover"})};
     if (recipe.endsBy == EndsBy::PermitDeadline && fault == FaultKind::Failover)
-        return {
-            u"a replica that had not seen a permit given back has it as taken, until the next client asks for one"_s,
-            true};
+        return {u"a replica that missed a returned permit keeps it as taken until the next client asks for one"_s,
+                true};
     if (recipe.endsBy == EndsBy::PermitDeadline && isAny(fault, {"crash", "dead-thread"}))
         return {u"a dead holder's permit stays until the next client asks for one"_s};
     if (recipe.lastingQueue && isAny(fault, {"crash", "failover"}))
@@ -61,7 +59,7 @@ GuaranteeRule hungForEver(const RecipeInfo &recipe, FaultKind fault)
     const bool isKeptAlive = recipe.endsBy == EndsBy::Session || recipe.renewed;
     if (fault != FaultKind::DeadThread || !isKeptAlive || recipe.optimistic)
         return {};
-    return {u"its thread is gone, and its process keeps the lock alive: it does not end by itself"_s};
+    return {u"its thread has ended, but its process keeps the lock alive: it does not end by itself"_s};
 }
 
 QString forHowLong(const QByteArray &recipe, FaultKind fault)

@@ -57,7 +57,7 @@ QString mariaDbFaultReason(const RecipeInfo &recipe, FaultKind fault)
     switch (fault) {
     case FaultKind::Expire:
     case FaultKind::ForceRelease:
-        return u"the connection was killed: its locks are gone at once, and its client learns of that when it asks next"_s;
+        return u"the connection was killed: its locks end immediately, and its client notices at its next request"_s;
     default: return {};
     }
 }
@@ -69,7 +69,7 @@ GuaranteeRule twoBelieveByTheTime(FaultKind fault)
     case FaultKind::Pause:
         return {u"the pause is longer than the lease: the row's time passes, and the paused client cannot know"_s};
     case FaultKind::ForceRelease:
-        return {u"a holder whose row was freed by force believes that it has it until its next renewal"_s};
+        return {u"a holder whose row was force-released still acts as the holder until its next renewal"_s};
     case FaultKind::ClockJump: return {u"a server whose clock jumps ahead is past the row's time early"_s};
     case FaultKind::Drift:
         return {
@@ -86,7 +86,7 @@ GuaranteeRule twoBelieveOnMariaDb(const RecipeInfo &recipe, FaultKind fault, con
         return twoBelieveByTheTime(fault);
     if (isMarked(recipe))
         return {fault == FaultKind::ForceRelease
-                    ? u"a holder whose row was freed by force is not told, and works on to its end"_s
+                    ? u"a holder whose row was force-released is not notified and works on to its end"_s
                     : QString()};
     if (!recipe.optimistic && fault == FaultKind::Pause)
         return {

@@ -34,7 +34,7 @@ GuaranteeRule twoBelieveOnPostgreSql(const RecipeInfo &, FaultKind fault, const 
     case FaultKind::Expire:
     case FaultKind::ForceRelease:
         return {
-            u"the backend was terminated: its locks are gone at once, and its client learns of that when it asks next"_s};
+            u"the backend was terminated: its locks end immediately, and its client notices at its next request"_s};
     case FaultKind::Pause:
         return {
             u"the connection breaks, or a limit for idle sessions ends it, while its client is paused: the locks go "

@@ -44,7 +44,7 @@ const std::vector<FaultWords> &words()
         {FaultKind::Failover, "failover",
          QT_TRANSLATE_NOOP("FaultKind", "a replica takes over that never saw the last writes")},
         {FaultKind::LostPublish, "lost-publish",
-         QT_TRANSLATE_NOOP("FaultKind", "a published message reaches nobody")},
+         QT_TRANSLATE_NOOP("FaultKind", "a published message reaches no client")},
         {FaultKind::DeadThread, "dead-thread",
          QT_TRANSLATE_NOOP("FaultKind", "the thread that holds the lock dies; what keeps the lease alive does not")},
         {FaultKind::ForceRelease, "force-release",
@@ -145,7 +145,7 @@ Result<void> faultsFit(const Scenario &scenario, const recipes::RecipeInfo &info
         if (!rulesOf(info.backend).canHappen(fault.kind))
             return cannot(fault.kind);
         if (fault.contender < 0 || fault.contender >= scenario.contenders)
-            return bad(u"there is no contender %1 that a fault could befall"_s.arg(fault.contender));
+            return bad(u"the fault names contender %1, which does not exist"_s.arg(fault.contender));
     }
     return {};
 }
@@ -155,12 +155,13 @@ Result<void> actsFit(const Scenario &scenario, const recipes::RecipeInfo &info)
     const auto &rules = rulesOf(info.backend);
     for (const auto &act : scenario.acts) {
         if (act.contender >= scenario.contenders)
-            return bad(u"there is no contender %1 that could do anything"_s.arg(act.contender));
+            return bad(u"the action names contender %1, which does not exist"_s.arg(act.contender));
         if (act.contender < 0 && !serverAct(act.command))
-            return bad(
-                u"\"%1\" is nobody's act: stop s1 or start s1, or it is some contender's"_s.arg(label(act.command)));
+            return bad(u"the action \"%1\" needs a contender; only stop s1 and start s1 work without one"_s.arg(
+                label(act.command)));
         if (act.contender < 0 ? !rules.serversStop : !rules.checkAct)
-            return bad(u"on %1 nobody does \"%2\" here"_s.arg(infoOf(info.backend).title, label(act.command)));
+            return bad(
+                u"the action \"%2\" is not available on %1"_s.arg(infoOf(info.backend).title, label(act.command)));
         if (act.contender < 0)
             continue;
         if (auto fits = rules.checkAct(act.command); !fits)
@@ -229,11 +230,11 @@ Result<void> Scenario::check() const
     const auto *info = playable(recipe);
     const auto name = label(recipe);
     if (!info)
-        return bad(u"there is no recipe \"%1\"; see lockscopectl recipes"_s.arg(name));
+        return bad(u"unknown recipe \"%1\"; see lockscopectl recipes"_s.arg(name));
     if (!info->acquirable)
         return bad(u"recipe %1 can be seen but not acquired, and so not played"_s.arg(name));
     if (!info->simulated)
-        return bad(u"recipe %1 cannot be played in this version: there is no simulated %2"_s.arg(
+        return bad(u"recipe %1 cannot be simulated in this version: it has no simulated %2"_s.arg(
             name, infoOf(info->backend).title));
     for (const auto &part :
          {numbersFit(*this, *info), locksFit(*this, *info), rowsFit(*this, *info), faultsFit(*this, *info)}) {

@@ -157,7 +157,7 @@ Result<void> SimulatedRun::start()
 {
     if (!m_servers)
         return Error{ErrorCode::Unsupported,
-                     u"the simulated world has no server yet for recipe %1"_s.arg(label(m_scenario.recipe))};
+                     u"the simulator has no server for recipe %1"_s.arg(label(m_scenario.recipe))};
     m_scope.launch(play());
     for (const auto &act : m_scenario.acts)
         m_world.runAt(m_start + act.at, [this, &act] { perform(act); });
@@ -348,9 +348,8 @@ QString SimulatedRun::whyNotDone(int contender) const
 {
     if (isHeldForEver())
         return holds(contender)
-                   ? u"still holds: its process lives on, and the thread that would release is gone"_s
-                   : u"still waits: the holder's process keeps the lock, and the thread that would release "
-                     u"it is gone"_s;
+                   ? u"still holds: its process is alive, but the thread that would release it has ended"_s
+                   : u"still waits: the holder's process keeps the lock, but the thread that would release it has ended"_s;
     return holds(contender) ? u"still holds, long after everything was well again"_s
                             : u"still waits, long after everything was well again"_s;
 }

@@ -107,7 +107,7 @@ Result<void> checkZooKeeperAct(const QByteArray &command)
     const bool isTooLong = !parsed.data.isEmpty() && parsed.verb != "create" && parsed.verb != "set";
     if (verbs.contains(parsed.verb) && hasPath && !isTooLong)
         return {};
-    return Error{ErrorCode::BadInput, u"\"%1\" is no command: %2, each with a path"_s.arg(
+    return Error{ErrorCode::BadInput, u"unknown command \"%1\"; commands: %2, each with a path"_s.arg(
                                           label(command), QString::fromLatin1(verbs.join(", ")))};
 }
 

@@ -101,7 +101,7 @@ Task<void> LockBase::acquireAgain(Deadline deadline, Completion<Answer> outcome)
 {
     if (m_attempt) {
         outcome.complete(
-            answer(Error{ErrorCode::BadInput, u"%1 is being acquired by this object already"_s.arg(name())}));
+            answer(Error{ErrorCode::BadInput, u"this lock object is already acquiring %1"_s.arg(name())}));
         co_return;
     }
     auto again = co_await reenter(deadline);

@@ -50,7 +50,7 @@ std::optional<Error> objectionTo(const QByteArray &id, BackendKind backend, cons
     const auto *recipe = findRecipe(id);
     const auto name = label(id);
     if (!recipe)
-        return Error{ErrorCode::BadInput, u"there is no recipe \"%1\"; see lockscopectl recipes"_s.arg(name)};
+        return Error{ErrorCode::BadInput, u"unknown recipe \"%1\"; see lockscopectl recipes"_s.arg(name)};
     if (recipe->backend != backend)
         return Error{ErrorCode::BadInput, u"recipe %1 is for another kind of server"_s.arg(name)};
     if (!recipe->acquirable)
@@ -58,7 +58,7 @@ std::optional<Error> objectionTo(const QByteArray &id, BackendKind backend, cons
     if (options.readMode && !recipe->readWrite)
         return Error{ErrorCode::BadInput, u"recipe %1 has no read mode"_s.arg(name)};
     if (options.limit < 1)
-        return Error{ErrorCode::BadInput, u"a limit of %1 lets nobody in"_s.arg(options.limit)};
+        return Error{ErrorCode::BadInput, u"a limit of %1 admits no client"_s.arg(options.limit)};
     if (options.limit != 1 && !recipe->counted)
         return Error{ErrorCode::BadInput,
                      u"recipe %1 has one permit, not %2"_s.arg(name, QString::number(options.limit))};

@@ -23,7 +23,7 @@ std::vector<RecipeInfo> tokenRecipes()
     using enum WakeUp;
     return {
         {.id = "redis-setnx-expire",
-         .summary = u"SETNX, then EXPIRE; the value is no random token"_s,
+         .summary = u"SETNX, then EXPIRE; the value is not a random token"_s,
          .title = QT_TRANSLATE_NOOP("Recipe", "SETNX, then EXPIRE"),
          .shape = Shape::Key,
          .endsBy = EndsBy::Lease,
@@ -39,7 +39,7 @@ std::vector<RecipeInfo> tokenRecipes()
                     .wakeUps = u"0"_s},
          .flaws = {u"a crash between the two commands, or a reply that is lost, locks for ever"_s,
                    u"anyone can release it, and who works longer than its TTL releases the next one's"_s,
-                   u"the TTL is not prolonged"_s, u"nobody is woken: waiters poll"_s, u"not fair"_s}},
+                   u"the TTL is not prolonged"_s, u"waiters are not woken; they poll"_s, u"not fair"_s}},
         {.id = "redis-getset",
          .summary = u"SETNX and GETSET of a timestamp: the value says until when"_s,
          .title = QT_TRANSLATE_NOOP("Recipe", "A time in the value"),
@@ -57,7 +57,7 @@ std::vector<RecipeInfo> tokenRecipes()
          .flaws = {u"depends on the clocks of its clients"_s, u"a loser overwrites the winner's time"_s,
                    u"two that ask in the same millisecond write the same time, and look alike"_s,
                    u"within its time anyone can release it"_s, u"the time is not prolonged"_s,
-                   u"nobody is woken: waiters poll"_s, u"not fair"_s}},
+                   u"waiters are not woken; they poll"_s, u"not fair"_s}},
         {.id = "redis-set-nx",
          .summary = u"SET NX PX with a random token, prolonged while held, released by compare-and-delete"_s,
          .title = QT_TRANSLATE_NOOP("Recipe", "Polling"),
@@ -68,7 +68,7 @@ std::vector<RecipeInfo> tokenRecipes()
          .fenced = false,
          .renewed = true,
          .counts = {.acquireFree = u"1"_s, .acquireQueued = u"1 per try"_s, .release = u"1"_s, .wakeUps = u"0"_s},
-         .flaws = {u"nobody is woken: waiters poll"_s, u"not fair"_s, lostOnFailover}},
+         .flaws = {u"waiters are not woken; they poll"_s, u"not fair"_s, lostOnFailover}},
         {.id = "redlock",
          .summary = u"the same token on a majority of independent Redis nodes, prolonged while held"_s,
          .title = QT_TRANSLATE_NOOP("Recipe", "Quorum of nodes"),
@@ -85,7 +85,7 @@ std::vector<RecipeInfo> tokenRecipes()
                     .release = u"1 per node"_s,
                     .wakeUps = u"0"_s},
          .flaws = {u"needs clocks that run alike and restarts that wait for the TTL"_s,
-                   u"nobody is woken: waiters poll"_s, u"not fair"_s}},
+                   u"waiters are not woken; they poll"_s, u"not fair"_s}},
     };
 }
 
@@ -110,7 +110,7 @@ std::vector<RecipeInfo> redissonRecipes()
                     .wakeUps = u"one per waiting process"_s},
          .flaws =
              {wakesAllProcesses, u"not fair"_s,
-              u"its original does not tell its application that a renewal failed: the holder goes on believing"_s,
+              u"the original client does not report a failed renewal to its application, so the holder continues"_s,
               lostOnFailover}},
         {.id = "redisson-fair-lock",
          .summary = u"Redisson's RFairLock: its RLock with a queue, the first of which is woken"_s,
@@ -164,7 +164,7 @@ std::vector<RecipeInfo> redissonRecipes()
          .endsBy = EndsBy::PermitDeadline,
          .wakeUp = Message,
          .release = RedissonPermit,
-         .releaseRefusal = u"nobody wrote down who holds its permits, so they cannot be told apart"_s,
+         .releaseRefusal = u"the holders of its permits are not stored, so they cannot be distinguished"_s,
          .counted = true,
          .storesLimit = true,
          .fenced = false,
@@ -174,7 +174,7 @@ std::vector<RecipeInfo> redissonRecipes()
                     .release = u"1"_s,
                     .wakeUps = u"as many as permits are left, in every waiting process"_s},
          .flaws = {u"a plain RSemaphore does not know who holds a permit"_s, wakesAllProcesses, u"not fair"_s,
-                   u"the number of permits stays when nobody holds one"_s, lostOnFailover}},
+                   u"the number of permits remains when no client holds one"_s, lostOnFailover}},
     };
 }
 
@@ -188,8 +188,7 @@ std::vector<RecipeInfo> seenRecipes()
          .endsBy = EndsBy::Lease,
          .wakeUp = WakeUp::Polling,
          .release = ReleaseMechanism::MemberBack,
-         .releaseRefusal =
-             u"how its client takes a permit back differs from version to version; give it back there"_s,
+         .releaseRefusal = u"how its client returns a permit differs between versions; return it there"_s,
          .fenced = false},
         {.id = "redis-rwlock",
          .summary = u"readers as members of a set or as a count, a writer in a key"_s,

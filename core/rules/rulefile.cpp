@@ -99,7 +99,7 @@ QString choices(const std::map<QString, T> &words)
     QStringList all;
     for (const auto &[word, value] : words)
         all << u'"' + word + u'"';
-    return u"is to be "_s + all.join(u" or "_s);
+    return u"must be "_s + all.join(u" or "_s);
 }
 
 const std::map<QString, RuleMode> &modeWords()
@@ -123,7 +123,7 @@ QString ObjectReader::text(const QString &field)
 {
     const auto value = m_json[field];
     if (has(field) && !value.isString())
-        object(field, u"is to be a text"_s);
+        object(field, u"must be a text"_s);
     return value.toString();
 }
 
@@ -148,7 +148,7 @@ QByteArray RuleReader::name(const QString &field, const QJsonValue &value)
 {
     const auto bytes = value.toString().toUtf8();
     if (bytes.isEmpty()) {
-        object(field, u"is to be the name of a key or channel, with ${group} for what the key's pattern caught"_s);
+        object(field, u"must be the name of a key or channel, with ${group} for a group of the key's pattern"_s);
         return {};
     }
     auto groups = m_rule.key ? m_rule.key->groups() : QByteArrayList();
@@ -171,14 +171,14 @@ void RuleReader::readFields()
 {
     const auto fields = m_json[u"fields"_s];
     if (!fields.isObject())
-        object(u"fields"_s, u"is to be an object: what a field says, and its name"_s);
+        object(u"fields"_s, u"must be an object: the content of a field, and the field's name"_s);
     const auto named = fields.toObject();
     for (const auto &part : named.keys()) {
         const auto known = ruleParts().find(part);
         if (known == ruleParts().end())
             object(u"fields."_s + part, u"says nothing; what does: %1"_s.arg(partNames().join(u", "_s)));
         else if (named[part].toString().isEmpty())
-            object(u"fields."_s + part, u"is to be the name of a field"_s);
+            object(u"fields."_s + part, u"must be the name of a field"_s);
         else
             m_rule.fields[known->second] = named[part].toString().toUtf8();
     }
@@ -226,7 +226,7 @@ void RuleReader::readModes()
             object(u"mode"_s, choices(modeWords()));
     }
     if (has(u"modes"_s) && !m_json[u"modes"_s].isObject())
-        object(u"modes"_s, u"is to be an object: what the part \"mode\" may say, and the mode"_s);
+        object(u"modes"_s, u"must be an object: values of the part \"mode\", and the mode each means"_s);
     const auto modes = m_json[u"modes"_s].toObject();
     for (const auto &word : modes.keys()) {
         if (const auto mode = oneOf(modeWords(), modes[word]))
@@ -239,7 +239,7 @@ void RuleReader::readModes()
 void RuleReader::readNames()
 {
     if (has(u"companions"_s) && !m_json[u"companions"_s].isArray())
-        object(u"companions"_s, u"is to be an array of keys' names"_s);
+        object(u"companions"_s, u"must be an array of key names"_s);
     const auto companions = m_json[u"companions"_s].toArray();
     if (companions.size() > mostCompanions)
         object(u"companions"_s, u"has more than %1"_s.arg(mostCompanions));
@@ -251,7 +251,7 @@ void RuleReader::readNames()
         return;
     const auto wakeUp = m_json[u"wakeUp"_s].toObject();
     if (wakeUp.isEmpty())
-        object(u"wakeUp"_s, u"is to be an object with \"list\" or \"channel\""_s);
+        object(u"wakeUp"_s, u"must be an object with \"list\" or \"channel\""_s);
     for (const auto &way : wakeUp.keys()) {
         if (way == "list"_L1)
             m_rule.wakeList = name(u"wakeUp.list"_s, wakeUp[way]);
@@ -293,7 +293,7 @@ UserRule RuleReader::read()
     checkFields(known);
     m_rule.name = text(u"name"_s).simplified();
     if (m_rule.name.isEmpty() || m_rule.name.size() > longestName)
-        object(u"name"_s, u"is to be what the locks are called, in at most %1 characters"_s.arg(longestName));
+        object(u"name"_s, u"must be the name of these locks, at most %1 characters"_s.arg(longestName));
     m_rule.key = pattern(u"key"_s);
     // Every key of the server would be read, and be a lock.
     if (fitsAnything(m_rule.key))
@@ -319,10 +319,10 @@ void TokenFormReader::readMarks()
         object(u"confidence"_s, choices(confidences));
     m_form.isProof = m_json[u"proof"_s].toBool();
     if (has(u"proof"_s) && !m_json[u"proof"_s].isBool())
-        object(u"proof"_s, u"is to be true or false"_s);
+        object(u"proof"_s, u"must be true or false"_s);
     m_form.besideWakeUps = has(u"beside"_s);
     if (m_form.besideWakeUps && m_json[u"beside"_s] != u"wake-up list"_s)
-        object(u"beside"_s, u"is to be \"wake-up list\""_s);
+        object(u"beside"_s, u"must be \"wake-up list\""_s);
 }
 
 TokenForm TokenFormReader::read()
@@ -332,10 +332,10 @@ TokenForm TokenFormReader::read()
     checkFields(known);
     m_form.client = text(u"client"_s).simplified();
     if (m_form.client.size() > longestName)
-        object(u"client"_s, u"is to be what the client is called, in at most %1 characters"_s.arg(longestName));
+        object(u"client"_s, u"must be the name of the client, at most %1 characters"_s.arg(longestName));
     m_form.why = text(u"why"_s).simplified();
     if (m_form.why.isEmpty() || m_form.why.size() > 2 * longestName)
-        object(u"why"_s, u"is to be what the value looks like, in at most %1 characters"_s.arg(2 * longestName));
+        object(u"why"_s, u"must describe the value, in at most %1 characters"_s.arg(2 * longestName));
     if (has(u"key"_s))
         m_form.key = pattern(u"key"_s);
     m_form.value = pattern(u"value"_s, {u"holder"_s, u"uuid1"_s});
@@ -351,14 +351,14 @@ void readList(const QJsonObject &file, const QString &list, std::vector<T> &into
 {
     const auto all = file[list].toArray();
     if (all.isEmpty() || all.size() > mostRules)
-        problems.push_back({{}, 0, list, u"is to be an array of %1, %2 at most"_s.arg(list).arg(mostRules)});
+        problems.push_back({{}, 0, list, u"must be an array of at most %2 %1"_s.arg(list).arg(mostRules)});
     for (qsizetype i = 0; i < std::min(all.size(), mostRules); ++i) {
         const auto at = u"%1[%2]"_s.arg(list).arg(i);
         const auto one = all[i].toObject();
         if (all[i].isObject())
             into.push_back(Reader(one, at + u'.', problems).read());
         else
-            problems.push_back({{}, 0, at, u"is to be an object"_s});
+            problems.push_back({{}, 0, at, u"must be an object"_s});
     }
 }
 
@@ -369,7 +369,7 @@ void readRules(const QJsonObject &file, RuleFile &read)
     };
     const auto version = file[u"version"_s];
     if (version.toInt(-1) != ruleFileVersion)
-        say(u"version"_s, u"is to be %1"_s.arg(ruleFileVersion));
+        say(u"version"_s, u"must be %1"_s.arg(ruleFileVersion));
     for (const auto &field : file.keys()) {
         if (field != "version"_L1 && field != "rules"_L1 && field != "tokens"_L1 && field != "about"_L1)
             say(field, u"is not known here; what is: version, about, rules, tokens"_s);
@@ -402,16 +402,16 @@ FieldsOrProblem fieldsOfJson(const QByteArray &text)
     if (document.isObject())
         return FieldsOfFile{document.object(), JsonLines(text).all()};
     if (error.error == QJsonParseError::NoError)
-        return RuleProblem{{}, 0, {}, u"is no JSON object"_s};
+        return RuleProblem{{}, 0, {}, u"is not a JSON object"_s};
     const auto line = static_cast<int>(text.left(error.offset).count('\n')) + 1;
-    return RuleProblem{{}, line, {}, u"is no JSON: "_s + error.errorString()};
+    return RuleProblem{{}, line, {}, u"is not valid JSON: "_s + error.errorString()};
 }
 
 FieldsOrProblem fieldsOfToml(const QByteArray &text)
 {
     auto read = readToml(text);
     if (const auto *mistake = std::get_if<TomlMistake>(&read))
-        return RuleProblem{{}, mistake->line, {}, u"is no TOML: "_s + mistake->why};
+        return RuleProblem{{}, mistake->line, {}, u"is not valid TOML: "_s + mistake->why};
     auto &fields = std::get<TomlFields>(read);
     return FieldsOfFile{std::move(fields.fields), std::move(fields.lines)};
 }
@@ -429,7 +429,7 @@ RuleFile readRuleFile(const QByteArray &text, const QString &file)
 {
     RuleFile read;
     if (text.size() > longestFile) {
-        read.problems.push_back({file, 0, {}, u"is larger than a mebibyte"_s});
+        read.problems.push_back({file, 0, {}, u"is larger than 1 MiB"_s});
         return read;
     }
     const auto known = file.endsWith(".toml"_L1, Qt::CaseInsensitive) ? fieldsOfToml(text) : fieldsOfJson(text);

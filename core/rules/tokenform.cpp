@@ -61,20 +61,20 @@ QByteArray literalStart(const QString &text)
 std::variant<RulePattern, QString> RulePattern::read(const QString &text)
 {
     if (text.isEmpty())
-        return u"is to be a regular expression"_s;
+        return u"must be a regular expression"_s;
     if (text.size() > longestPattern)
         return u"is longer than %1 characters"_s.arg(longestPattern);
     const auto bytes = asBytes(text);
     const QRegularExpression alone(bytes);
     if (!alone.isValid())
-        return u"is no regular expression: %1 at character %2"_s.arg(alone.errorString(),
-                                                                     QString::number(alone.patternErrorOffset()));
+        return u"is not a valid regular expression: %1 at character %2"_s.arg(
+            alone.errorString(), QString::number(alone.patternErrorOffset()));
     RulePattern pattern;
     pattern.m_text = text;
     pattern.m_expression =
         QRegularExpression(limits + u"\\A(?:"_s + bytes + u")\\z"_s, QRegularExpression::DotMatchesEverythingOption);
     if (!pattern.m_expression.isValid())
-        return u"is no regular expression that can be held to a whole text: %1"_s.arg(
+        return u"cannot be used as a regular expression for a complete text: %1"_s.arg(
             pattern.m_expression.errorString());
     pattern.m_start = literalStart(bytes);
     for (const auto &group : pattern.m_expression.namedCaptureGroups()) {

@@ -24,7 +24,7 @@ std::vector<RecipeInfo> zooKeeperClientRecipes()
          .containers = true,
          .revocable = true,
          .counts = {.acquireFree = u"2"_s, .acquireQueued = u"4"_s, .release = u"1"_s, .wakeUps = u"1"_s},
-         .flaws = {u"its original ignores a suspended connection: the holder goes on believing"_s}},
+         .flaws = {u"the original client ignores a suspended connection, so the holder continues"_s}},
         {.id = "curator-semaphore-mutex",
          .summary = u"Apache Curator's InterProcessSemaphoreMutex: a semaphore of one"_s,
          .release = DeleteNode,
@@ -47,7 +47,7 @@ std::vector<RecipeInfo> zooKeeperClientRecipes()
                     .release = u"1"_s,
                     .wakeUps = u"write 1, read N-1"_s},
          .flaws = {u"herd: readers all watch the lowest writer"_s,
-                   u"a reader cannot become a writer: refused; Curator itself waits for ever"_s}},
+                   u"a reader cannot become a writer: refused; Curator itself waits forever"_s}},
         {.id = "curator-semaphore",
          .summary = u"Apache Curator's InterProcessSemaphoreV2"_s,
          .listedWatch = ListedWatch::Always,
@@ -71,9 +71,10 @@ std::vector<RecipeInfo> zooKeeperClientRecipes()
          .release = DeleteNode,
          .fair = true,
          .counts = {.acquireFree = u"2"_s, .acquireQueued = u"4"_s, .release = u"1"_s, .wakeUps = u"1"_s},
-         .flaws = {u"its original goes on believing while it is cut off, unless its application listens for that"_s,
-                   u"kazoo itself starts its wait again at every wake-up: its timeout may take longer than asked"_s,
-                   u"ignores kazoo's read locks"_s}},
+         .flaws =
+             {u"a disconnected original client continues as the holder, unless its application listens for that"_s,
+              u"kazoo itself starts its wait again at every wake-up: its timeout may take longer than asked"_s,
+              u"ignores kazoo's read locks"_s}},
         {.id = "kazoo-rwlock",
          .summary = u"kazoo's ReadLock and WriteLock"_s,
          .listedWatch = ListedWatch::Always,
@@ -86,7 +87,7 @@ std::vector<RecipeInfo> zooKeeperClientRecipes()
                    u"a writer's release wakes all readers up to the next writer"_s,
                    u"kazoo itself, before 2.9: a reader waits for writers behind it, too, which wait for the "
                    "reader"_s,
-                   u"a write lock without readers cannot be told from kazoo-lock"_s}},
+                   u"a write lock without readers cannot be distinguished from kazoo-lock"_s}},
         {.id = "kazoo-semaphore",
          .summary = u"kazoo's Semaphore"_s,
          .shape = Shape::Permits,
@@ -96,9 +97,9 @@ std::vector<RecipeInfo> zooKeeperClientRecipes()
          .counted = true,
          .storesLimit = true,
          .counts = {.acquireFree = u"5"_s, .acquireQueued = u"9"_s, .release = u"1"_s, .wakeUps = u"2"_s},
-         .flaws = {u"kazoo itself takes eight requests for a free permit"_s,
-                   u"kazoo itself does not look whether the guard still is its own: whoever removes the "
-                   "guard's node may let one too many in"_s}},
+         .flaws =
+             {u"kazoo itself takes eight requests for a free permit"_s,
+              u"kazoo itself does not check that the guard is still its own: removing the guard's node may admit one holder too many"_s}},
     };
 }
 
@@ -112,11 +113,11 @@ std::vector<RecipeInfo> textbookRecipes()
          .shape = Shape::Node,
          .release = DeleteNode,
          .counts = {.acquireFree = u"1"_s, .acquireQueued = u"2N-1"_s, .release = u"3"_s, .wakeUps = u"N-1"_s},
-         .flaws = {u"herd: one release wakes every waiter, and each of them tries a create"_s,
-                   u"not fair: whoever is fastest gets in, and a waiter may starve"_s,
-                   u"the name does not tell the holder: a release looks whose the node is before it deletes it, "
-                   "two round trips"_s,
-                   u"a holder released by force between that look and its delete deletes the next one's node"_s}},
+         .flaws =
+             {u"herd: one release wakes every waiter, and each of them tries a create"_s,
+              u"not fair: the fastest client gets the lock, and a waiter may starve"_s,
+              u"the name does not identify the holder: a release reads the node's owner before deleting it, two round trips"_s,
+              u"a holder force-released between that read and its delete deletes the next holder's node"_s}},
         {.id = "zk-herd-mutex",
          .summary = u"ephemeral sequential nodes; every waiter watches the children"_s,
          .title = QT_TRANSLATE_NOOP("Recipe", "Watch the children"),
@@ -142,7 +143,7 @@ std::vector<RecipeInfo> textbookRecipes()
          .release = DeleteNode,
          .fair = true,
          .counts = {.acquireFree = u"2"_s, .acquireQueued = u"6"_s, .release = u"1"_s, .wakeUps = u"2"_s},
-         .flaws = {u"two wake-ups per release instead of one, and the holder hears of its own"_s,
+         .flaws = {u"two wake-ups per release instead of one, and the holder is notified of its own"_s,
                    u"without network delay it gains nothing over zk-mutex"_s,
                    u"not reentrant: a second acquire by the holder waits for itself"_s}},
         {.id = "zk-flat-mutex",

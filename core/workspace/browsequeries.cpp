@@ -24,7 +24,7 @@ constexpr std::size_t mostStats = 5000;
 
 Error wrongBackend(const ConnectionName &name, const QString &wanted)
 {
-    return Error{ErrorCode::BadInput, u"connection %1 is no %2"_s.arg(escaped(name.bytes()), wanted)};
+    return Error{ErrorCode::BadInput, u"connection %1 is not a %2 connection"_s.arg(escaped(name.bytes()), wanted)};
 }
 
 qint64 integerOf(const redis::Value &value)
@@ -176,7 +176,7 @@ Task<Result<KeyDetail>> readKeyOn(redis::Connection *redis, RedisKey key, Deadli
     KeyDetail detail;
     detail.row = rowFrom(key.bytes(), facts[0], facts[1], facts[2]);
     if (detail.row.type == "none")
-        co_return Error{ErrorCode::NoNode, u"there is no key %1 any more"_s.arg(label(key.bytes()))};
+        co_return Error{ErrorCode::NoNode, u"key %1 no longer exists"_s.arg(label(key.bytes()))};
     const auto command = readCommand(detail.row.type, key.bytes());
     if (command.isEmpty())
         co_return detail;

@@ -43,8 +43,8 @@ QString lossText(recipes::Loss loss)
 {
     switch (loss) {
     case recipes::Loss::SessionOver: return u"the session is over"_s;
-    case recipes::Loss::CutOff: return u"there was no connection for so long that the session may be over"_s;
-    case recipes::Loss::TakenAway: return u"it was taken away: our node or key is gone"_s;
+    case recipes::Loss::CutOff: return u"the connection was down for so long that the session may have expired"_s;
+    case recipes::Loss::TakenAway: return u"it was removed: our node or key no longer exists"_s;
     case recipes::Loss::LeaseOver: return u"the lease ran out"_s;
     }
     return {};
@@ -79,12 +79,12 @@ std::optional<QString> besideWhom(const inspect::LockSnapshot &lock, const QStri
     const bool isBlocked = lock.holderCount() == 0 && lock.state == inspect::LockState::Contended;
     for (const auto &contender : lock.contenders) {
         if (isBlocked && overlooks({lock.recipe, ZPath(contender.guard.znode().path), contender.guard.text()}))
-            return u"is waited for by %1 (%2), which %3 does not wait for: both could hold it"_s.arg(
-                escaped(contender.id), recipeAndClient(lock), ours);
+            return u"is waited for by %1 (%2). %3 does not wait for that kind of client, so both could hold the lock"_s
+                .arg(escaped(contender.id), recipeAndClient(lock), ours);
         if (contender.role != inspect::Role::Holder
             || !overlooks({lock.recipe, ZPath(contender.guard.znode().path), contender.guard.text()}))
             continue;
-        return u"is held by %1 (%2), which %3 does not wait for: both would hold it"_s.arg(
+        return u"is held by %1 (%2). %3 does not wait for that kind of holder, so both would hold the lock"_s.arg(
             escaped(contender.id), recipeAndClient(lock), ours);
     }
     if (isDated(lock) && lock.contenders.empty())
@@ -142,7 +142,7 @@ Task<Result<void>> HeldLock::Private::refuseBeside(Link *link, QByteArray name, 
 Error HeldLock::Private::couldNotLook(const Error &why) const
 {
     return {why.code,
-            u"acquire refused: could not look who holds %1: %2"_s.arg(escaped(request.lock.text()), why.message),
+            u"cannot acquire: could not check who holds %1: %2"_s.arg(escaped(request.lock.text()), why.message),
             why.retryable};
 }
 

@@ -74,7 +74,7 @@ QString environment(const NoteFacts &facts)
         row({u"Environment"_s, facts.connection.production ? u"**PRODUCTION**"_s : u"not marked as production"_s});
     text += row({u"Server"_s, serverWords(facts)});
     text += row({u"As of"_s, u"%1, by the server's clock about %2"_s.arg(clock(facts, facts.asOf), serverTime)});
-    text += row({u"Seen by"_s, facts.source.isEmpty() ? u"one look at the server"_s : facts.source});
+    text += row({u"Seen by"_s, facts.source.isEmpty() ? u"one read of the server"_s : facts.source});
     text += row({u"Recipe"_s, u"%1, confidence %2: %3"_s.arg(cell(lock.recipe), inspect::word(lock.confidence),
                                                              cell(escaped(lock.why.toUtf8())))});
     return text + row({u"Written by"_s, QStringLiteral("Lockscope " LOCKSCOPE_VERSION)});
@@ -113,7 +113,7 @@ QString queue(const NoteFacts &facts)
     const auto &lock = facts.lock;
     const auto now = facts.asOf + lock.serverAhead;
     if (lock.contenders.empty())
-        return u"Nobody is seen in it.\n"_s;
+        return u"It is empty.\n"_s;
     QString text = tableHead({u"#"_s, u"Role"_s, u"Mode"_s, u"Id"_s, u"Client"_s, u"From"_s, u"For"_s,
                               u"Ends by itself in"_s, u"Says of itself"_s});
     for (const auto &contender : lock.contenders) {
@@ -126,7 +126,7 @@ QString queue(const NoteFacts &facts)
                      age(contender, now), left, ofItself(contender, lock.backend)});
     }
     if (!lock.waitersKnown)
-        text += u"\nOthers may wait unseen.\n"_s;
+        text += u"\nMore clients may be waiting without being visible.\n"_s;
     return text;
 }
 
@@ -158,7 +158,7 @@ QString timeline(const NoteFacts &facts)
     const auto problem = codeSpan(harmless(facts.historyProblem));
     if (!facts.history)
         return facts.historyProblem.isEmpty()
-                   ? u"No history was seen: this is one look. `lockscopectl record` keeps one.\n"_s
+                   ? u"No history: this is a single read. `lockscopectl record` records one.\n"_s
                    : u"The history could not be read: %1. The past of this lock is unknown.\n"_s.arg(problem);
     const auto line = history::timelineOf(*facts.history, facts.labels);
     const auto first = line.events.size() - std::min(line.events.size(), mostEvents);
@@ -177,12 +177,11 @@ QString timeline(const NoteFacts &facts)
                      isActed ? cell(escaped(words.toUtf8())) : words});
     }
     text +=
-        u"\nHand-offs: %1. Forced to let go: %2. Moments are those of looks: what came and went between two is not "
-        u"there, and what one look saw the end and the next holder of counts as 0.\n\n"_s.arg(
-            QString::number(line.handOffs), QString::number(line.forced));
+        u"\nHand-offs: %1. Forced releases: %2. Times are observation times: changes between two reads are not recorded, and a hand-off seen in one read counts as a gap of 0.\n\n"_s
+            .arg(QString::number(line.handOffs), QString::number(line.forced));
     text += tableHead({u" "_s, u"Number"_s, u"p50"_s, u"p90"_s, u"p99"_s, u"Longest"_s});
     return text + spansRow(u"Holds"_s, line.holds) + spansRow(u"Waits that ended in a hold"_s, line.waits)
-           + spansRow(u"Nobody held it, somebody waited"_s, line.gaps);
+           + spansRow(u"Gaps: not held, but waited for"_s, line.gaps);
 }
 
 // LOCK in JSON, in a few words.

@@ -51,14 +51,14 @@ LiveBackend::~LiveBackend()
         io.holds().releaseAll(givenBackWithin, [areOver](const QStringList &left) {
             for (const auto &lock : left)
                 qCWarning(logInspect).noquote()
-                    << u"closing: %1 may not have been given back: it stays until its TTL "
-                       u"has passed, or its session ends"_s.arg(lock);
+                    << u"closing: %1 may not have been released: it remains until its TTL expires or its session ends"_s
+                           .arg(lock);
             areOver->release();
         });
         io.runs().endAll([areOver] { areOver->release(); });
     });
     if (!areOver->tryAcquire(2, lastTidying))
-        qCWarning(logInspect, "closing: a run on real servers had no time to take away what it made");
+        qCWarning(logInspect, "closing: a run on real servers had no time to delete what it created");
     QMetaObject::invokeMethod(
         dynamic_cast<QObject *>(&m_io->loop()), [this] { delete std::exchange(m_io, nullptr); },
         Qt::BlockingQueuedConnection);

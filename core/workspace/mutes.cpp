@@ -77,18 +77,18 @@ std::variant<Mute, QString> muteFrom(const QJsonObject &json)
     for (const auto &[name, text] : {std::pair(u"lock"_s, &mute.lock), std::pair(u"pattern"_s, &mute.pattern),
                                      std::pair(u"reason"_s, &mute.reason)}) {
         if (json.contains(name) && !json[name].isString())
-            return name + u" is to be a text"_s;
+            return name + u" must be a text"_s;
         *text = json[name].toString();
     }
     if (json.contains(u"code"_s)) {
         mute.code = codeOf(json[u"code"_s].toString());
         if (!mute.code)
-            return u"code is to be one of those that lockscopectl findings --help lists"_s;
+            return u"code must be a finding code (see docs/findings.md)"_s;
     }
     for (const auto &[name, moment] : {std::pair(u"since"_s, &mute.since), std::pair(u"until"_s, &mute.until)}) {
         const auto read = momentOf(json[name]);
         if (!read)
-            return name + u" is to be a moment like 2026-11-22T18:00:00Z"_s;
+            return name + u" must be a time like 2026-11-22T18:00:00Z"_s;
         *moment = *read;
     }
     const auto objection = objectionTo(mute);
@@ -126,13 +126,13 @@ const Mute *muteOf(const std::vector<Mute> &mutes, const LockName &lock, Finding
 QString objectionTo(const Mute &mute)
 {
     if (mute.lock.isEmpty() == mute.pattern.isEmpty())
-        return u"lock or pattern is to be said, one of them"_s;
+        return u"lock is required, or else pattern, but not both"_s;
     if (mute.lock.isEmpty() && mute.code && isCritical(*mute.code))
-        return u"lock is to be said: what is critical can be muted only lock by lock"_s;
+        return u"lock is required: critical findings can be muted only lock by lock"_s;
     if (mute.reason.trimmed().isEmpty() || mute.reason.size() > longestReason)
-        return u"reason is to be said, in at most %1 characters"_s.arg(longestReason);
+        return u"reason is required, at most %1 characters"_s.arg(longestReason);
     if (mute.until <= mute.since || mute.until - mute.since > longestMute)
-        return u"until is to be after since, by at most %1 days"_s.arg(longestMute.count());
+        return u"until must be after since, by at most %1 days"_s.arg(longestMute.count());
     return {};
 }
 
@@ -152,7 +152,7 @@ Result<std::vector<Mute>> readMutes(const QString &file)
     TRY(const auto &settings, readSettings(file));
     const auto list = settings.value("mutes"_L1);
     if (!list.isUndefined() && !list.isArray())
-        return badSetting(file, u"mutes"_s, u"is to be an array"_s);
+        return badSetting(file, u"mutes"_s, u"must be an array"_s);
     std::vector<Mute> mutes;
     const auto array = list.toArray();
     for (qsizetype i = 0; i < array.size(); ++i) {

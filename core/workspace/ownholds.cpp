@@ -128,7 +128,7 @@ void OwnHolds::abandon(const ConnectionName &name)
         own.scope.reset();
         own.lock.reset();
         if (std::exchange(own.isReleasing, false)) {
-            hold.message = u"its connection was closed while it was given back"_s;
+            hold.message = u"its connection was closed while the lock was being released"_s;
             m_tell(hold);
         }
         if (!wasHeld && !wasWaiting)

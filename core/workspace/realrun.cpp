@@ -59,7 +59,7 @@ Result<void> RealRun::Private::check(Link &link) const
     const auto name = escaped(options.connection.bytes());
     const auto refused = [](const QString &why) { return Error{ErrorCode::Refused, u"simulate refused: "_s + why}; };
     if (link.gate().isProduction())
-        return refused(u"connection %1 is production; use the sandbox or the simulated world"_s.arg(name));
+        return refused(u"connection %1 is production; use the sandbox or the simulator"_s.arg(name));
     if (link.gate().isReadOnly())
         return refused(u"connection %1 is read-only, and contenders write"_s.arg(name));
     TRY_VOID(playableOnServers(scenario, options.mostSessions, name));

@@ -11,12 +11,12 @@ Result<void> playableOnServers(const contention::Scenario &scenario, int mostSes
 {
     const auto bad = [](const QString &why) { return Error{ErrorCode::BadInput, u"simulate: "_s + why}; };
     if (!scenario.faults.empty() || !scenario.planned.empty())
-        return bad(u"faults are for the simulated world; on %1 only contention is played"_s.arg(where));
+        return bad(u"faults need the simulator; on %1 only contention is played"_s.arg(where));
     const auto *recipe = recipes::findRecipe(scenario.recipe);
     if (!recipe)
-        return bad(u"%1 is a mistake made on purpose, for the simulated world alone"_s.arg(label(scenario.recipe)));
+        return bad(u"%1 is deliberately broken and runs only in the simulator"_s.arg(label(scenario.recipe)));
     if (scenario.locks != 1)
-        return bad(u"on real servers there is one lock; two of them are for the simulated world"_s);
+        return bad(u"real servers play one lock; two locks need the simulator"_s);
     const contention::Scenario plain;
     const bool isOfServersAsTheyAre = scenario.acquires == plain.acquires && scenario.servers == plain.servers
                                       && scenario.aof == plain.aof && scenario.leastLatency == plain.leastLatency
@@ -24,10 +24,9 @@ Result<void> playableOnServers(const contention::Scenario &scenario, int mostSes
                                       && scenario.rows == plain.rows && scenario.isIndexed;
     if (!isOfServersAsTheyAre)
         return bad(
-            u"locks taken several times, several rows, numbers of servers, their files and delays, and what is done beside the "
-            u"lock are for the simulated world"_s);
+            u"repeated acquires, several rows, server counts, server files, delays and actions need the simulator"_s);
     if (scenario.contenders > mostContendersOnServers)
-        return bad(u"on real servers up to %1 contenders, not %2; the simulated world takes more"_s
+        return bad(u"real servers play at most %1 contenders, not %2; the simulator takes more"_s
                        .arg(mostContendersOnServers)
                        .arg(scenario.contenders));
     if (infoOf(recipe->backend).oneLockEach && scenario.contenders > mostSessions)

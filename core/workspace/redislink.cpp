@@ -66,7 +66,7 @@ private:
         m_isReplica = !m_isCluster && !place.replicaOf.isEmpty();
         m_remark.clear();
         if (m_isCluster)
-            m_remark = u"this is a node of a Redis Cluster: the whole cluster is looked at"_s;
+            m_remark = u"this is a node of a Redis Cluster: the entire cluster is read"_s;
         else if (m_isReplica)
             m_remark = u"this is a replica of %1: it shows what has reached it, which may be late, and takes no "
                        u"writes"_s.arg(place.replicaOf);

@@ -49,12 +49,12 @@ std::optional<std::pair<QString, QString>> readRule(const QJsonObject &json, con
             continue;
         const auto span = parseDuration(json[name].toString());
         if (!span)
-            return std::pair(at + name, u"is to be a duration like \"90s\" or \"10m\""_s);
+            return std::pair(at + name, u"must be a duration like \"90s\" or \"10m\""_s);
         rule.*value = *span;
     }
     if (const auto unusual = json[u"unusual"_s]; !unusual.isUndefined()) {
         if (!unusual.isDouble() || unusual.toDouble() != unusual.toInt())
-            return std::pair(at + u"unusual"_s, u"is to be a whole number"_s);
+            return std::pair(at + u"unusual"_s, u"must be a whole number"_s);
         rule.unusual = unusual.toInt();
     }
     const auto objection = objectionTo(rule);
@@ -97,10 +97,10 @@ QString objectionTo(const ThresholdRule &rule)
 {
     for (const auto &[name, value] : spanFields()) {
         if (rule.*value && (*(rule.*value) < leastThreshold || *(rule.*value) > mostThreshold))
-            return name + u" is to be at least 1s, and at most ten years"_s;
+            return name + u" must be at least 1s and at most ten years"_s;
     }
     if (rule.unusual && *rule.unusual != 0 && (*rule.unusual < 2 || *rule.unusual > mostUnusual))
-        return u"unusual is to be from 2 to %1, or 0 for never"_s.arg(mostUnusual);
+        return u"unusual must be from 2 to %1, or 0 for never"_s.arg(mostUnusual);
     return {};
 }
 
@@ -116,14 +116,14 @@ Result<ThresholdRules> readThresholds(const QString &file)
     read.usual.unusual = usual.unusual.value_or(read.usual.unusual);
     const auto rules = settings.value("rules"_L1);
     if (!rules.isUndefined() && !rules.isArray())
-        return badSetting(file, u"rules"_s, u"is to be an array"_s);
+        return badSetting(file, u"rules"_s, u"must be an array"_s);
     const auto array = rules.toArray();
     for (qsizetype i = 0; i < array.size(); ++i) {
         const auto at = u"rules[%1]."_s.arg(i);
         ThresholdRule rule;
         rule.pattern = array[i].toObject().value("pattern"_L1).toString();
         if (rule.pattern.isEmpty())
-            return badSetting(file, at + u"pattern"_s, u"is to be the glob of a lock's name, or CONNECTION:GLOB"_s);
+            return badSetting(file, at + u"pattern"_s, u"must be a glob for lock names, or CONNECTION:GLOB"_s);
         if (const auto why = readRule(array[i].toObject(), at, rule))
             return badSetting(file, why->first, why->second);
         read.rules.push_back(std::move(rule));

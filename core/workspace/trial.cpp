@@ -17,7 +17,8 @@ Task<QStringList> Link::rights(Deadline)
 {
     const auto backend = backendOf(spec().scheme);
     const auto title = backend ? infoOf(*backend).title : u"this server"_s;
-    co_return QStringList{u"what its user may do is not told by %1; a refusal is said where it happens"_s.arg(title)};
+    co_return QStringList{
+        u"%1 does not report the user's permissions; a denied request is reported where it happens"_s.arg(title)};
 }
 
 Task<Result<ConnectionAccount>> accountOf(Workspace &workspace, ConnectionName name, Deadline deadline)
@@ -74,7 +75,7 @@ QStringList linesOf(const ConnectionAccount &account)
     lines << account.rights;
     lines << (account.isFirstLookOver
                   ? u"locks at first sight: %1"_s.arg(account.locks)
-                  : u"locks seen so far: %1; the first look is not over yet"_s.arg(account.locks));
+                  : u"locks found so far: %1; the initial scan is incomplete"_s.arg(account.locks));
     for (const auto &part : account.coverage) {
         if (part.complete && !part.message.isEmpty())
             lines << u"is seen: "_s + part.message;

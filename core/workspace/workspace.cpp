@@ -138,7 +138,7 @@ Task<Result<void>> Workspace::whenConnected(ConnectionName name, Deadline deadli
     for (;;) {
         auto *link = find(name);
         if (!link)
-            co_return Error{ErrorCode::BadInput, u"there is no connection named %1"_s.arg(escaped(name.bytes()))};
+            co_return Error{ErrorCode::BadInput, u"unknown connection %1"_s.arg(escaped(name.bytes()))};
         if (link->isConnected())
             co_return Result<void>();
         if (auto problem = link->problem())
@@ -193,7 +193,7 @@ Task<Result<inspect::LockSnapshot>> Workspace::read(inspect::LockName lock, Dead
     const bool isSilent = !snapshot && snapshot.error().code == ErrorCode::TimedOut;
     if (isSilent)
         co_return Error{ErrorCode::TimedOut,
-                        u"waited for the answer of %1, which is connected: %2"_s.arg(
+                        u"timed out waiting for a reply from %1 (still connected): %2"_s.arg(
                             find(lock.connection)->spec().displayUri(), snapshot.error().message),
                         true};
     co_return snapshot;
@@ -214,7 +214,7 @@ std::optional<Error> refusalElsewhere(const inspect::LockName &what, const QStri
     if (server.isEmpty() || server == now)
         return std::nullopt;
     return Error{ErrorCode::Refused,
-                 u"%1 was looked at on %2, and the connection %3 leads to %4 now: nothing was sent"_s.arg(
+                 u"%1 was read from %2, but connection %3 now points to %4. Nothing was sent"_s.arg(
                      label(what.text()), server, escaped(what.connection.bytes()), now)};
 }
 
@@ -236,7 +236,7 @@ Task<Result<operate::ForceReleasePlan>> Workspace::planForceRelease(inspect::Loc
     if (way != operate::ReleaseAction::Release && !isOffered)
         co_return Error{
             ErrorCode::Unsupported,
-            u"%1 is no way on %2: its server cannot look and act in one statement; nothing was sent"_s.arg(
+            u"%1 is not available on %2: its server cannot check and act in one statement. Nothing was sent"_s.arg(
                 QString::fromLatin1(operate::wordOf(way)), link->spec().displayUri())};
     co_return full;
 }

@@ -149,7 +149,7 @@ public:
         if (said)
             m_server = serverOf(*said);
         co_return QStringList{
-            u"ZooKeeper decides node by node what its user may do; a refusal is said where it happens"_s};
+            u"ZooKeeper checks permissions per node; a denied request is reported where it happens"_s};
     }
     // Once it was asked; empty where no member says it.
     [[nodiscard]] QString serverVersion() override { return m_server; }
@@ -282,11 +282,11 @@ private:
     // Its client says nothing of a server that closes each connection.
     void showWithoutSession()
     {
-        m_problem = Error{ErrorCode::NotConnected,
-                          u"could not connect to %1: the connection is accepted, and no session comes of it, as of a "
-                          "port that takes TLS only (tls=on), of a server that is starting, or of one without a "
-                          "quorum"_s.arg(m_spec.displayUri()),
-                          true, /*isExplained=*/true};
+        m_problem = Error{
+            ErrorCode::NotConnected,
+            u"could not open a ZooKeeper session on %1: the TCP connection is accepted but no session starts. The port may require TLS (tls=on), the server may be starting, or the ensemble may have no quorum"_s
+                .arg(m_spec.displayUri()),
+            true, /*isExplained=*/true};
         m_context.changed(*this);
     }
 

@@ -52,7 +52,7 @@
         <translation>роль ведущего переходит к реплике, не видевшей последних записей</translation>
     </message>
     <message>
-        <source>a published message reaches nobody</source>
+        <source>a published message reaches no client</source>
         <translation>опубликованное сообщение не доходит ни до кого</translation>
     </message>
     <message>
@@ -186,7 +186,7 @@
         <translation>Предшественник, передача быстрее</translation>
     </message>
     <message>
-        <source>Broken: does not look again</source>
+        <source>Broken: does not check again</source>
         <translation>С ошибкой: не смотрит ещё раз</translation>
     </message>
     <message>
@@ -1002,7 +1002,7 @@
         <translation>роль ведущего перешла к реплике, которая не видела последних записей</translation>
     </message>
     <message>
-        <source>a published message reached nobody</source>
+        <source>a published message reached no client</source>
         <translation>опубликованное сообщение никто не получил</translation>
     </message>
     <message>
@@ -1030,11 +1030,11 @@
         <translation>следующей за версией %1 принята вторая запись</translation>
     </message>
     <message>
-        <source>still holds: its process lives on, and the thread that would release is gone</source>
+        <source>still holds: its process is alive, but the thread that would release it has ended</source>
         <translation>всё ещё владеет: процесс жив, а потока, который освободил бы блокировку, нет</translation>
     </message>
     <message>
-        <source>still waits: the holder&apos;s process keeps the lock, and the thread that would release it is gone</source>
+        <source>still waits: the holder&apos;s process keeps the lock, but the thread that would release it has ended</source>
         <translation>всё ещё ждёт: блокировку держит процесс владельца, а потока, который освободил бы её, нет</translation>
     </message>
     <message>
@@ -1075,7 +1075,7 @@
         <translation>срок аренды на сервере истёк</translation>
     </message>
     <message>
-        <source>on the server its lock was gone</source>
+        <source>its lock no longer existed on the server</source>
         <translation>его блокировки на сервере больше нет</translation>
     </message>
     <message>
@@ -1107,7 +1107,7 @@
         <translation>%1 создал %2</translation>
     </message>
     <message>
-        <source>it has no time to live, and nobody else may delete it</source>
+        <source>it has no TTL, and no other client may delete it</source>
         <translation>срока жизни у него нет, а никто другой удалить его не вправе</translation>
     </message>
     <message>
@@ -1115,7 +1115,7 @@
         <translation> (уже %1 мс)</translation>
     </message>
     <message>
-        <source>an operator took the lock away</source>
+        <source>an operator force-released the lock</source>
         <translation>администратор отобрал блокировку</translation>
     </message>
 </context>

@@ -52,7 +52,7 @@
         <translation>接管的副本没见过最后的写入</translation>
     </message>
     <message>
-        <source>a published message reaches nobody</source>
+        <source>a published message reaches no client</source>
         <translation>发布的消息没有人收到</translation>
     </message>
     <message>
@@ -186,7 +186,7 @@
         <translation>前一个节点，交接更快</translation>
     </message>
     <message>
-        <source>Broken: does not look again</source>
+        <source>Broken: does not check again</source>
         <translation>有误：醒来后不再检查</translation>
     </message>
     <message>
@@ -1002,7 +1002,7 @@
         <translation>一个没有收到最后几次写入的副本接管</translation>
     </message>
     <message>
-        <source>a published message reached nobody</source>
+        <source>a published message reached no client</source>
         <translation>发布的消息没有人收到</translation>
     </message>
     <message>
@@ -1030,11 +1030,11 @@
         <translation>版本 %1 之后又接受了第二次写入</translation>
     </message>
     <message>
-        <source>still holds: its process lives on, and the thread that would release is gone</source>
+        <source>still holds: its process is alive, but the thread that would release it has ended</source>
         <translation>仍然持有：进程还在，而本该释放锁的线程没了</translation>
     </message>
     <message>
-        <source>still waits: the holder&apos;s process keeps the lock, and the thread that would release it is gone</source>
+        <source>still waits: the holder&apos;s process keeps the lock, but the thread that would release it has ended</source>
         <translation>仍在等待：持有者的进程占着锁，而本该释放它的线程没了</translation>
     </message>
     <message>
@@ -1075,7 +1075,7 @@
         <translation>服务器上的租期已到</translation>
     </message>
     <message>
-        <source>on the server its lock was gone</source>
+        <source>its lock no longer existed on the server</source>
         <translation>服务器上它的锁没了</translation>
     </message>
     <message>
@@ -1107,7 +1107,7 @@
         <translation>%1 创建了 %2</translation>
     </message>
     <message>
-        <source>it has no time to live, and nobody else may delete it</source>
+        <source>it has no TTL, and no other client may delete it</source>
         <translation>它没有生存时间，别人也不该删除它</translation>
     </message>
     <message>
@@ -1115,7 +1115,7 @@
         <translation>（已 %1 毫秒）</translation>
     </message>
     <message>
-        <source>an operator took the lock away</source>
+        <source>an operator force-released the lock</source>
         <translation>运维人员强制释放了锁</translation>
     </message>
 </context>

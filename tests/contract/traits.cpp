@@ -27,7 +27,7 @@ const std::vector<Exception> &exceptions()
          u"a reply that is lost on the way locks for ever"_s},
         {{"G8", "G9", "H11"}, // of H11, G16 is checked instead
          [](const RecipeInfo &recipe) { return recipe.endsBy == EndsBy::Never; },
-         u"nothing ends what a client held that is gone"_s},
+         u"nothing ends the lock of a dead client"_s},
         {{"A11", "D3", "G5"},
          [](const RecipeInfo &recipe) { return !recipe.namesHolder; },
          u"whoever comes late releases the next one's"_s},

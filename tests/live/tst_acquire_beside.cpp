@@ -242,7 +242,7 @@ private slots:
         QVERIFY2(got, got ? "" : qPrintable(got.error().message));
         const auto refused = attempt({spec.name, "own"}, "redis-getset");
         QVERIFY(!refused);
-        QVERIFY2(refused.error().message.contains(u"could not look"), qPrintable(refused.error().message));
+        QVERIFY2(refused.error().message.contains(u"could not check"), qPrintable(refused.error().message));
     }
 };
 

@@ -159,7 +159,7 @@ private slots:
             QVERIFY2(forced, forced ? "" : qPrintable(forced.error().message));
             QTRY_VERIFY_WITH_TIMEOUT(old.loss, patienceMs);
             untilTold.push_back(old.lostAt - before);
-            QVERIFY2(old.loss->contains(u"taken away"_s), qPrintable(*old.loss));
+            QVERIFY2(old.loss->contains(u"it was removed"_s), qPrintable(*old.loss));
 
             QTRY_COMPARE_WITH_TIMEOUT(holders(), 1, patienceMs);
             auto &next = *theOneThatHolds();

@@ -199,7 +199,7 @@ private slots:
         QVERIFY(await(m_servers.session->remove(node, zk::anyVersion, m_servers.soon())));
         QCOMPARE(ctl.jsonLine().value("reason"_L1).toString(), u"lost"_s);
         const auto ran = ctl.finish();
-        QVERIFY2(ran.status == 1 && ran.err.contains("taken away"), ran.what());
+        QVERIFY2(ran.status == 1 && ran.err.contains("it was removed"), ran.what());
     }
 
     // Also what the command started, and also when it does not heed SIGTERM.

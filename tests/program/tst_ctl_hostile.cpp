@@ -99,7 +99,7 @@ private slots:
     {
         QFETCH(QStringList, arguments);
         write(u"field.json"_s, "{\"version\": 1, \"\\u001b]0;owned\\u0007\": 1}");
-        write(u"none"_s + escape, "no recording");
+        write(u"none"_s + escape, "not a Lockscope recording");
         const auto ran = runHere(arguments);
         QVERIFY2(ran.status != 0, ran.what());
         QVERIFY2(ran.err.contains(shownEscape), ran.what());

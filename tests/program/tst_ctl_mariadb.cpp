@@ -133,7 +133,7 @@ private slots:
         addColumns<QStringList, int, QByteArray>("arguments", "status", "says");
         const auto row = u"mariadb:shop.stock#id=3"_s;
         QTest::newRow("no row") << acquiring(u"mariadb:shop.stock#id=4711"_s, u"sql-for-update"_s) << 1
-                                << QByteArray("no such row");
+                                << QByteArray("the row does not exist");
         QTest::newRow("no row by that name")
             << acquiring(u"mariadb:stock"_s, u"sql-for-update"_s) << 2 << QByteArray("SCHEMA.TABLE#");
         QTest::newRow("no named lock") << acquiring(row, u"sql-get-lock"_s) << 2 << QByteArray("GET_LOCK#");

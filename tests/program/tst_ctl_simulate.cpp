@@ -119,7 +119,7 @@ private slots:
         QVERIFY(refused({u"--scenario"_s, u"{}"_s, u"--contenders"_s, u"3"_s}, "leave out --contenders"));
         QVERIFY(refused({u"--scenario"_s, u"{"_s}, "no JSON object"));
         QVERIFY(refused({u"--scenario"_s, u"/there/is/no/such/file"_s}, "cannot read"));
-        QVERIFY(refused({u"--scenario"_s, u"{\"recipe\": \"none\"}"_s}, "no recipe"));
+        QVERIFY(refused({u"--scenario"_s, u"{\"recipe\": \"none\"}"_s}, "unknown recipe"));
         QVERIFY(refused({u"--scenario"_s, u"{\"contenders\": -1}"_s}, "contenders"));
         const QStringList two{u"--recipe"_s, u"zk-mutex"_s, u"--contenders"_s, u"2"_s};
         QVERIFY(refused(two + QStringList{u"--shrink"_s, u"many"_s}, "--shrink"));
@@ -159,7 +159,7 @@ private slots:
         QCOMPARE(faults.status, 2);
         const auto broken = run(connect + simulating(u"broken-forgets-to-look"_s, 2));
         QCOMPARE(broken.status, 2);
-        QVERIFY2(broken.err.contains("simulated world alone"), broken.err);
+        QVERIFY2(broken.err.contains("only in the simulator"), broken.err);
         const auto wrong = run(connect + simulating(u"redis-set-nx"_s, 2));
         QCOMPARE(wrong.status, 2);
     }

@@ -87,7 +87,7 @@ private slots:
         row("tree / --depth x --connect zk://127.0.0.1:1", 2, "--depth wants a number");
         row("keys * --connect zk://127.0.0.1:1", 2, "there is no Redis connection");
         row("acquire zk:/a --connect zk://127.0.0.1:1", 2, "say which recipe");
-        row("acquire zk:/a --recipe zk-mutx --connect zk://127.0.0.1:1", 2, "there is no recipe");
+        row("acquire zk:/a --recipe zk-mutx --connect zk://127.0.0.1:1", 2, "unknown recipe");
         row("acquire zk:/a --recipe curator-leader --connect zk://127.0.0.1:1", 2, "only seen");
         row("acquire zk:/a --recipe zk-mutex --wait 3 --connect zk://127.0.0.1:1", 2, "is not a duration");
         row("acquire zk:/a --recipe zk-mutex --mode both --connect zk://127.0.0.1:1", 2, "read or write");

@@ -86,13 +86,13 @@ private slots:
     void whatCannotBeDoneIsRefused_data()
     {
         const Rows<QByteArray, int, QByteArray, QString> row("recipe", "contender", "command", "why");
-        row("no command", "zk-mutex", 0, "destroy /a", u"is no command"_s);
+        row("no command", "zk-mutex", 0, "destroy /a", u"unknown command"_s);
         row("no option", "zk-mutex", 0, "get -x /a", u"has no option -x"_s);
         row("no path", "zk-mutex", 0, "ls", u"each with a path"_s);
-        row("nobody's", "zk-mutex", -1, "ls /", u"is nobody's act"_s);
-        row("not there", "zk-mutex", 7, "ls /", u"no contender 7"_s);
-        row("etcd", "etcd-mutex", 0, "get a", u"on etcd nobody does"_s);
-        row("one Redis", "redis-set-nx", -1, "stop s1", u"nobody does"_s);
+        row("nobody's", "zk-mutex", -1, "ls /", u"needs a contender"_s);
+        row("not there", "zk-mutex", 7, "ls /", u"contender 7, which does not exist"_s);
+        row("etcd", "etcd-mutex", 0, "get a", u"is not available on etcd"_s);
+        row("one Redis", "redis-set-nx", -1, "stop s1", u"is not available on"_s);
     }
     void whatCannotBeDoneIsRefused()
     {

@@ -123,7 +123,7 @@ private slots:
     void wrongWordsAreNamed_data()
     {
         const Rows<QByteArray, QString> row("json", "named");
-        row("no recipe", QByteArray(R"({"recipe":"nope"})"), u"no recipe \"nope\""_s);
+        row("unknown recipe", QByteArray(R"({"recipe":"nope"})"), u"unknown recipe \"nope\""_s);
         row("two on Redis", QByteArray(R"({"recipe":"redlock","locks":2})"), u"one lock"_s);
         row("three locks", QByteArray(R"({"locks":3})"), u"\"locks\""_s);
         row("no order", QByteArray(R"({"locks":2,"order":"any"})"), u"\"order\""_s);
@@ -136,7 +136,7 @@ private slots:
         row("impossible fault", QByteArray(R"({"recipe":"zk-mutex","faults":["failover"]})"),
             u"failover is not simulated for zk-mutex"_s);
         row("no such contender", QByteArray(R"({"contenders":2,"planned":[{"fault":"crash","contender":2}]})"),
-            u"no contender 2"_s);
+            u"contender 2, which does not exist"_s);
         row("readers of a mutex", QByteArray(R"({"readersPercent":10})"), u"no read mode"_s);
         row("permits of a mutex", QByteArray(R"({"limit":2})"), u"one permit"_s);
         row("seed", QByteArray(R"({"seed":-1})"), u"\"seed\""_s);
@@ -266,7 +266,8 @@ private slots:
         QFETCH(QByteArray, bytes);
         const auto read = Recording::load(bytes);
         QVERIFY(!read);
-        QVERIFY(read.error().code == ErrorCode::BadInput && read.error().message.startsWith(u"this is no recording"));
+        QVERIFY(read.error().code == ErrorCode::BadInput
+                && read.error().message.startsWith(u"this is not a Lockscope recording"));
     }
 
     void theTableIsSafeInASpreadsheet()

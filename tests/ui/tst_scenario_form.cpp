@@ -100,7 +100,7 @@ private slots:
         ScenarioDialog dialog(paused(), m_book);
         dialog.findChild<QSpinBox *>(u"contenders"_s)->setValue(2);
         QVERIFY(!dialog.findChild<QPushButton *>(u"play"_s)->isEnabled());
-        QVERIFY(dialog.comparison().error().message.contains(u"no contender 2"_s));
+        QVERIFY(dialog.comparison().error().message.contains(u"contender 2, which does not exist"_s));
         dialog.findChild<QPushButton *>(u"remove1"_s)->click();
         QTRY_VERIFY(dialog.findChild<QPushButton *>(u"play"_s)->isEnabled());
     }

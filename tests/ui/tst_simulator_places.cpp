@@ -188,10 +188,10 @@ private slots:
                     .contains(u"zk-mutex is a lock on ZooKeeper, which redis is not"_s));
         QVERIFY(refusal(on(at("zk"), {"zk-mutex"}, 1001)).contains(u"up to 1000 contenders"_s));
         QVERIFY(refusal(on(at("sql"), {"sql-for-update"}, 51)).contains(u"one lock at a time: up to 50"_s));
-        QVERIFY(refusal(on(at("zk"), {"broken-forgets-to-look"})).contains(u"simulated world alone"_s));
+        QVERIFY(refusal(on(at("zk"), {"broken-forgets-to-look"})).contains(u"only in the simulator"_s));
         auto faulty = on(at("zk"), {"zk-mutex"});
         faulty.scenario.faults = {FaultKind::Crash};
-        QVERIFY(refusal(faulty).contains(u"faults are for the simulated world"_s));
+        QVERIFY(refusal(faulty).contains(u"faults need the simulator"_s));
         QCOMPARE(m_page->panels(), 1u); // what was shown stays
         QCOMPARE(m_page->chips().front(), u"simulated world"_s);
         // Armed for writing, production stays production.

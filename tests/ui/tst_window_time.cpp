@@ -499,7 +499,7 @@ private slots:
     void everyWayCopiesTheSameNote()
     {
         const auto byButton = copiedBy([this] { page().detail().findChild<QPushButton *>(u"copyNote"_s)->click(); });
-        QVERIFY2(byButton.contains(u"Forced to let go: 1"_s) && byButton.contains(u"ann@host"_s),
+        QVERIFY2(byButton.contains(u"Forced releases: 1"_s) && byButton.contains(u"ann@host"_s),
                  qPrintable(byButton));
         const auto byKey = copiedBy([this] { press(Qt::Key_C, Qt::ControlModifier | Qt::ShiftModifier); });
         QCOMPARE(historyOf(byKey), historyOf(byButton));
@@ -529,7 +529,7 @@ private slots:
             return Error{ErrorCode::Server, u"permission denied"_s};
         };
         auto note = byKey();
-        QVERIFY2(note.contains(u"Forced to let go: 1"_s), qPrintable(note));
+        QVERIFY2(note.contains(u"Forced releases: 1"_s), qPrintable(note));
         QVERIFY2(note.contains(u"Incomplete: the audit log could not be read (`permission denied`)"_s),
                  qPrintable(note));
         m_past->recorderFailed({ErrorCode::Server, u"disk full"_s});
@@ -539,7 +539,7 @@ private slots:
         m_backend->recorded = m_past.get();
         note = byKey();
         QVERIFY2(note.contains(u"The history could not be read: "_s), qPrintable(note));
-        QVERIFY(!note.contains(u"No history was seen"_s) && !note.contains(u"None is recorded"_s));
+        QVERIFY(!note.contains(u"No history: this is a single read"_s) && !note.contains(u"None is recorded"_s));
         m_backend->recorded = nullptr;
         note = byKey();
         QVERIFY2(note.contains(u"The history could not be read: `the recorder is off`"_s), qPrintable(note));
@@ -617,8 +617,8 @@ private slots:
         page().detail().findChild<QPushButton *>(u"copyNote"_s)->click();
         QTRY_VERIFY(!QGuiApplication::clipboard()->text().isEmpty());
         const auto note = QGuiApplication::clipboard()->text();
-        for (const auto &part : {u"# Incident: `zk:/locks/orders`"_s, u"## Timeline"_s, u"is force-released"_s,
-                                 u"Forced to let go: 1"_s, u"zk://zk:2181"_s, u"stuck"_s, u"ann@host"_s})
+        for (const auto &part : {u"# Incident: `zk:/locks/orders`"_s, u"## Timeline"_s, u"is forced to let go"_s,
+                                 u"Forced releases: 1"_s, u"zk://zk:2181"_s, u"stuck"_s, u"ann@host"_s})
             QVERIFY2(note.contains(part), qPrintable(note));
     }
 };

@@ -167,14 +167,14 @@ private slots:
         row("no JSON", "{", u"byte "_s);
         row("no version", "{}", u"version: is missing"_s);
         row("newer", QByteArray(R"({"version":2})"), u"version: 2 is not 1"_s);
-        row("no list", QByteArray(R"({"version":1,"mutes":7})"), u"mutes: is to be an array"_s);
+        row("no list", QByteArray(R"({"version":1,"mutes":7})"), u"mutes: must be an array"_s);
         const QByteArray one =
             R"({"version":1,"mutes":[{"lock":"zk:/a","reason":"r","since":"2025-11-22T12:00:00Z",)";
         row("no end", one + "}]}", u"byte"_s);
-        row("endless", one + R"("code":"long-held"}]})", u"mutes[0].until: is to be a moment"_s);
-        row("too long", one + R"("until":"2026-11-22T12:00:00Z"}]})", u"mutes[0].until: is to be after"_s);
+        row("endless", one + R"("code":"long-held"}]})", u"mutes[0].until: must be a time"_s);
+        row("too long", one + R"("until":"2026-11-22T12:00:00Z"}]})", u"mutes[0].until: must be after"_s);
         row("unknown code", one + R"("until":"2025-11-22T13:00:00Z","code":"nonsense"}]})",
-            u"mutes[0].code: is to be one of those"_s);
+            u"mutes[0].code: must be a finding code"_s);
         row("unknown field", one + R"("until":"2025-11-22T13:00:00Z","Code":"long-held"}]})",
             u"mutes[0].Code: is not known here"_s);
     }

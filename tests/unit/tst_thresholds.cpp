@@ -196,12 +196,11 @@ private slots:
     void aBrokenFileSaysWhere_data()
     {
         const Rows<QByteArray, QString> row("text", "says");
-        row("no duration", QByteArray(R"({"version":1,"longHeld":"soon"})"), u"longHeld: is to be"_s);
-        row("too short", QByteArray(R"({"version":1,"longWait":"10ms"})"), u"longWait: is to be"_s);
-        row("no pattern", QByteArray(R"({"version":1,"rules":[{"longHeld":"1m"}]})"),
-            u"rules[0].pattern: is to be"_s);
+        row("no duration", QByteArray(R"({"version":1,"longHeld":"soon"})"), u"longHeld: must be"_s);
+        row("too short", QByteArray(R"({"version":1,"longWait":"10ms"})"), u"longWait: must be"_s);
+        row("no pattern", QByteArray(R"({"version":1,"rules":[{"longHeld":"1m"}]})"), u"rules[0].pattern: must be"_s);
         row("no number", QByteArray(R"({"version":1,"rules":[{"pattern":"*","unusual":1}]})"),
-            u"rules[0].unusual: is to be from 2"_s);
+            u"rules[0].unusual: must be from 2"_s);
         row("unknown", QByteArray(R"({"version":1,"longheld":"1m"})"), u"longheld: is not known here"_s);
         row("unknown in a rule", QByteArray(R"({"version":1,"rules":[{"pattern":"*","longhold":"1m"}]})"),
             u"rules[0].longhold: is not known here"_s);

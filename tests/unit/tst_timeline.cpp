@@ -242,7 +242,7 @@ private slots:
              {u"`zk`, `zk://h:2181`"_s, u"not marked as production"_s, u"version not known"_s,
               u"2023-11-14T22:14:20.000Z, by the server's clock about 2023-11-14T22:14:22.000Z"_s,
               u"``@everyone \\| `rm -rf` <b>\\x1B[2J``"_s, u"never ends"_s, u"`1 of 3 members answered`"_s,
-              u"No history was seen"_s, u"None is recorded for this lock."_s})
+              u"No history: this is a single read"_s, u"None is recorded for this lock."_s})
             QVERIFY2(once.contains(part), qPrintable(part + u"\n\n"_s + once));
         QVERIFY2(once.indexOf(u"never ends"_s) < once.indexOf(u"wakes 4"_s), "the gravest comes first");
         QVERIFY2(once.contains(u"`, `billing-7`"_s), qPrintable(once));
@@ -259,7 +259,8 @@ private slots:
         const auto gaps = incidentNote(failed);
         QVERIFY2(gaps.contains(u"The history could not be read: `disk full`"_s)
                      && gaps.contains(u"the audit log could not be read (`permission denied`)"_s)
-                     && !gaps.contains(u"No history was seen"_s) && !gaps.contains(u"None is recorded"_s),
+                     && !gaps.contains(u"No history: this is a single read"_s)
+                     && !gaps.contains(u"None is recorded"_s),
                  qPrintable(gaps));
 
         facts.connection.production = true;
@@ -268,7 +269,7 @@ private slots:
         facts.acts = {facts.history->acts.front().second};
         const auto whole = incidentNote(facts);
         for (const auto &part :
-             {u"**PRODUCTION**"_s, u"is force-released"_s, u"Forced to let go: 1"_s, u"`` stuck \\| `really` ``"_s,
+             {u"**PRODUCTION**"_s, u"is forced to let go"_s, u"Forced releases: 1"_s, u"`` stuck \\| `really` ``"_s,
               u"`contended by a (billing-7); 1 waiting`"_s, u"`ann@host`"_s})
             QVERIFY2(whole.contains(part), qPrintable(part + u"\n\n"_s + whole));
         QVERIFY(!whole.contains(u"No history"_s));

@@ -150,15 +150,16 @@ value = ".*"
         const auto lines = textsOf(read);
         const auto said = lines.join(u'\n');
         for (const char *wanted :
-             {"f.TOML:1: version: is to be 1", "f.TOML:2: rules[0].key: is missing",
-              "f.TOML:5: rules[0].vaule: ", "f.TOML:8: rules[1].name: is to be a text",
-              "f.TOML:9: rules[1].key: is no regular expression", "f.TOML:10: rules[1].type: is to be",
+             {"f.TOML:1: version: must be 1", "f.TOML:2: rules[0].key: is missing",
+              "f.TOML:5: rules[0].vaule: ", "f.TOML:8: rules[1].name: must be a text",
+              "f.TOML:9: rules[1].key: is not a valid regular expression", "f.TOML:10: rules[1].type: must be",
               "f.TOML:11: rules[1].wakeUp.chanel: is not known here", "f.TOML:14: tokens[0].value: fits any value"})
             QVERIFY2(said.contains(QLatin1StringView(wanted)), qPrintable(said));
         const auto broken = readRuleFile("version = 1\n[[rules]\n", u"f.toml"_s);
         QCOMPARE(broken.problems.size(), size_t(1));
         QCOMPARE(broken.problems.front().line, 2);
-        QVERIFY2(broken.problems.front().why.startsWith(u"is no TOML: "_s), qPrintable(broken.problems.front().why));
+        QVERIFY2(broken.problems.front().why.startsWith(u"is not valid TOML: "_s),
+                 qPrintable(broken.problems.front().why));
         QVERIFY(!readRuleFile(QByteArray(5000, '['), u"f.toml"_s).problems.empty());
         // A letter where only ASCII may stand; in a comment and in a text it may.
         const auto letter = readRuleFile("version = 1 # \u00e9\n\u00e9t\u00e9 = 1\n", u"f.toml"_s);
@@ -188,9 +189,9 @@ value = ".*"
             R"j("key": "k:(\\d)", "type": "hash", "fields": {"token": "t"}, "wakeUp": {"channel": "${key}:free"})j",
             u"rules[0].wakeUp: is sent with a release, and there is none"_s);
         row("a mode of its own", R"j("key": "k:\\d", "type": "string", "value": ".", "mode": "shared")j",
-            u"rules[0].mode: is to be"_s);
+            u"rules[0].mode: must be"_s);
         row("out of the pattern", R"j("key": "k:\\d)|(.*", "type": "string", "value": ".")j",
-            u"rules[0].key: is no regular expression"_s);
+            u"rules[0].key: is not a valid regular expression"_s);
         row("endless", "\"key\": \"k:" + QByteArray(600, 'x') + "\", \"type\": \"string\", \"value\": \".\"",
             u"rules[0].key: is longer than"_s);
     }
@@ -216,7 +217,7 @@ value = ".*"
     {
         const auto read = readRuleFile("{\n  \"version\": 1,\n  \"rules\": [\n    {,}\n  ]\n}", u"f.json"_s);
         QCOMPARE(read.problems.size(), size_t(1));
-        QVERIFY2(textsOf(read)[0].startsWith(u"f.json:4: is no JSON"_s), qPrintable(textsOf(read)[0]));
+        QVERIFY2(textsOf(read)[0].startsWith(u"f.json:4: is not valid JSON"_s), qPrintable(textsOf(read)[0]));
         QVERIFY(readRuleFile("[]", u"f"_s).problems.size() == 1);
         QVERIFY(!readRuleFile(QByteArray(2 << 20, ' '), u"f"_s).problems.empty());
     }
@@ -445,13 +446,13 @@ value = ".*"
         const auto said = [](const QByteArray &rest) {
             return textsOf(readRuleFile("{\"version\": 1" + rest + "}", u"f"_s)).join(u'\n');
         };
-        QCOMPARE(said({}), u"f: rules: is to be an array of rules, 200 at most"_s);
-        QCOMPARE(said(", \"tokens\": []"), u"f:1: tokens: is to be an array of tokens, 200 at most"_s);
+        QCOMPARE(said({}), u"f: rules: must be an array of at most 200 rules"_s);
+        QCOMPARE(said(", \"tokens\": []"), u"f:1: tokens: must be an array of tokens, 200 at most"_s);
         QCOMPARE(said(R"(, "tokens": [{"value": "x"}])"),
-                 u"f:1: tokens[0].why: is to be what the value looks like, in at most 160 characters"_s);
-        QCOMPARE(said(R"(, "tokens": [{"why": "w", "value": "x", "beside": "him", "confidence": "low"}])"),
-                 u"f:1: tokens[0].confidence: is to be \"high\" or \"medium\"\n"
-                 u"f:1: tokens[0].beside: is to be \"wake-up list\""_s);
+                 u"f:1: tokens[0].why: must describe the value, in at most 160 characters"_s);
+        QCOMPARE(
+            said(R"(, "tokens": [{"why": "w", "value": "x", "beside": "him", "confidence": "low"}])"),
+            u"f:1: tokens[0].confidence: must be \"high\" or \"medium\"\nf:1: tokens[0].beside: must be \"wake-up list\""_s);
     }
 
     // As an editor saves: the file is used as it is now, or not at all.

@@ -151,13 +151,13 @@ struct MutantRow {
 const std::vector<MutantRow> &mutantRows()
 {
     static const std::vector<MutantRow> all{
-        {{"broken-forgets-to-look", "zk-mutex", QT_TRANSLATE_NOOP("Recipe", "Broken: does not look again"),
+        {{"broken-forgets-to-look", "zk-mutex", QT_TRANSLATE_NOOP("Recipe", "Broken: does not check again"),
           u"woken by its predecessor's end it takes the lock without looking again: wrong when that one only gave up, "
           u"crashed or was removed while it waited"_s},
          {.lock = mistakenLock<SkipsRecheck>}},
         {{"broken-timeout-as-grant", "zk-mutex",
           QT_TRANSLATE_NOOP("Recipe", "Broken: takes the timeout for the lock"),
-          u"takes the end of its wait for the lock: wrong when nobody told it anything, and its time was over"_s,
+          u"takes the end of its wait for the lock: wrong when its wait timed out without a notification"_s,
           std::chrono::milliseconds(100)},
          {.lock = mistakenLock<TimeoutAsGrant>}},
         {{"broken-blind-shortcut", "zk-eager-mutex",
@@ -168,7 +168,7 @@ const std::vector<MutantRow> &mutantRows()
           u"after a lost reply it looks for its node on a follower that may lag, and makes a second one"_s},
          {.session = mistakenPort<UnsyncedSession, TracedSession>}},
         {{"broken-persistent-node", "zk-ephemeral", QT_TRANSLATE_NOOP("Recipe", "Broken: a persistent node"),
-          u"its node is persistent: when the holder crashes, or its session ends, it stays for ever"_s},
+          u"its node is persistent: it remains forever when the holder crashes or its session ends"_s},
          {.session = mistakenPort<PersistentSession, TracedSession>}},
         {{"broken-unlock-without-compare", "redis-set-nx",
           QT_TRANSLATE_NOOP("Recipe", "Broken: DEL without comparing"),

@@ -83,7 +83,7 @@ Task<Result<QueueEntry>> CuratorReadLock::enterBeside(NodeName writer, Deadline 
     if (turn.isMine())
         co_return std::move(joined.entry);
     co_return Error{ErrorCode::NotHeld,
-                    u"the write lock of its owner was taken away (%1 is gone)"_s.arg(label(writer.bytes()))};
+                    u"the write lock of its owner was removed (%1 no longer exists)"_s.arg(label(writer.bytes()))};
 }
 
 CuratorReadWriteLock::CuratorReadWriteLock(zk::Session &session, const ZPath &path, Random random)

@@ -69,7 +69,7 @@ Task<Result<QueueEntry>> CuratorSemaphore::takeLease(Deadline deadline)
     if (turn.isMine())
         co_return std::move(entry);
     entry.forget();
-    co_return Error{ErrorCode::NotHeld, QStringLiteral("our lease was taken away")};
+    co_return Error{ErrorCode::NotHeld, QStringLiteral("our lease was removed")};
 }
 
 bool CuratorSemaphore::minds(const ZPath &node) const

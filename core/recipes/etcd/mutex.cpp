@@ -266,7 +266,7 @@ Task<Result<EtcdMutex::Place>> EtcdMutex::untilFirst(Deadline deadline)
         if (deadline.hasPassed(loop))
             co_return m_before
                 ? Error{ErrorCode::TimedOut, u"it waits for the key "_s + keyText(*m_before), true, true}
-                : Error{ErrorCode::TimedOut, u"somebody else holds it"_s, true};
+                : Error{ErrorCode::TimedOut, u"another client holds it"_s, true};
         if (place) {
             auto waiting = untilGone(m_before->key, m_seen, deadline);
             co_await waiting;

@@ -186,9 +186,9 @@ Task<Result<int>> Semaphore::leasesOut(Reply<zk::Node> asked, Deadline deadline)
             co_return pool->stat.numChildren;
         }
         if (pool.error().code == ErrorCode::NoNode && !m_mayMake)
-            co_return Error{ErrorCode::BadInput,
-                            u"there is no such semaphore; to make it, say how many permits it has "
-                            u"(--limit): that stays, for its application too"_s};
+            co_return Error{
+                ErrorCode::BadInput,
+                u"the semaphore does not exist; give its number of permits to create it. The number stays, also for its application"_s};
         if (pool.error().code == ErrorCode::NoNode)
             next = co_await makePool(deadline);
         else if (isConnectionError(pool.error()))

@@ -33,7 +33,7 @@ Task<Result<Grant>> ForUpdateLock::takeOn(mariadb::ConnectionId connection, Dead
     CO_TRY_VOID(co_await beginning);
     CO_TRY(const auto &row, co_await lockRow(connection, deadline)); // 2, 3
     if (row.rows.empty())                                            // 4
-        co_return Error{ErrorCode::NoRow, u"there is no such row, so there is nothing to lock"_s};
+        co_return Error{ErrorCode::NoRow, u"the row does not exist, so there is nothing to lock"_s};
     const mariadb::Statement clock{ownClock, {}, connection, false};
     CO_TRY_VOID(co_await refuseOwnedRow(&session(), m_row, row, clock, deadline));
     guard.keep();

@@ -52,7 +52,7 @@ Task<bool> giveBackRow(Session *session, Statement freeing)
             co_return true;
         if (!isUncertain(freed.error()) && freed.error().code != ErrorCode::DeadlockVictim) {
             qCWarning(logMariaDb).noquote()
-                << "cannot give back a row by" << label(freeing.text) << "-" << freed.error().message;
+                << "cannot release a row by" << label(freeing.text) << "-" << freed.error().message;
             co_return false;
         }
         auto pause = sleepFor(session->loop(), pauseAfterTrouble);
@@ -69,7 +69,7 @@ Task<Result<Grant>> withNothingLeft(Session *session, WaitGroup waitGroup, Resul
     const bool isClean = co_await cleaned;
     if (!isClean && why.code == ErrorCode::TimedOut) {
         why.code = ErrorCode::UnknownOutcome;
-        why.message += u"; it may have become ours too late, it is being given back in the background"_s;
+        why.message += u"; the lock may have been granted too late and is being released in the background"_s;
     }
     co_return why;
 }
@@ -80,9 +80,8 @@ Task<Result<void>> freeRow(Session *session, WaitGroup waitGroup, Statement free
     auto sending = session->execute(freeing, answerBy(*session, deadline));
     const auto freed = co_await sending;
     if (!freed)
-        co_return Error{
-            freed.error().code,
-            u"%1 may still be held, it is being given back in the background: %2"_s.arg(what, freed.error().message)};
+        co_return Error{freed.error().code, u"%1 may still be held and is being released in the background: %2"_s.arg(
+                                                what, freed.error().message)};
     guard.forget();
     if (freed->affected < 1)
         co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more"_s.arg(what)};

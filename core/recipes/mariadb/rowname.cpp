@@ -102,8 +102,9 @@ QByteArray RowName::condition() const
 Result<RowName> readRowName(const QByteArray &lock)
 {
     if (lock.startsWith("before "))
-        return Error{ErrorCode::BadInput, u"\"%1\" is a gap between rows, and cannot be acquired: there is no row to "
-                                          u"lock"_s.arg(label(lock))};
+        return Error{
+            ErrorCode::BadInput,
+            u"\"%1\" is a gap between rows and cannot be acquired: no row exists to lock"_s.arg(label(lock))};
     const auto *layout = rowLayoutNamed(lock);
     if (layout && !lock.startsWith(leasedRowPrefix) && !layout->client.isEmpty())
         return Error{ErrorCode::BadInput,
@@ -164,9 +165,9 @@ Result<QByteArray> readNamedLock(const QByteArray &lock)
 {
     const auto name = lock.mid(namedLockPrefix.size());
     if (!lock.startsWith(namedLockPrefix) || name.isEmpty())
-        return Error{
-            ErrorCode::BadInput,
-            u"\"%1\" is no named lock; write GET_LOCK#NAME, for example GET_LOCK#nightly-report"_s.arg(label(lock))};
+        return Error{ErrorCode::BadInput,
+                     u"\"%1\" is not a named lock; write GET_LOCK#NAME, for example GET_LOCK#nightly-report"_s.arg(
+                         label(lock))};
     return name;
 }
 

@@ -80,7 +80,7 @@ Task<Result<Grant>> SqlLock::take(Deadline deadline)
     const bool isClean = co_await cleaned;
     if (!isClean && why.code == ErrorCode::TimedOut) {
         why.code = ErrorCode::UnknownOutcome;
-        why.message += u"; it may have become ours too late, it is being given back in the background"_s;
+        why.message += u"; the lock may have been granted too late and is being released in the background"_s;
     }
     co_return why;
 }
@@ -93,7 +93,7 @@ Task<Result<void>> SqlLock::untilGivenBack(Deadline deadline)
     const auto until = Deadline::at(std::max(deadline.when(), atLeast.when()));
     while (!m_session->background().isIdle()) {
         if (until.hasPassed(m_session->loop()))
-            co_return Error{ErrorCode::TimedOut, u"timed out while what was held before is given back"_s, true};
+            co_return Error{ErrorCode::TimedOut, u"timed out while the previous hold is being released"_s, true};
         const auto pause = sleepFor(m_session->loop(), pauseBetweenLooks);
         co_await pause;
     }
@@ -230,7 +230,7 @@ Task<Result<void>> NamedLock::release(Deadline deadline)
         co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more: %2"_s.arg(what, released.error().message)};
     if (!released)
         co_return Error{released.error().code,
-                        u"%1 may still be held, it is being given back in the background: %2"_s.arg(
+                        u"%1 may still be held and is being released in the background: %2"_s.arg(
                             what, released.error().message)};
     if (guard)
         guard->keep();

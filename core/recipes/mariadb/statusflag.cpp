@@ -111,14 +111,13 @@ Task<Result<FlagLock::Seen>> FlagLock::look(Deadline deadline)
     auto reading = m_session->execute(select, deadline);
     CO_TRY(const auto &row, co_await reading);
     if (row.rows.empty())
-        co_return Error{ErrorCode::NoRow, u"there is no such row, and so no flag to set"_s};
+        co_return Error{ErrorCode::NoRow, u"the row does not exist, so there is no flag to set"_s};
     const auto status = row.cell(0, "status").value_or(QByteArray());
     bool isNumber = false;
     const auto version = row.cell(0, "version").value_or(QByteArray()).toLongLong(&isNumber);
     if (row.rows.size() != 1 || !isNumber || (status != "0" && status != "1"))
-        co_return Error{
-            ErrorCode::Unsupported,
-            u"it is no row with a whole number as \"version\" and 0 or 1 as \"status\", or there are several"_s};
+        co_return Error{ErrorCode::Unsupported,
+                        u"it must be exactly one row with a whole number as \"version\" and 0 or 1 as \"status\""_s};
     co_return Seen{version, status == "1"};
 }
 
@@ -146,8 +145,8 @@ Task<Result<void>> FlagLock::findNotOurs(qint64 version, Deadline deadline)
 {
     const Error unknown{
         ErrorCode::UnknownOutcome,
-        u"the answer was lost, and version %1 may be ours or another's: nobody can tell whose flag "
-        u"this is. Should it be ours, it stays set until somebody sets status to 0"_s.arg(version + 1)};
+        u"outcome unknown: the reply was lost, and version %1 may belong to us or to another client. If it is ours, the flag stays set until a client sets status to 0"_s
+            .arg(version + 1)};
     for (;;) {
         const auto connected = co_await untilConnected(m_session, deadline);
         if (!connected)

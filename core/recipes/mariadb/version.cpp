@@ -51,7 +51,7 @@ Task<Result<qint64>> VersionLock::readVersion(Deadline deadline)
     auto reading = m_session->execute(select, answerBy(*m_session, deadline));
     CO_TRY(const auto &row, co_await reading);
     if (row.rows.empty())
-        co_return Error{ErrorCode::NoRow, u"there is no such row, so it has no version"_s};
+        co_return Error{ErrorCode::NoRow, u"the row does not exist, so it has no version"_s};
     bool isNumber = false;
     const auto version = row.cell(0, "version").value_or(QByteArray()).toLongLong(&isNumber);
     if (!isNumber)
@@ -80,11 +80,11 @@ Task<Result<void>> VersionLock::release(Deadline deadline)
     const bool isConflict = written->affected == 0;
     const int conflicts = alive.expired() ? int(isConflict) : m_conflicts = isConflict ? m_conflicts + 1 : 0;
     if (isConflict) // 4
-        co_return Error{ErrorCode::BadVersion,
-                        u"%1: conflict, somebody wrote since version %2 was read; nothing was written, do the work "
-                        u"again from what is there now (conflicts in a row: %3)"_s.arg(what, QString::number(version),
-                                                                                       QString::number(conflicts)),
-                        true};
+        co_return Error{
+            ErrorCode::BadVersion,
+            u"%1: conflict, another client wrote since version %2 was read. Nothing was written. Repeat the work from the current data (conflicts in a row: %3)"_s
+                .arg(what, QString::number(version), QString::number(conflicts)),
+            true};
     co_return Result<void>();
 }
 

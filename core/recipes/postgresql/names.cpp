@@ -29,8 +29,8 @@ Result<AdvisoryName> readAdvisoryName(const QByteArray &lock)
     if (!isNumber || parts.size() > 2)
         return Error{
             ErrorCode::BadInput,
-            u"\"%1\" is no advisory lock; write ADVISORY#KEY (a whole number of 64 bits) or ADVISORY#KEY,KEY "
-            u"(two of 32), for example ADVISORY#42"_s.arg(label(lock))};
+            u"\"%1\" is not an advisory lock; write ADVISORY#KEY (a 64-bit integer) or ADVISORY#KEY,KEY (two 32-bit integers), for example ADVISORY#42"_s
+                .arg(label(lock))};
     return name;
 }
 

@@ -41,7 +41,7 @@ Task<Result<Grant>> PgRowLock::takeOn(mariadb::ConnectionId connection, Deadline
     if (!row)
         co_return row.error();
     if (row->rows.empty()) // 3
-        co_return Error{ErrorCode::NoRow, u"there is no such row, so there is nothing to lock"_s};
+        co_return Error{ErrorCode::NoRow, u"the row does not exist, so there is nothing to lock"_s};
     const mariadb::Statement clock{pgClock, {}, connection, false};
     CO_TRY_VOID(co_await refuseOwnedRow(&session(), m_row, *row, clock, deadline));
     guard.keep();

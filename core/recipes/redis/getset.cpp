@@ -64,12 +64,13 @@ std::optional<Error> objectionToNumber(const QByteArray &value, const Loop &loop
     const auto moment = readMoment(value, std::chrono::sys_time<Milliseconds>(wallTime(loop)));
     if (endIn(value, loop) || (!isNumber && !moment))
         return std::nullopt;
-    const auto form = !moment ? u"a number that is no time of the last day or the year ahead"_s
+    const auto form = !moment ? u"a number that is not a time within the last day or the next year"_s
                       : moment->form == WrittenMoment::Form::Seconds ? u"a time in seconds"_s
                                                                      : u"a time with a fraction"_s;
-    return Error{ErrorCode::Refused,
-                 u"the key holds %1, and redis-getset writes and reads whole milliseconds: both would hold it; the "
-                 u"key was left as it is"_s.arg(form)};
+    return Error{
+        ErrorCode::Refused,
+        u"the key holds %1, but redis-getset writes and reads whole milliseconds, so both would hold the lock. The key was left unchanged"_s
+            .arg(form)};
 }
 
 Task<Result<bool>> takeIt(redis::Connection *connection, TokenKey stamp, Deadline deadline)
@@ -160,7 +161,7 @@ Task<Result<void>> GetSetLock::release(Deadline deadline)
         co_return Error{value.error().code,
                         u"%1 is still held, until its time is past: %2"_s.arg(what, value.error().message)};
     if (value->isNil() || isPast(value->text, connection->loop()))
-        co_return Error{ErrorCode::NotHeld, u"the time of %1 was past, or it was gone"_s.arg(what)};
+        co_return Error{ErrorCode::NotHeld, u"the time of %1 had passed, or the key no longer existed"_s.arg(what)};
     if (!endIn(value->text, connection->loop()))
         co_return Error{ErrorCode::NotHeld, u"%1 holds another client's value now, which was left alone"_s.arg(what)};
     auto deleting = connection->command({"DEL", key}, answerBy(*connection, deadline));
@@ -169,7 +170,7 @@ Task<Result<void>> GetSetLock::release(Deadline deadline)
         co_return Error{deleted.error().code,
                         u"%1 may still be held, until its time is past: %2"_s.arg(what, deleted.error().message)};
     if (deleted->integer != 1)
-        co_return Error{ErrorCode::NotHeld, u"%1 was gone"_s.arg(what)};
+        co_return Error{ErrorCode::NotHeld, u"%1 no longer existed"_s.arg(what)};
     co_return Result<void>();
 }
 

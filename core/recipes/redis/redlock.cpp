@@ -95,7 +95,7 @@ Task<Result<Grant>> RedlockLock::take(Deadline deadline)
     Error why = taken.error();
     if (unclean >= quorum() && why.code == ErrorCode::TimedOut) {
         why.code = ErrorCode::UnknownOutcome;
-        why.message += u"; it may have become ours too late, it is being given back in the background"_s;
+        why.message += u"; the lock may have been granted too late and is being released in the background"_s;
     }
     co_return why;
 }
@@ -212,7 +212,7 @@ Task<Result<void>> RedlockLock::release(Deadline /*deadline*/)
     if (possible < enough)
         co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more"_s.arg(what)};
     co_return Error{ErrorCode::UnknownOutcome,
-                    u"%1 may still be held, it is being given back in the background: %2 of %3 nodes answered"_s.arg(
+                    u"%1 may still be held and is being released in the background: %2 of %3 nodes answered"_s.arg(
                         what, QString::number(call.answered()), QString::number(standing->until.size()))};
 }
 

@@ -37,7 +37,7 @@ Task<Result<Grant>> SetNxLock::take(Deadline deadline)
     const bool clean = co_await cleaned;
     if (!clean && why.code == ErrorCode::TimedOut) {
         why.code = ErrorCode::UnknownOutcome;
-        why.message += u"; it may have become ours too late, it is being given back in the background"_s;
+        why.message += u"; the lock may have been granted too late and is being released in the background"_s;
     }
     co_return why;
 }
@@ -97,9 +97,9 @@ Task<Result<void>> SetNxLock::release(Deadline deadline)
     auto deleting = deleteToken(*m_connection, ours, answerBy(*m_connection, deadline));
     const auto deleted = co_await deleting;
     if (!deleted)
-        co_return Error{deleted.error().code,
-                        u"%1 may still be held, it is being given back in the background: %2"_s.arg(
-                            what, deleted.error().message)};
+        co_return Error{
+            deleted.error().code,
+            u"%1 may still be held and is being released in the background: %2"_s.arg(what, deleted.error().message)};
     guard.forget();
     if (deleted->integer < 1)
         co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more"_s.arg(what)};

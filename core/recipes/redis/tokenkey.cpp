@@ -30,7 +30,7 @@ Task<bool> takeAway(redis::Connection *connection, TokenKey ours)
         if (deleted)
             co_return true;
         if (!isConnectionError(deleted.error())) {
-            qCWarning(logRedis).noquote() << "cannot take away" << label(ours.key.bytes()) << "-"
+            qCWarning(logRedis).noquote() << "cannot delete" << label(ours.key.bytes()) << "-"
                                           << deleted.error().message << "- it goes with its TTL";
             co_return false;
         }

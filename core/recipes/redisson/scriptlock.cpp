@@ -209,7 +209,7 @@ Task<Result<Grant>> ScriptLock::take(Deadline deadline)
     m_needsNewId = m_needsNewId || !clean;
     if (!clean && why.code == ErrorCode::TimedOut) {
         why.code = ErrorCode::UnknownOutcome;
-        why.message += u"; it may have become ours too late, it is being given back in the background"_s;
+        why.message += u"; the lock may have been granted too late and is being released in the background"_s;
     }
     co_return why;
 }
@@ -242,9 +242,9 @@ Task<Result<Grant>> ScriptLock::enter(Deadline deadline)
             co_await clearUp(m_connection, m_scripts, true); // heard of it too late
         cleanupGuard.mayBe(false, waits);
         if (entered->kind == Entered::Kind::OtherLimit && entered->count == 0)
-            co_return Error{ErrorCode::BadInput,
-                            u"there is no such semaphore, or nothing but a number shows it; to make or join it, say "
-                            u"how many permits it has (--limit): that stays, for its application too"_s};
+            co_return Error{
+                ErrorCode::BadInput,
+                u"the semaphore does not exist, or only a number shows it. Give its number of permits to create or join it. The number stays, also for its application"_s};
         if (entered->kind == Entered::Kind::OtherLimit)
             co_return Error{ErrorCode::BadInput, u"it has %1 permits, not the number given"_s.arg(entered->count)};
         if (deadline.hasPassed(loop))
@@ -354,7 +354,7 @@ Task<Result<void>> ScriptLock::release(Deadline deadline)
     const auto left = co_await leaveOnce(connection, scripts, request, deadline);
     if (!left)
         co_return Error{left.error().code,
-                        (isLast ? u"%1 may still be held, it is being given back in the background: %2"_s
+                        (isLast ? u"%1 may still be held and is being released in the background: %2"_s
                                 : u"%1 may be held once more than we think: %2"_s)
                             .arg(what, left.error().message)};
     // More than we know of: a reply that was lost. Then the trace takes the rest away.

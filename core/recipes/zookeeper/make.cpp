@@ -55,7 +55,7 @@ std::unique_ptr<Lock> queued(zk::Session &session, const ZPath &lock, const Acqu
 std::optional<Error> objectionTo(const ZPath &lock)
 {
     if (!lock.bytes().startsWith('/') || lock.isRoot())
-        return Error{ErrorCode::BadInput, u"\"%1\" is no path of a lock"_s.arg(label(lock.bytes()))};
+        return Error{ErrorCode::BadInput, u"\"%1\" is not the path of a lock"_s.arg(label(lock.bytes()))};
     if (lock.parent().name().bytes() == "shedlock")
         return Error{
             ErrorCode::Unsupported,

@@ -151,7 +151,7 @@ Task<bool> takeAway(zk::Session *session, OwnNode node, bool looksFirst)
             co_return true;
         if (!isConnectionError(*trouble)) {
             qCWarning(logZooKeeper).noquote()
-                << "session" << session->id().text() << "cannot take away" << label(node.path.bytes()) << "-"
+                << "session" << session->id().text() << "cannot delete" << label(node.path.bytes()) << "-"
                 << trouble->message << "- it goes with the session";
             co_return false;
         }

@@ -37,7 +37,7 @@ Task<Result<Grant>> SessionLock::take(Deadline deadline)
 {
     auto entered = co_await enter(deadline);
     if (entered && isOver(m_session->state()))
-        entered = Error{ErrorCode::SessionExpired, u"the session ended just when the lock was ours"_s};
+        entered = Error{ErrorCode::SessionExpired, u"the session ended just as the lock was granted"_s};
     if (entered) {
         m_held.emplace(std::move(*entered));
         m_holdCount = 1;
@@ -59,7 +59,7 @@ Task<void> SessionLock::tidyUp(Result<QueueEntry> *failed)
     if (clean || why.code != ErrorCode::TimedOut)
         co_return;
     why.code = ErrorCode::UnknownOutcome;
-    why.message += u"; our node is not confirmed to be gone yet, it is being taken away in the background"_s;
+    why.message += u"; deletion of our node is not confirmed yet and continues in the background"_s;
     *failed = std::move(why);
 }
 
@@ -101,7 +101,7 @@ Task<Result<void>> SessionLock::release(Deadline deadline)
         if (!stands)
             removed = stands.error();
         else if (!*stands)
-            removed = Error{ErrorCode::NoNode, u"its node was taken away"_s};
+            removed = Error{ErrorCode::NoNode, u"its node was deleted by another client"_s};
     }
     if (removed) {
         auto removal = session->remove(node.path, zk::anyVersion, answerBy(*session, deadline));
@@ -112,7 +112,7 @@ Task<Result<void>> SessionLock::release(Deadline deadline)
     }
     if (!removed && isConnectionError(removed.error()))
         co_return Error{removed.error().code,
-                        u"%1 may still be held, its node is being taken away in the background: %2"_s.arg(
+                        u"%1 may still be held; its node is being deleted in the background: %2"_s.arg(
                             what, removed.error().message)};
     const bool notOurs =
         !removed && (removed.error().code == ErrorCode::NoNode || removed.error().code == ErrorCode::SessionExpired);
