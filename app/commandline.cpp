@@ -128,7 +128,7 @@ Result<Arguments> readArguments(const QStringList &arguments, const std::vector<
             const bool isLast = i + 1 >= arguments.size() || arguments[i + 1] == "--"_L1;
             const bool isOptional = option->value == "[N]"_L1;
             if (equals < 0 && isLast && !isOptional)
-                return badUsage(u"--%1 wants a value: --%1 %2"_s.arg(name, option->value));
+                return badUsage(u"--%1 requires a value: --%1 %2"_s.arg(name, option->value));
             if (equals >= 0)
                 value = word.mid(equals + 1);
             else if (!isLast && option->takes(arguments[i + 1]))

@@ -31,7 +31,7 @@ Result<QString> readPage(const QString &page)
     const QStringList here = ui::pageIds();
     if (here.contains(page))
         return page;
-    return bad(u"there is no page %1; pages: %2"_s.arg(page, here.join(u", "_s)));
+    return bad(u"unknown page %1; pages: %2"_s.arg(page, here.join(u", "_s)));
 }
 
 Result<inspect::LockName> readLock(const QString &text)
@@ -49,7 +49,7 @@ Result<std::chrono::milliseconds> readSeconds(const QString &text)
     bool isNumber = false;
     const double seconds = text.toDouble(&isNumber);
     if (!isNumber || seconds < 0 || seconds > 3600)
-        return bad(u"--after %1 is no number of seconds between 0 and 3600"_s.arg(text));
+        return bad(u"--after %1 must be a number of seconds between 0 and 3600"_s.arg(text));
     return std::chrono::milliseconds(static_cast<long long>(seconds * 1000));
 }
 
@@ -124,7 +124,7 @@ Result<WindowOptions> readWindowOptions(const Arguments &arguments)
     options.rules = arguments.options.value(u"rules"_s);
     options.at = arguments.value(u"at"_s);
     if (!options.at.isEmpty() && options.replay.isEmpty())
-        return bad(u"--at is of a recording: give it with --replay FILE"_s);
+        return bad(u"--at requires --replay FILE"_s);
     TRY_VOID(readLook(arguments, options));
     options.screenshot = arguments.value(u"screenshot"_s);
     if (arguments.has(u"after"_s)) {

@@ -58,10 +58,10 @@ Result<std::optional<milliseconds>> durationOption(CommandContext &context, cons
 Result<void> checkRecipe(const QByteArray &id)
 {
     if (id.isEmpty())
-        return badAcquire(u"say which recipe: --recipe R; `lockscopectl recipes` lists them"_s);
+        return badAcquire(u"--recipe is required; run \"lockscopectl recipes\" to list recipes"_s);
     const auto *recipe = recipes::findRecipe(id);
     if (!recipe)
-        return badAcquire(u"there is no recipe \"%1\"; `lockscopectl recipes` lists them"_s.arg(label(id)));
+        return badAcquire(u"unknown recipe \"%1\"; run \"lockscopectl recipes\" to list recipes"_s.arg(label(id)));
     if (!recipe->acquirable)
         return badAcquire(u"%1 cannot be acquired in this version, only seen"_s.arg(label(id)));
     return {};
@@ -82,7 +82,7 @@ Result<AcquireArguments> readAcquireArguments(CommandContext &context)
     arguments.request.limit = context.arguments.value(u"limit"_s, u"1"_s).toInt(&isNumber);
     arguments.request.isLimitGiven = context.has(u"limit"_s);
     if (!isNumber || arguments.request.limit < 1)
-        return badAcquire(u"--limit wants a number, 1 or more"_s);
+        return badAcquire(u"--limit must be a number, 1 or more"_s);
     const auto wait = durationOption(context, u"wait"_s);
     const auto hold = durationOption(context, u"hold"_s);
     const auto ttl = durationOption(context, u"ttl"_s);
@@ -136,11 +136,11 @@ void printRemaining(const AcquireArguments &arguments, const HeldLock *held)
     const auto timeout = held ? held->sessionTimeout() : milliseconds{};
     if (timeout.count() > 0)
         return printError(
-            u"%1: no answer in time; should its node be there still, it ends with its session, in at most %2"_s.arg(
+            u"timed out releasing %1. If its node still exists, it is deleted with its session, in at most %2"_s.arg(
                 escaped(arguments.request.lock.text()), formatDuration(timeout)));
     printError(
-        u"%1: no answer in time; should its key be ours still, it stays until its TTL has passed (%2 at most)"_s.arg(
-            escaped(arguments.request.lock.text()), formatDuration(arguments.request.ttl)));
+        u"timed out releasing %1. If this client still owns the key, it remains until its TTL expires (at most %2)"_s
+            .arg(escaped(arguments.request.lock.text()), formatDuration(arguments.request.ttl)));
 }
 
 // The time it is held: what happens, and how the program ends for it.
@@ -397,22 +397,16 @@ CommandSpec acquireCommand()
     CommandSpec spec;
     spec.name = u"acquire"_s;
     spec.words = u"LOCK --recipe R"_s;
-    spec.summary = u"take a lock, hold it, give it back; with -- CMD, run CMD under it and return its status"_s;
+    spec.summary = u"acquire, hold and release a lock, optionally around CMD"_s;
     spec.more =
-        u"Prints a line when the lock is had and one when it is given back. CMD gets LOCKSCOPE_LOCK and, where "
-        u"there is one, LOCKSCOPE_FENCING_TOKEN. If the lock is lost CMD and its process group get SIGTERM (on a "
-        u"terminal only CMD), after 5 s or once CMD has ended all that it started gets SIGKILL, and the status is 1. "
-        u"CMD and all that it started are killed when lockscopectl is. SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGUSR1 "
-        u"end CMD first and then release the lock; a second one kills CMD. An optimistic lock "
-        u"(sql-version) learns only at the end that somebody was faster: then all of it is done again, and the "
-        u"answer counts the conflicts."_s;
+        u"Prints one line when the lock is acquired and one when it is released. CMD runs with LOCKSCOPE_LOCK (and LOCKSCOPE_FENCING_TOKEN, if any) in its environment. If the lock is lost, CMD and its process group get SIGTERM (on a terminal only CMD). After 5 s, or once CMD has ended, all processes it started get SIGKILL, and the exit status is 1. If lockscopectl is killed, CMD and all processes it started are killed. SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGUSR1 end CMD first and then release the lock; a second signal kills CMD. An optimistic lock (sql-version) detects a faster writer only at the end. Everything is then repeated, and the answer counts the conflicts."_s;
     spec.options = {
         {u"recipe"_s, u"R"_s, u"one of `lockscopectl recipes`"_s},
         {u"mode"_s, u"read|write"_s, u"for read/write locks (write)"_s},
         {u"limit"_s, u"N"_s,
          u"a semaphore's permits (1); needed to make one that is missing and stores their number"_s},
-        {u"wait"_s, u"D"_s, u"give up after that long (no limit), counted from connected"_s},
-        {u"hold"_s, u"D"_s, u"give it back after that long (until interrupted)"_s},
+        {u"wait"_s, u"D"_s, u"give up after this time, counted from the connection (no limit)"_s},
+        {u"hold"_s, u"D"_s, u"release it after this time (until interrupted)"_s},
         {u"ttl"_s, u"D"_s, u"time to live of a lock that has one (30s)"_s},
     };
     spec.fewestWords = spec.mostWords = 1;

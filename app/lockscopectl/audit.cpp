@@ -25,7 +25,7 @@ Exit verify(CommandContext &context, const std::vector<operate::AuditRecord> &re
 {
     const auto &file = context.workspace.audit();
     if (!records.empty() && !file.hasHead())
-        problems << u"%1.head is not there: whether records are missing at the end cannot be told"_s.arg(file.path());
+        problems << u"%1.head does not exist, so missing records at the end cannot be detected"_s.arg(file.path());
     for (const auto &problem : problems)
         printError(u"audit: "_s + problem);
     const auto count = static_cast<qint64>(records.size());
@@ -89,16 +89,13 @@ CommandSpec auditCommand()
 {
     CommandSpec spec;
     spec.name = u"audit"_s;
-    spec.summary = u"what was forced, when, by whom, why, before and after"_s;
+    spec.summary = u"list recorded actions with user, reason and state"_s;
     spec.more =
-        u"Reads $XDG_STATE_HOME/lockscope/audit.jsonl (~/.local/state without it) and checks that each "
-        u"record follows from the one before and that none is missing at the end; where that is not so, says it and "
-        u"ends with status 1. Names intents that no result follows. To put the record away, move "
-        u"audit.jsonl and audit.jsonl.head together."_s;
+        u"Checks the hash chain of $XDG_STATE_HOME/lockscope/audit.jsonl (default ~/.local/state). Exits with 1 if a record was changed or is missing. Lists intents without a result. To archive the log, move audit.jsonl and audit.jsonl.head together."_s;
     spec.options = {
         {u"verify"_s,
          {},
-         u"only that check: whether a record was changed or is missing; status 1 where one is, or where it cannot be told"_s},
+         u"check only for changed or missing records; status 1 if one is found or the check is impossible"_s},
     };
     spec.connects = false;
     spec.run = audit;

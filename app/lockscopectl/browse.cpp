@@ -37,7 +37,8 @@ Result<BrowseTarget> readTarget(CommandContext &context, BackendKind backend, co
     const auto colon = raw->indexOf(':');
     if (auto *link = colon > 0 ? context.workspace.find(ConnectionName(raw->left(colon))) : nullptr) {
         if (backendOf(link->spec().scheme) != backend)
-            return Error{ErrorCode::BadInput, u"connection %1 is no %2"_s.arg(escaped(raw->left(colon)), wanted)};
+            return Error{ErrorCode::BadInput,
+                         u"connection %1 is not a %2 connection"_s.arg(escaped(raw->left(colon)), wanted)};
         return BrowseTarget{link->spec().name, nameAsStored(backend, raw->mid(colon + 1))};
     }
     std::vector<Link *> fitting;
@@ -151,11 +152,12 @@ Task<Exit> tree(CommandContext &context)
     const int mostDepth = context.has(u"depth"_s) ? context.arguments.value(u"depth"_s).toInt(&isNumber)
                                                   : std::numeric_limits<int>::max();
     if (!isNumber || mostDepth < 0)
-        co_return fail(Error{ErrorCode::BadInput, u"--depth wants a number, 0 or more"_s});
+        co_return fail(Error{ErrorCode::BadInput, u"--depth must be a number, 0 or more"_s});
     const ZPath path(target->what);
     if (!path.bytes().startsWith('/') || (path.bytes().endsWith('/') && !path.isRoot()))
-        co_return fail(Error{ErrorCode::BadInput, u"\"%1\" is no path of a znode; write for example zk:/locks"_s.arg(
-                                                      escaped(target->what))});
+        co_return fail(
+            Error{ErrorCode::BadInput,
+                  u"\"%1\" is not the path of a znode; write for example zk:/locks"_s.arg(escaped(target->what))});
     const auto deadline = requestDeadline(context);
     const auto connected = co_await context.workspace.whenConnected(target->connection, deadline);
     if (!connected)
@@ -245,7 +247,7 @@ Task<Exit> keys(CommandContext &context)
         if (!page)
             co_return fail(page.error());
         if (!page->missing.isEmpty())
-            printError(u"not every key is seen: "_s + page->missing);
+            printError(u"incomplete: "_s + page->missing);
         rows.insert(rows.end(), page->rows.begin(), page->rows.end());
         cursor = page->cursor;
     } while (cursor != 0);

@@ -185,12 +185,12 @@ CommandSpec findingsCommand()
 {
     CommandSpec spec;
     spec.name = u"findings"_s;
-    spec.summary = u"everything that is wrong with any lock, gravest first"_s;
+    spec.summary = u"list all findings, most severe first"_s;
     spec.list = u"Codes\n"_s;
     for (const auto &kind : inspect::findingKinds())
         spec.list += app::helpLine(inspect::word(kind.code), kind.meaning.toString());
     spec.more =
-        u"What is muted in the window is listed, too, and says so. Each code, how to confirm it and what to do: docs/findings.md, and the window's help."_s;
+        u"Muted findings are listed and marked. docs/findings.md says for each code how to confirm it and what to do."_s;
     spec.options = {{u"all"_s, {}, u"also of what may be no lock (low confidence)"_s}};
     spec.observes = spec.isReplayable = true;
     spec.run = findings;

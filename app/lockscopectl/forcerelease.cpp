@@ -87,7 +87,7 @@ QString otherLocks(const ForceReleasePlan &plan)
 QStringList besideTexts(const std::optional<HeldBeside> &beside)
 {
     if (!beside)
-        return {u"not known what else: not all of the server was looked at so soon"_s};
+        return {u"other locks of the thread are unknown: the server has not been read completely yet"_s};
     if (beside->empty())
         return {};
     return {u"holds %1 too, maybe as one MultiLock; it keeps what is not released"_s.arg(
@@ -114,7 +114,7 @@ QString preview(const ForceReleasePlan &plan, const std::optional<HeldBeside> &b
     add(u"will send"_s, plan.commands);
     add(u"only if"_s, {plan.guardText + (plan.exact ? QString() : u" (not exact, see the warning)"_s)});
     add(u"next holder"_s, {plan.nextHolder && isRelease ? idWithLabel(plan.before, *plan.nextHolder)
-                           : plan.who.isEmpty()         ? u"nobody known"_s
+                           : plan.who.isEmpty()         ? u"unknown"_s
                                                         : plan.who});
     add(u"wakes"_s, {plan.wakes});
     add(u"also lost"_s, {isRelease ? otherLocks(plan) : plan.alsoLost});
@@ -199,8 +199,8 @@ void printChanges(CommandContext &context, const ForceReleasePlan &plan, const Q
             return;
         const auto holder = escaped(plan.holder);
         const auto words = now == Hold::Gone
-                               ? u"meanwhile: %1 is not seen to hold it any more"_s.arg(holder)
-                               : u"meanwhile: %1 let go and took it again: that is another hold"_s.arg(holder);
+                               ? u"%1 no longer appears as the holder"_s.arg(holder)
+                               : u"%1 released the lock and acquired it again; this is a new hold"_s.arg(holder);
         printNote(u"\n%1\n%2"_s.arg(words, question));
     });
 }
@@ -211,7 +211,7 @@ Task<Result<void>> confirmed(CommandContext &context, ForceReleasePlan plan)
     if (context.has(u"yes"_s))
         co_return Result<void>();
     const Error no{ErrorCode::Refused,
-                   u"not confirmed: nothing was sent; run again with --yes, or answer on a terminal"_s};
+                   u"not confirmed; nothing was sent. Use --yes, or run on a terminal and confirm"_s};
     if (!::isatty(STDIN_FILENO))
         co_return no;
     const auto &name = plan.before.lock.connection;
@@ -284,7 +284,8 @@ Task<Exit> forceRelease(CommandContext &context)
     const auto holder = unescaped(context.arguments.value(u"holder"_s));
     if (!holder || holder->isEmpty())
         co_return fail(
-            Error{ErrorCode::BadInput, u"force-release: say from whom: --holder ID; `show` lists the ids"_s});
+            Error{ErrorCode::BadInput,
+                  u"force-release: --holder ID is required; run \"lockscopectl show LOCK\" to list IDs"_s});
     const auto word = context.has(u"method"_s) ? context.arguments.value(u"method"_s) : u"release"_s;
     const auto way = operate::wayNamed(word);
     if (!way)
@@ -300,9 +301,10 @@ Task<Exit> forceRelease(CommandContext &context)
     inspect::addLabels(plan->before, context.labels);
 
     if (!plan->risk.isEmpty() && !context.has(u"not-exact"_s))
-        co_return refuse(context, answer(context, name, plan->holder, *plan),
-                         Error{ErrorCode::Refused, u"%1: nothing was sent: %2; --not-exact releases it all "
-                                                   u"the same"_s.arg(name, plan->risk)});
+        co_return refuse(
+            context, answer(context, name, plan->holder, *plan),
+            Error{ErrorCode::Refused,
+                  u"%1: nothing was sent: %2; use --not-exact to release it anyway"_s.arg(name, plan->risk)});
     plan->isRiskAccepted = true;
 
     auto json = answer(context, name, plan->holder, *plan);
@@ -353,11 +355,9 @@ CommandSpec forceReleaseCommand()
     CommandSpec spec;
     spec.name = u"force-release"_s;
     spec.words = u"LOCK --holder ID"_s;
-    spec.summary = u"take a lock from its holder, guarded: acts only if ID still holds it"_s;
+    spec.summary = u"force-release a lock if ID still holds it"_s;
     spec.more =
-        u"Shows what will be sent, who gets the lock next and what the old holder may still believe, and asks "
-        u"(on a terminal) unless --yes. Then reads again, writes the intent to the audit file, sends, reads "
-        u"again and reports. Status 4 if anything changed in between: then nothing was taken away."_s;
+        u"Shows the commands, the next holder and the risks, then asks for confirmation on a terminal (skip with --yes). Before sending, re-reads the lock and writes the intent to the audit log; afterwards re-reads it and reports the result. Exits with status 4 and changes nothing if the lock changed in between."_s;
     spec.options = {
         {u"holder"_s, u"ID"_s, u"the contender that must still hold it, as `show` prints it, or session:0x…"_s},
         {u"method"_s, u"METHOD"_s,
@@ -369,8 +369,7 @@ CommandSpec forceReleaseCommand()
         {u"confirm"_s, u"NAME"_s, u"the connection's name, which --yes needs on production"_s},
         {u"not-exact"_s,
          {},
-         u"also where nothing tells the holder from the next one (a key with the value 1 and no "
-         u"expiry, say): whoever holds it when the command arrives loses it"_s},
+         u"accept that the holder cannot be identified exactly (for example, value 1 without expiry): whichever client holds the lock when the command arrives loses it"_s},
     };
     spec.fewestWords = spec.mostWords = 1;
     spec.answersSoon = spec.asks = true;

@@ -230,12 +230,9 @@ CommandSpec graphCommand()
 {
     CommandSpec spec;
     spec.name = u"graph"_s;
-    spec.summary = u"who waits for whom, over all connections: deadlocks, and who holds up most"_s;
+    spec.summary = u"show deadlocks and blocking clients across all connections"_s;
     spec.more =
-        u"A client is a session or a connection. On several servers it is one where it gives itself one name "
-        u"(a node's data, program_name, application_name) that nobody else there has, or where a --label says so. A deadlock is "
-        u"told only if it was seen twice in a row. Locks that one thread holds at once are named together, where a "
-        u"holder's id names its thread: the members of Redisson's MultiLock look so."_s;
+        u"A client is a session or a connection. Clients on several servers are merged if they report the same unique name (node data, program_name, application_name), or by --label. A deadlock is reported once two consecutive reads contain it. Locks held by one thread (Redisson MultiLock) are listed together if the holder ID names the thread."_s;
     spec.options = {{u"dot"_s, {}, u"for Graphviz"_s},
                     {u"all"_s, {}, u"also what may be no lock (low confidence)"_s}};
     spec.observes = spec.isReplayable = true;

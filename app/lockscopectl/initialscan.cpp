@@ -52,8 +52,8 @@ Task<bool> waitForFirstLook(CommandContext &context, Link *link)
         if (first.isComplete() || (silentFor < newsWithin && loop.now() - begun < lookWithin))
             continue;
         const auto waited = silentFor < newsWithin ? std::chrono::seconds(lookWithin) : newsWithin;
-        printError(u"%1: the first look did not end: waited %2 for the server's answer; what follows is not "
-                   u"everything"_s.arg(escaped(name.bytes()), formatDuration(waited)));
+        printError(u"%1: initial scan incomplete (no reply for %2); the output below is partial"_s.arg(
+            escaped(name.bytes()), formatDuration(waited)));
         co_return false;
     }
     co_return true;
@@ -134,7 +134,7 @@ Task<Exit> lookAround(CommandContext &context)
     for (auto *link : reached) {
         if (link->isConnected())
             continue;
-        printError(u"%1: the connection broke before all was seen; %2"_s.arg(
+        printError(u"%1: the connection broke before the scan was complete; %2"_s.arg(
             escaped(link->spec().name.bytes()), link->problem() ? withRemedy(*link->problem()) : u"try again"_s));
         status = Exit::NoConnection;
     }

@@ -61,7 +61,7 @@ Error noLesson(const lessons::Lessons &all, const QByteArray &word)
         if (refused.names.contains(word))
             return badLesson(refused.message);
     }
-    return badLesson(u"there is no lesson \"%1\"; lockscopectl lesson lists them"_s.arg(label(word, 60)));
+    return badLesson(u"unknown lesson \"%1\"; run \"lockscopectl lesson\" to list lessons"_s.arg(label(word, 60)));
 }
 
 void listLessons(const CommandContext &context, const lessons::Lessons &all, Language language)
@@ -226,8 +226,7 @@ CommandSpec lessonCommand()
     spec.words = u"[N]"_s;
     spec.summary = u"the lessons; with N (or its id) that one, played, with the counters that prove it"_s;
     spec.more =
-        u"Plays in the simulated world: no server, virtual time. A step ends with the moment the picture stops "
-        u"at in the window. Status 1 when a counter does not say what the lesson says."_s;
+        u"Runs in the simulator: no server, virtual time. Each step ends with the time at which the desktop app stops. Exits with 1 if a counter differs from the lesson's claim."_s;
     spec.options = {
         {u"language"_s, u"CODE"_s, u"en, zh_CN (or zh) or ru: of the lesson's own words, and of its counters"_s}};
     spec.mostWords = 1;

@@ -114,7 +114,7 @@ public:
             if (part.complete || (told != m_told.end() && m_loop->now() - told->second < std::chrono::minutes(1)))
                 continue;
             m_told[kind] = m_loop->now();
-            printError(u"%1: not everything is seen: %2"_s.arg(escaped(name.bytes()), harmless(part.message)));
+            printError(u"%1: incomplete: %2"_s.arg(escaped(name.bytes()), harmless(part.message)));
         }
     }
 

@@ -173,9 +173,9 @@ QStringList unseenWaiterWords(const inspect::WaitGraph &graph)
             names << name.toString();
     }
     const auto more = all.size() - names.size();
-    return {(all.size() == 1 ? u"of 1 lock no server says who waits: "_s
-                             : u"of %1 locks no server says who waits: "_s.arg(all.size()))
-            + names.join(u", "_s) + (more > 0 ? u" and %1 more"_s.arg(more) : QString())};
+    return {
+        (all.size() == 1 ? u"waiters unknown for 1 lock: "_s : u"waiters unknown for %1 locks: "_s.arg(all.size()))
+        + names.join(u", "_s) + (more > 0 ? u" and %1 more"_s.arg(more) : QString())};
 }
 
 inspect::Coverage deadlocksUnknown(const ConnectionName &name)

@@ -306,7 +306,7 @@ int withoutCommand(const QStringList &arguments)
         return print(QStringLiteral("lockscopectl " LOCKSCOPE_VERSION)) ? 0 : 1;
     if (read->has(u"help"_s))
         return print(generalHelp().chopped(1)) ? 0 : 1;
-    return endAsBadUsage(u"no command given; lockscopectl --help lists them"_s);
+    return endAsBadUsage(u"no command given; run \"lockscopectl --help\" to list commands"_s);
 }
 
 std::vector<OptionSpec> optionsOf(const CommandSpec &command)
@@ -348,9 +348,9 @@ int runCommand(const CommandSpec &command, const QStringList &words)
         return print(commandHelp(command).chopped(1)) ? 0 : 1;
     const auto given = arguments->words.size() - 1;
     if (given < command.fewestWords)
-        return endAsBadUsage(u"%1 wants %2; see lockscopectl %1 --help"_s.arg(command.name, command.words));
+        return endAsBadUsage(u"%1 requires %2; see \"lockscopectl %1 --help\""_s.arg(command.name, command.words));
     if (given > command.mostWords)
-        return endAsBadUsage(u"%1: one word too many: \"%2\"; see lockscopectl %1 --help"_s.arg(
+        return endAsBadUsage(u"%1: unexpected argument \"%2\"; see \"lockscopectl %1 --help\""_s.arg(
             command.name, arguments->words.last()));
     if (arguments->hasRest && !command.takesRest)
         return endAsBadUsage(u"%1 takes no command after --"_s.arg(command.name));
@@ -386,6 +386,6 @@ int main(int argc, char **argv)
         return withoutCommand(arguments);
     const auto *command = findCommand(word);
     if (!command)
-        return endAsBadUsage(u"there is no command \"%1\"; lockscopectl --help lists them"_s.arg(word));
+        return endAsBadUsage(u"unknown command \"%1\"; run \"lockscopectl --help\" to list commands"_s.arg(word));
     return runCommand(*command, arguments);
 }

@@ -107,10 +107,9 @@ CommandSpec noteCommand()
     CommandSpec spec;
     spec.name = u"note"_s;
     spec.words = u"LOCK"_s;
-    spec.summary = u"the incident note of a lock, in Markdown: environment, queue, findings, what was done"_s;
+    spec.summary = u"print the incident note of a lock in Markdown"_s;
     spec.more =
-        u"From servers it is one look, and says so; where somebody waits, at all connections: a deadlock is seen there only. From a recording (lockscopectl replay FILE note LOCK) it has "
-        u"the timeline, too: who held it, who waited, how long. What servers said stands in code spans."_s;
+        u"Reads the servers once, and says so in the note. If a client waits, all connections are read, because a deadlock can span them. From a recording (lockscopectl replay FILE note LOCK) the note also has the timeline of holders and waiters. Server data is in code spans."_s;
     spec.fewestWords = spec.mostWords = 1;
     spec.answersSoon = spec.observes = spec.isReplayable = true;
     spec.run = note;

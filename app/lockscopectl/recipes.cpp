@@ -136,12 +136,9 @@ void printGuarantees(bool fenced)
     for (const auto &invariant : contention::invariants())
         words << u"  "_s + QString::fromLatin1(invariant.name).leftJustified(13) + invariant.words;
     print(
-        u"\nEverything else holds under the faults that are simulated (order: of the fair ones; tokens: of those that "
-        u"have any). Not simulated, so that nothing is said of them:\n"_s
+        u"\nEvery other guarantee holds under the simulated faults (order: for fair recipes; tokens: for recipes with tokens). Not simulated, so unknown:\n"_s
         + notSimulated().join(u'\n')
-        + u"\nPlayed with Lockscope's own clients, which stop believing when their session or lease may be over. "
-          u"Curator, kazoo and Redisson leave that to the application: with them a partition that lasts longer gives "
-          u"two holders.\nWhat must hold:\n"_s
+        + u"\nPlayed with Lockscope's own clients, which stop acting as the holder when their session or lease may have ended. Curator, kazoo and Redisson leave that to the application: with them a longer partition causes two holders.\nInvariants:\n"_s
         + words.join(u'\n'));
 }
 

@@ -164,7 +164,7 @@ Task<Exit> tryRules(CommandContext &context)
         const auto said = u"%1 (%2): "_s.arg(shown(rule.name), shown(rule.file));
         print(isTried ? said + amountOf(countOf(all, rule, true), "lock"_L1, "locks"_L1) + u"; "_s
                             + othersOfName(countOf(all, rule, false))
-                      : said + u"nothing is wrong with it; tried on no connection"_s);
+                      : said + u"the rules are valid; not tested (no --connect given)"_s);
     }
     for (const auto &one : all) {
         for (const auto &gap : one.tried.refused)
@@ -189,7 +189,7 @@ bool takeRules(const CommandSpec &command, const Arguments &arguments)
     if (named.isEmpty() || command.observes || command.connects) {
         auto others = readRuleFiles(ruleFilesIn(ruleFolder()));
         for (const auto &problem : others.problems)
-            printError(u"%1; nothing of this file is used"_s.arg(problem.text()));
+            printError(u"%1; the file is ignored"_s.arg(problem.text()));
         others.problems.clear();
         read.add(std::move(others));
     }
@@ -203,11 +203,11 @@ std::unique_ptr<RuleWatch> followRules(const Arguments &arguments)
     auto watch = std::make_unique<RuleWatch>(arguments.options.value(rulesOption));
     QObject::connect(watch.get(), &RuleWatch::problemsChanged, watch.get(), [](const QStringList &problems) {
         for (const auto &problem : problems)
-            printError(u"%1; nothing of this file is used"_s.arg(problem));
+            printError(u"%1; the file is ignored"_s.arg(problem));
     });
     QObject::connect(watch.get(), &RuleWatch::rulesChanged, watch.get(), [] {
         const auto rules = recipes::userRules();
-        printError(u"your rules changed; in force from now on: rules: %1; forms of tokens: %2"_s.arg(
+        printError(u"custom rules changed and are in force: rules: %1; token formats: %2"_s.arg(
             QString::number(rules->rules.size()), QString::number(rules->tokens.size())));
     });
     return watch;
@@ -219,11 +219,7 @@ CommandSpec recogniseCommand()
     spec.name = u"recognise"_s;
     spec.summary = u"try recogniser rules of your own on the given connections"_s;
     spec.more =
-        u"Rules say in a JSON or TOML file which Redis keys of a client of yours are locks, who holds them and how they "
-        u"are given back; or what a client's tokens look like, whatever its keys are called (docs/rules.md). --rules FILE names the files to try; without it those of the "
-        u"configuration folder are. Every mistake in them is told, by line and field, with exit status 2. "
-        u"Without --connect they are only checked. Keys whose name fits and whose value does not are listed "
-        u"with the reason. The other commands, and the window, take --rules FILE as well."_s;
+        u"Tests custom recognition rules (JSON or TOML, see docs/rules.md) against a Redis server; without --connect only checks them. A rule says which keys are locks, who holds them and how to release them, or describes a client's token format. Reads --rules FILE, or the configuration folder. Reports every mistake with line and field (status 2). Lists keys that match by name but not by value, with the reason. All commands and the desktop app accept --rules FILE."_s;
     spec.options = {{u"rule"_s, u"FILE"_s, u"the same as --rules. Repeatable"_s, true},
                     {u"against"_s, u"[NAME=]URI"_s, u"the same as --connect. Repeatable"_s, true}};
     spec.otherNames = {{u"rule"_s, rulesOption}, {u"against"_s, u"connect"_s}};

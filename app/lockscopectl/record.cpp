@@ -83,8 +83,8 @@ Task<Exit> record(CommandContext &context)
     for (const auto &line : coverageWords(context))
         printError(line);
     if (programClock().setBy().count() != 0)
-        printError(u"moments in the recording go by this machine's clock as it was when lockscopectl began, "
-                   u"not as it was set meanwhile"_s);
+        printError(
+            u"times in the recording use this machine's clock as of the start of lockscopectl, not as set since then"_s);
     printRecorded(context, recorder.writer());
     co_return status;
 }
@@ -98,9 +98,7 @@ CommandSpec recordCommand()
     spec.words = u"FILE"_s;
     spec.summary = u"write every change seen of locks, sessions and findings to FILE, until interrupted"_s;
     spec.more =
-        u"Says at the end what was recorded. A crash costs at most the last second. FILE must not be there yet; "
-        u"only its owner may read it, and no secret is in it. `lockscopectl replay FILE` answers from it, on any "
-        u"machine, without a server."_s;
+        u"Reports at the end what was recorded. A crash loses at most the last second. FILE must not exist yet; only its owner may read it, and it contains no secrets. `lockscopectl replay FILE` answers from it, on any machine, without a server."_s;
     spec.options = {
         {u"for"_s, u"D"_s, u"end by itself after that time"_s},
         {u"all"_s, {}, u"also what may be no lock (low confidence)"_s},

@@ -38,7 +38,7 @@ QJsonObject rehearsalJson(const Rehearsal &rehearsal)
 
 void printRehearsal(const Rehearsal &rehearsal, const inspect::LockSnapshot &lock)
 {
-    QStringList lines{u"played, not done: nothing was sent"_s,
+    QStringList lines{u"simulated only; nothing was sent"_s,
                       u"%1, taken from %2: %3"_s.arg(escaped(rehearsal.lock.text()),
                                                      idWithLabel(lock, rehearsal.holder),
                                                      sentenceOf(rehearsal, lock))};
@@ -54,7 +54,8 @@ Task<Exit> rehearseRelease(CommandContext &context)
         co_return fail(lock.error());
     const auto holder = unescaped(context.arguments.value(u"holder"_s));
     if (!holder || holder->isEmpty())
-        co_return fail(Error{ErrorCode::BadInput, u"rehearse: say from whom: --holder ID; `show` lists the ids"_s});
+        co_return fail(Error{ErrorCode::BadInput,
+                             u"rehearse: --holder ID is required; run \"lockscopectl show LOCK\" to list IDs"_s});
     const auto deadline = requestDeadline(context);
     auto plan = co_await context.workspace.planForceRelease(*lock, *holder, deadline);
     if (!plan) {
@@ -80,11 +81,9 @@ CommandSpec rehearseCommand()
     CommandSpec spec;
     spec.name = u"rehearse"_s;
     spec.words = u"LOCK --holder ID"_s;
-    spec.summary = u"play a force-release in the simulated world first: who gets the lock then"_s;
+    spec.summary = u"simulate a force-release and report the next holder"_s;
     spec.more =
-        u"Looks at the lock, brings a simulated server to the same state, plays the same release there and says who "
-        u"gets the lock next, how many are woken, what else is lost, and what was assumed. The server itself is only "
-        u"looked at. nextHolder is said only where it is sure: where the server keeps an order among those who wait."_s;
+        u"Copies the lock's state into a simulated server and runs the same release there. Reports the next holder, the clients woken, the locks lost and the assumptions made. The real server is only read. nextHolder is set only if the server keeps waiters in order."_s;
     spec.options = {
         {u"holder"_s, u"ID"_s, u"the contender that holds it, as `show` prints it, or session:0x…"_s},
     };

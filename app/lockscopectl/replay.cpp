@@ -30,13 +30,12 @@ Result<const CommandSpec *> innerCommand(const Arguments &inner)
     const auto *command = findCommand(inner.words.value(0));
     if (!command || !command->isReplayable)
         return bad(u"\"%1\" is not answered from a recording; %2 are%3"_s.arg(
-            inner.words.value(0), replayable().join(u", "_s),
-            command ? u": what was recorded cannot be acted on, only looked at"_s : QString()));
+            inner.words.value(0), replayable().join(u", "_s), command ? u": a recording is read-only"_s : QString()));
     const auto given = inner.words.size() - 1;
     if (given < command->fewestWords)
-        return bad(u"%1 wants %2"_s.arg(command->name, command->words));
+        return bad(u"%1 requires %2"_s.arg(command->name, command->words));
     if (given > command->mostWords)
-        return bad(u"%1: one word too many: \"%2\""_s.arg(command->name, inner.words.last()));
+        return bad(u"%1: unexpected argument \"%2\""_s.arg(command->name, inner.words.last()));
     for (const auto &name : inner.options.keys()) {
         const auto isNamed = [&name](const OptionSpec &option) { return option.name == name; };
         const bool isKnown = std::ranges::any_of(command->options, isNamed)

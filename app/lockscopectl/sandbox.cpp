@@ -44,7 +44,7 @@ Result<sandbox::SandboxOptions> readOptions(CommandContext &context)
         const int least = kit.apart ? 0 : 1;
         if (!isNumber || (isChosen(backend) && count < least) || count > kit.most)
             return Error{ErrorCode::BadInput,
-                         u"sandbox: --%1 wants a number of %2, up to %3%4"_s.arg(
+                         u"sandbox: --%1 requires a number of %2, up to %3%4"_s.arg(
                              backend.defaultName, kit.apart ? u"servers"_s : u"members"_s, QString::number(kit.most),
                              kit.apart ? QString() : u", or none for one"_s)};
     }

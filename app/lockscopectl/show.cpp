@@ -92,10 +92,10 @@ QStringList timelineLines(const history::Timeline &timeline)
         table.add(std::move(cells));
     }
     return {table.text(terminalWidth()),
-            u"hand-offs: %1, forced to let go: %2"_s.arg(QString::number(timeline.handOffs),
-                                                         QString::number(timeline.forced)),
+            u"hand-offs: %1, forced releases: %2"_s.arg(QString::number(timeline.handOffs),
+                                                        QString::number(timeline.forced)),
             spansLine(u"holds"_s, timeline.holds), spansLine(u"waits that ended in a hold"_s, timeline.waits),
-            spansLine(u"nobody held it although somebody waited"_s, timeline.gaps)};
+            spansLine(u"gaps (not held, but waited for)"_s, timeline.gaps)};
 }
 
 QString queueTable(const LockSnapshot &lock, inspect::ServerTime now)
@@ -155,7 +155,7 @@ QString nodeLine(const inspect::NodeSaid &said, inspect::ServerTime now)
 QString besideLine(const std::optional<HeldBeside> &beside)
 {
     return beside ? inspect::heldWithSentence(*beside)
-                  : u"what else its thread holds is not known: not all of the server was looked at so soon"_s;
+                  : u"other locks of its thread are unknown: the server has not been read completely yet"_s;
 }
 
 void printText(const LockSnapshot &lock, const std::optional<HeldBeside> &beside, inspect::ServerTime now,
@@ -251,7 +251,7 @@ CommandSpec showCommand()
     CommandSpec spec;
     spec.name = u"show"_s;
     spec.words = u"LOCK"_s;
-    spec.summary = u"one lock: who holds it, who waits in which order, who watches whom, what is wrong"_s;
+    spec.summary = u"show a lock's holders, queue, watches and findings"_s;
     spec.options = {
         {u"timeline"_s,
          {},

@@ -39,7 +39,7 @@ Result<void> readNumber(CommandContext &context, const QString &option, int leas
     bool isNumber = false;
     const auto number = context.arguments.value(option).toInt(&isNumber);
     if (!isNumber || number < least || number > most)
-        return badUsage(u"--%1 wants a whole number from %2 to %3"_s.arg(option).arg(least).arg(most));
+        return badUsage(u"--%1 must be a whole number from %2 to %3"_s.arg(option).arg(least).arg(most));
     *into = number;
     return {};
 }
@@ -67,7 +67,7 @@ Result<void> readFaults(CommandContext &context, Scenario *scenario)
             QStringList known;
             for (const auto kind : contention::allFaults())
                 known << QString::fromLatin1(nameOf(kind));
-            return badUsage(u"there is no fault \"%1\"; there are: %2, all"_s.arg(name, known.join(u", "_s)));
+            return badUsage(u"unknown fault \"%1\"; faults: %2, all"_s.arg(name, known.join(u", "_s)));
         }
         if (std::find(scenario->faults.begin(), scenario->faults.end(), *fault) == scenario->faults.end())
             scenario->faults.push_back(*fault);
@@ -84,7 +84,7 @@ Result<void> readSeed(CommandContext &context, Scenario *scenario)
     bool isNumber = false;
     scenario->seed = context.arguments.value(u"seed"_s).toULongLong(&isNumber);
     if (!isNumber)
-        return badUsage(u"--seed wants a whole number"_s);
+        return badUsage(u"--seed must be a whole number"_s);
     return {};
 }
 
@@ -93,7 +93,7 @@ Result<Scenario> readScenario(CommandContext &context, const QString &recipe)
     Scenario scenario;
     scenario.recipe = recipe.toUtf8();
     if (!context.has(u"contenders"_s))
-        return badUsage(u"say how many: --contenders N"_s);
+        return badUsage(u"--contenders N is required"_s);
     std::chrono::milliseconds wait{};
     for (const auto &read :
          {readNumber(context, u"contenders"_s, 1, 100'000, &scenario.contenders),
@@ -139,7 +139,7 @@ Result<std::vector<Scenario>> readWhole(CommandContext &context)
     QJsonParseError problem;
     const auto json = QJsonDocument::fromJson(bytes, &problem);
     if (!json.isObject())
-        return badUsage(u"--scenario is no JSON object: %1"_s.arg(problem.errorString()));
+        return badUsage(u"--scenario is not a JSON object: %1"_s.arg(problem.errorString()));
     auto scenarios = contention::scenariosOf(json.object());
     if (!scenarios)
         return badUsage(scenarios.error().message);
@@ -160,7 +160,7 @@ Result<std::vector<Scenario>> readScenarios(CommandContext &context)
     std::vector<Scenario> scenarios;
     const auto names = context.arguments.options.value(u"recipe"_s);
     if (names.isEmpty())
-        return badUsage(u"say which recipe: --recipe R; `lockscopectl recipes` lists them"_s);
+        return badUsage(u"--recipe is required; run \"lockscopectl recipes\" to list recipes"_s);
     if (names.size() > 1 && context.has(u"save"_s))
         return badUsage(u"--save takes the recording of one recipe"_s);
     for (const auto &name : names) {
@@ -180,7 +180,7 @@ void printGivenUp(const std::vector<Recording> &runs)
     const auto isAny = [](const Recording &run) { return run.counters.gaveUp > 0; };
     if (std::ranges::none_of(runs, isAny))
         return;
-    print(u"\nGAVE UP: waits that ended without the lock, by the last thing the contender was told:"_s);
+    print(u"\nGAVE UP: waits that ended without the lock, by the last reply to the contender:"_s);
     for (const auto &run : runs) {
         for (const auto &[reason, count] : run.counters.gaveUpBecause)
             print(u"  %1: %2 × %3"_s.arg(QString::fromUtf8(run.scenario.recipe), QString::number(count),
@@ -217,8 +217,9 @@ void printTable(const std::vector<Recording> &runs)
     print(table.text(terminalWidth()));
     for (const auto &run : runs) {
         if (contention::isOptimistic(run.scenario.recipe))
-            print(u"%1: nobody is kept out; GRANTS counts how often the work was begun, again after each conflict."_s
-                      .arg(QString::fromUtf8(run.scenario.recipe)));
+            print(
+                u"%1: no client is kept out; GRANTS counts every start of the work, including repeats after conflicts."_s
+                    .arg(QString::fromUtf8(run.scenario.recipe)));
         if (!run.note.isEmpty())
             print(u"%1: %2"_s.arg(QString::fromUtf8(run.scenario.recipe), escaped(run.note)));
         if (run.isCut)
@@ -264,7 +265,7 @@ Result<ConnectionName> connectionFor(CommandContext &context, const Scenario &sc
     const auto *recipe = recipes::findRecipe(scenario.recipe);
     if (!recipe)
         return badUsage(
-            u"%1 is a mistake made on purpose, for the simulated world alone (sim:)"_s.arg(label(scenario.recipe)));
+            u"%1 is deliberately broken and runs only in the simulator (sim:)"_s.arg(label(scenario.recipe)));
     for (auto *link : context.workspace.links()) {
         if (backendOf(link->spec().scheme) == recipe->backend)
             return link->spec().name;
@@ -352,12 +353,9 @@ CommandSpec simulateCommand()
 {
     CommandSpec spec;
     spec.name = u"simulate"_s;
-    spec.summary = u"simulate contention for a recipe's lock: what it costs, and which promises break"_s;
+    spec.summary = u"simulate contention for a lock; report costs and violated guarantees"_s;
     spec.more =
-        u"Without --connect (or with sim:) it plays in the simulated world: no server, virtual time, the same seed "
-        u"the same run.\nWith a connection it plays on its real servers, on a lock of its own, and never on "
-        u"one marked production. Status 0 also when something did not hold: the answer says what, and when. What "
-        u"holds under which fault: lockscopectl recipes --faults."_s;
+        u"Without --connect (or with sim:) runs in the simulator on virtual time: same seed, same result.\nWith --connect runs on the real servers, on a lock of its own, never on a production connection. Exits with 0 even if a guarantee was violated; the output says which, and when. \"lockscopectl recipes --faults\" lists the guarantees."_s;
     spec.options = {
         {u"recipe"_s, u"R"_s, u"the recipe; several are played one after the other, with the same seed"_s, true},
         {u"contenders"_s, u"N"_s, u"how many want the lock, up to 100000"_s},
@@ -370,7 +368,7 @@ CommandSpec simulateCommand()
         {u"limit"_s, u"N"_s, u"permits of a semaphore (1)"_s},
         {u"ttl"_s, u"D"_s, u"time to live of a lease (30s)"_s},
         {u"session-timeout"_s, u"D"_s, u"timeout of a ZooKeeper session (10s)"_s},
-        {u"wait"_s, u"D"_s, u"how long each waits at most (for ever)"_s},
+        {u"wait"_s, u"D"_s, u"how long each waits at most (no limit)"_s},
         {u"per-process"_s, u"N"_s, u"contenders that share a process and its session (1)"_s},
         {u"sessions"_s, u"N"_s, u"on real servers at most so many sessions (50); more contenders share them"_s},
         {u"fencing"_s, {}, u"what the lock guards refuses writes with an older fencing token"_s},

@@ -52,7 +52,7 @@ Result<int> replaysFor(CommandContext &context, const contention::Scenario &scen
         const auto number = context.arguments.value(u"shrink"_s).toInt(&isNumber);
         if (!isNumber || number < 0 || number > mostReplays)
             return Error{ErrorCode::BadInput,
-                         u"simulate: --shrink wants a whole number from 0 to %1"_s.arg(mostReplays)};
+                         u"simulate: --shrink must be a whole number from 0 to %1"_s.arg(mostReplays)};
         return number;
     }
     const auto size = qint64(scenario.contenders) * scenario.rounds;

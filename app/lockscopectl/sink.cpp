@@ -63,8 +63,8 @@ void Sink::note(const inspect::Progress &progress)
     if (!m_progressShown || !progress.running)
         return;
     const auto of = progress.total > 0 ? u" of %L1"_s.arg(progress.total) : QString();
-    showOnLine(u"%1: %2, looked at %3%4"_s.arg(label(progress.connection.bytes()), progress.how,
-                                               u"%L1"_s.arg(progress.done), of));
+    showOnLine(u"%1: %2, read %3%4"_s.arg(label(progress.connection.bytes()), progress.how,
+                                          u"%L1"_s.arg(progress.done), of));
     m_lineUsed = true;
 }
 

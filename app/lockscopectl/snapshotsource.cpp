@@ -145,7 +145,7 @@ std::vector<inspect::Coverage> LiveSnapshots::coverage()
         for (auto &part : link->coverage())
             all.push_back(std::move(part));
         if (!link->observer().firstSnapshot().isComplete())
-            all.push_back({link->spec().name, false, u"the first look did not end in time"_s});
+            all.push_back({link->spec().name, false, u"the initial scan timed out"_s});
     }
     return all;
 }
@@ -209,7 +209,7 @@ QString RecordedSnapshots::elsewhen(const inspect::LockName &lock) const
         return u"it was there until then: replay FILE --at %1"_s.arg(inspect::isoTime(*before));
     if (after)
         return u"it came later: replay FILE --at %1"_s.arg(inspect::isoTime(*after));
-    return u"replay FILE --at … locks lists those it shows"_s;
+    return u"run \"replay FILE --at TIME locks\" to list the locks at that time"_s;
 }
 
 Task<Result<inspect::LockSnapshot>> RecordedSnapshots::read(inspect::LockName lock, Deadline)

@@ -118,7 +118,7 @@ private slots:
             {u"show"_s, u"redis:orders"_s, u"--connect"_s, u"redis=redis://127.0.0.1:%1"_s.arg(silent.serverPort())});
         QVERIFY2(waits.says("waiting for"), waits.said());
         QCOMPARE(interrupts ? asks.interrupt() : asks.answer("no"), 4);
-        QVERIFY2(asks.said().contains("\nlockscopectl: force-release: not confirmed: nothing was sent"), asks.said());
+        QVERIFY2(asks.said().contains("\nlockscopectl: force-release: not confirmed; nothing was sent"), asks.said());
         QCOMPARE(m_servers.childrenWithZxids(path()), before);
         QVERIFY(records().isEmpty());
         QVERIFY2(!asks.said().contains("waiting for"), asks.said());
@@ -151,9 +151,9 @@ private slots:
         AskedCommand asks(m_servers.connect() + force + options);
         QVERIFY2(asks.says(question), asks.said());
         QVERIFY(ask({"DEL", "pooled"}));
-        QVERIFY2(asks.says("is not seen to hold it any more"), asks.said());
+        QVERIFY2(asks.says("no longer appears as the holder"), asks.said());
         QVERIFY(take());
-        QVERIFY2(asks.says("let go and took it again"), asks.said());
+        QVERIFY2(asks.says("released the lock and acquired it again"), asks.said());
         QCOMPARE(asks.said().count(question), 3);
         const int status = asks.answer("yes");
         QVERIFY2(status == 4, asks.said());
@@ -263,7 +263,7 @@ private slots:
         QCOMPARE(good.json().value("records"_L1).toInt(), 2);
         QVERIFY(QFile::remove(m_servers.state.filePath(u"lockscope/audit.jsonl.head"_s)));
         const auto unknown = run({u"audit"_s, u"--verify"_s});
-        QVERIFY2(unknown.status == 1 && unknown.err.contains("cannot be told"), unknown.what());
+        QVERIFY2(unknown.status == 1 && unknown.err.contains("cannot be detected"), unknown.what());
     }
 
     void aTamperedRecordIsNoticed()

@@ -145,10 +145,10 @@ private slots:
         for (const auto &name : {u"my-pause"_s, u"pause-of-mine"_s}) {
             const auto ran = runHere({u"lesson"_s, name});
             QVERIFY2(ran.status == 2 && ran.err.contains("my-pause.json: "), ran.what());
-            QVERIFY2(!ran.err.contains("there is no lesson"), ran.what());
+            QVERIFY2(!ran.err.contains("unknown lesson"), ran.what());
         }
         const auto none = runHere({u"lesson"_s, u"no-such-lesson"_s});
-        QVERIFY2(none.err.contains("there is no lesson \"no-such-lesson\""), none.what());
+        QVERIFY2(none.err.contains("unknown lesson \"no-such-lesson\""), none.what());
     }
 };
 

@@ -134,9 +134,9 @@ private slots:
         QCOMPARE(timeline.value("forced"_L1).toInt(), 1);
         QCOMPARE(timeline.value("handOffs"_L1).toInt(), 1);
         const auto text = replay({u"show"_s, u"zk:/locks/stuck"_s, u"--timeline"_s});
-        QVERIFY2(text.out.contains("hand-offs: 1, forced to let go: 1"), text.what());
+        QVERIFY2(text.out.contains("hand-offs: 1, forced releases: 1"), text.what());
         const auto before = replay({u"show"_s, u"zk:/locks/stuck"_s, u"--timeline"_s, u"--at"_s, m_moments[1]});
-        QVERIFY2(before.out.contains("hand-offs: 0, forced to let go: 0"), before.what());
+        QVERIFY2(before.out.contains("hand-offs: 0, forced releases: 0"), before.what());
     }
 
     void whatWasThereAtAnotherMomentIsNamedWithIt()
@@ -163,7 +163,7 @@ private slots:
         row("a command that acts", {u"acquire"_s, u"zk:/locks/stuck"_s}, 2, "not answered from a recording");
         row("an option of another", {u"sessions"_s, u"--match"_s, u"*"_s}, 2, "knows no --match");
         row("following", {u"locks"_s, u"--watch"_s}, 2, "a recording is over");
-        row("a word too many", {u"show"_s, u"zk:/a"_s, u"zk:/b"_s}, 2, "one word too many");
+        row("a word too many", {u"show"_s, u"zk:/a"_s, u"zk:/b"_s}, 2, "unexpected argument");
     }
     void whatCannotBeAnsweredIsSaid()
     {

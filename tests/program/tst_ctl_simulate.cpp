@@ -117,7 +117,7 @@ private slots:
             return ran.status == 2 && ran.err.contains(why);
         };
         QVERIFY(refused({u"--scenario"_s, u"{}"_s, u"--contenders"_s, u"3"_s}, "leave out --contenders"));
-        QVERIFY(refused({u"--scenario"_s, u"{"_s}, "no JSON object"));
+        QVERIFY(refused({u"--scenario"_s, u"{"_s}, "not a JSON object"));
         QVERIFY(refused({u"--scenario"_s, u"/there/is/no/such/file"_s}, "cannot read"));
         QVERIFY(refused({u"--scenario"_s, u"{\"recipe\": \"none\"}"_s}, "unknown recipe"));
         QVERIFY(refused({u"--scenario"_s, u"{\"contenders\": -1}"_s}, "contenders"));

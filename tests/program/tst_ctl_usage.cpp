@@ -52,10 +52,9 @@ private slots:
     {
         const auto ran = run(words("simulate --recipe zk-mutex --contenders 12 --wait 120ms --hold 50ms --shrink 0"));
         QVERIFY2(ran.status == 0 && ran.out.contains("GAVE UP"), ran.what());
-        QVERIFY2(ran.out.contains("by the last thing the contender was told:\n  zk-mutex: "), ran.what());
+        QVERIFY2(ran.out.contains("by the last reply to the contender:\n  zk-mutex: "), ran.what());
         const auto none = run(words("simulate --recipe zk-mutex --contenders 3"));
-        QVERIFY2(none.out.contains("GAVE UP") && !none.out.contains("the last thing the contender was told"),
-                 none.what());
+        QVERIFY2(none.out.contains("GAVE UP") && !none.out.contains("the last reply to the contender"), none.what());
         const auto scenario = R"({"recipe":"sql-get-lock","contenders":12,"holdMs":500,)"
                               R"("planned":[{"fault":"expire","atUs":200000,"contender":0}]})";
         const auto broken =
@@ -69,12 +68,12 @@ private slots:
         const auto row = [](const char *line, int status, const char *says) {
             QTest::newRow(line) << words(line) << status << QString::fromUtf8(says);
         };
-        row("frobnicate", 2, "there is no command");
+        row("frobnicate", 2, "unknown command");
         row("locks", 2, "needs a connection");
         row("locks --connect nonsense", 2, "not of the form [NAME=]SCHEME:");
         row("locks --connect consul://h", 2, "unknown scheme");
         row("locks --connect zk://h:99999", 2, "65535");
-        row("locks extra --connect zk://h", 2, "one word too many");
+        row("locks extra --connect zk://h", 2, "unexpected argument");
         row("locks --jsn --connect zk://h", 2, "did you mean --json");
         row("locks --holder x --connect zk://h", 2, "unknown option --holder");
         row("locks --connect sim:7", 2, "this version cannot open it");
@@ -83,10 +82,10 @@ private slots:
         row("show --connect zk://h", 2, "show wants LOCK");
         row("show nocolon --connect zk://127.0.0.1:1", 2, "names no lock");
         row("show other:/x --connect zk://127.0.0.1:1", 2, "names no connection");
-        row("tree zk:locks --connect zk://127.0.0.1:1", 2, "is no path");
-        row("tree / --depth x --connect zk://127.0.0.1:1", 2, "--depth wants a number");
+        row("tree zk:locks --connect zk://127.0.0.1:1", 2, "is not the path");
+        row("tree / --depth x --connect zk://127.0.0.1:1", 2, "--depth must be a number");
         row("keys * --connect zk://127.0.0.1:1", 2, "there is no Redis connection");
-        row("acquire zk:/a --connect zk://127.0.0.1:1", 2, "say which recipe");
+        row("acquire zk:/a --connect zk://127.0.0.1:1", 2, "--recipe is required");
         row("acquire zk:/a --recipe zk-mutx --connect zk://127.0.0.1:1", 2, "unknown recipe");
         row("acquire zk:/a --recipe curator-leader --connect zk://127.0.0.1:1", 2, "only seen");
         row("acquire zk:/a --recipe zk-mutex --wait 3 --connect zk://127.0.0.1:1", 2, "is not a duration");
@@ -96,17 +95,17 @@ private slots:
         row("acquire zk:/a --recipe zk-mutex --hold 1s --connect zk://127.0.0.1:1 -- true", 2, "exclude each other");
         row("locks --connect zk://127.0.0.1:1 -- true", 2, "takes no command");
         row("force-release zk:/a --connect zk://127.0.0.1:1", 2, "--holder ID");
-        row("sandbox --redis many", 2, "wants a number");
+        row("sandbox --redis many", 2, "requires a number");
         row("sandbox --zk 0", 2, "a number of members");
         row("--zk 10 sandbox", 2, "a number of members");
         row("--zk=x sandbox", 2, "a number of members");
-        row("simulate --contenders 3", 2, "--recipe R");
+        row("simulate --contenders 3", 2, "--recipe is required");
         row("simulate --recipe zk-mutex", 2, "--contenders N");
         row("simulate --recipe zk-mutex --contenders none", 2, "whole number");
         row("simulate --recipe zk-election --contenders 3", 2, "seen but not acquired");
         row("simulate --recipe zk-mutex --contenders 3 --fault rain", 2, "lost-publish");
         row("simulate --recipe zk-mutex --contenders 3 --fault failover", 2, "is not simulated for");
-        row("lesson 99", 2, "there is no lesson \"99\"");
+        row("lesson 99", 2, "unknown lesson \"99\"");
         row("lesson herd --language xx", 2, "--language is en, zh_CN or ru");
         row("record", 2, "record wants FILE");
         row("record file", 2, "record needs a connection");
@@ -261,7 +260,7 @@ private slots:
         QVERIFY(promised({u"--fencing"_s}, u"zk-mutex"_s, u"pause"_s, u"effect"_s).value("holds"_L1).toBool());
         const auto text = run({u"recipes"_s, u"--faults"_s});
         QCOMPARE(text.status, 0);
-        QVERIFY2(text.out.contains("Everything else holds") && text.out.contains("replica that took over"),
+        QVERIFY2(text.out.contains("Every other guarantee holds") && text.out.contains("replica that took over"),
                  text.what());
         QCOMPARE(run({u"recipes"_s, u"--fencing"_s}).status, 2);
     }
