@@ -358,9 +358,8 @@ void MainWindow::closeEvent(QCloseEvent *event)
                                      QMessageBox::Cancel, this);
     question->setAttribute(Qt::WA_DeleteOnClose);
     question->setObjectName(u"closeQuestion"_s);
-    question->setInformativeText(
-        tr("Closing gives back what it holds and gives up what it waits for. Where a server does not answer in time, "
-           "a lock with a TTL stays until that has passed. To be sure, release it first."));
+    question->setInformativeText(tr(
+        "Closing this window releases the locks it holds and cancels its waits. If a server does not respond in time, a lock with a TTL remains until it expires. Release the locks first to be sure."));
     auto *close = question->addButton(tr("Give up and close"), QMessageBox::DestructiveRole);
     question->setDefaultButton(QMessageBox::Cancel);
     connect(close, &QAbstractButton::clicked, this, [this] {

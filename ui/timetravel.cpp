@@ -86,7 +86,7 @@ void TimeTravel::addActions(Actions &actions)
                 {u"Ctrl+Shift+Up"_s}, [this] { goToChange(true); });
     actions.add(u"lock-changed-after"_s, tr("The chosen lock's next change"), {u"Ctrl+Shift+Down"_s},
                 [this] { goToChange(false); });
-    m_end = actions.add(u"now"_s, tr("Back to now"), {u"Ctrl+End"_s}, [this] { backToNow(); });
+    m_end = actions.add(u"now"_s, tr("Return to live view"), {u"Ctrl+End"_s}, [this] { backToNow(); });
     m_end->setEnabled(false); // its key is the tables', else
     auto *open = actions.add(u"open-recording"_s, tr("Open recording…"), {}, [this] { askOpen(); });
     auto *save = actions.add(u"save-recording"_s, tr("Save recording…"), {}, [this] { askSave(); });

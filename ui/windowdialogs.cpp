@@ -199,8 +199,7 @@ void WindowDialogs::openBulk(Bulk bulk)
     } else if (bulk == Bulk::Stale) {
         targets = operate::staleEntriesOf(locks);
         what = tr(
-            "What clients that are gone left behind, by the findings persistent-node and stale-queue. Look at each "
-            "first: a node may be persistent because its client means it so.");
+            "Entries left by disconnected clients (findings persistent-node and stale-queue). Check each one: some clients create persistent nodes on purpose.");
     }
     const bool areSeveral = std::ranges::any_of(
         targets, [&](const auto &target) { return target.lock.connection != targets.front().lock.connection; });
@@ -264,7 +263,7 @@ void WindowDialogs::openUndo()
 QString WindowDialogs::undoDisabledReason() const
 {
     return m_undo     ? QString()
-           : m_edited ? tr("The last edit cannot be taken back")
+           : m_edited ? tr("The last edit cannot be undone")
                       : tr("No znode or key was edited in this window");
 }
 

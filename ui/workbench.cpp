@@ -100,8 +100,7 @@ void Workbench::refuse()
     // Nothing is done at another moment than now, whoever asks for it.
     const auto there = m_clock.isElsewhere() ? PausableBackend::historyModeReason() : QString();
     m_actions.setRefused({u"release-session"_s, u"release-listed"_s, u"remove-stale"_s}, there);
-    const auto nowhere =
-        m_window.connections().all().empty() ? tr("There is no connection on which it could be") : QString();
+    const auto nowhere = m_window.connections().all().empty() ? tr("Connect to a server first") : QString();
     m_actions.setRefused({u"acquire"_s}, there.isEmpty() ? nowhere : there);
     const bool isOnOther = !m_locks.isVisibleTo(&m_window);
     const auto noLock = m_locks.detail().noSelectionReason();
@@ -209,7 +208,7 @@ void Workbench::showSessionOfChosen()
         m_window.showSubject({Subject::Kind::Session, lock->lock.connection, one->session->toUtf8()});
     else
         say(tr("No session to show"), one ? tr("Its server does not say which session or connection that is.")
-                                          : tr("Nobody is seen to hold this lock."));
+                                          : tr("No client is seen to hold this lock."));
 }
 
 // Empty while the window shows what is now.
@@ -303,7 +302,7 @@ void Workbench::exportTable()
     while (page && !qobject_cast<const Page *>(page))
         page = page->parentWidget();
     if (m_clock.isElsewhere() && page && !static_cast<const Page *>(page)->isRecorded()) {
-        say(tr("Not exported"), tr("What this page shows is not recorded: it is of now only. Go back to now first."));
+        say(tr("Not exported"), tr("This page is not recorded and shows live data only. Return to live view first."));
         return;
     }
     auto *dialog = new QFileDialog(&m_window, tr("Export %1").arg(tools->title()));
@@ -355,8 +354,7 @@ void Workbench::openLink(const QString &link)
     const bool hasJustCome = lock->connection == m_waitsFor;             // its locks are still to come
     if (wasLookedAt && !hasJustCome && !m_locks.model().snapshot(*lock)) // or an empty page would be all there is
         say(tr("Not seen"),
-            tr("%1 is not among the locks that are seen on %2: it is gone, or cannot be seen. Should it come, it is "
-               "chosen.")
+            tr("%1 was not found on %2: it no longer exists or cannot be read. It will be selected if it appears.")
                 .arg(label(lock->name, 200), label(lock->connection.bytes(), 60)));
 }
 

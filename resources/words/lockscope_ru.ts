@@ -351,7 +351,7 @@
         <translation>большинство</translation>
     </message>
     <message>
-        <source>Take back: %1</source>
+        <source>Undo: %1</source>
         <translation>Отменить: %1</translation>
     </message>
     <message>
@@ -359,7 +359,7 @@
         <translation>выберите рецепт</translation>
     </message>
     <message>
-        <source>the simulated world</source>
+        <source>the simulator</source>
         <translation>симуляция</translation>
     </message>
     <message>
@@ -407,7 +407,7 @@
         <translation>нет подключения</translation>
     </message>
     <message>
-        <source>the sandbox has no %1 that is connected; choose another recipe, or the simulated world</source>
+        <source>the sandbox has no connected %1; choose another recipe or the simulator</source>
         <translation>в песочнице нет подключённого сервера %1; выберите другой рецепт или симуляцию</translation>
     </message>
     <message>
@@ -427,7 +427,7 @@
         <translation>%1 — блокировка для %2, а %3 — другой сервер</translation>
     </message>
     <message>
-        <source>Simulated world</source>
+        <source>Simulator</source>
         <translation>Симуляция</translation>
     </message>
     <message>
@@ -487,7 +487,7 @@
         <translation>Сервер при t = %1</translation>
     </message>
     <message>
-        <source>what it is told</source>
+        <source>its notification</source>
         <translation>уведомление</translation>
     </message>
     <message>
@@ -559,19 +559,19 @@
         <translation>%1 получает ответ: %2.</translation>
     </message>
     <message>
-        <source>%1 is told by a watch, in vain: it is not its turn.</source>
+        <source>%1 is woken by a watch, wasted: it is not its turn.</source>
         <translation>%1 уведомлён наблюдателем, но впустую: очередь не его.</translation>
     </message>
     <message>
-        <source>%1 is told by its watch.</source>
+        <source>%1 is woken by its watch.</source>
         <translation>%1 уведомлён своим наблюдателем.</translation>
     </message>
     <message>
-        <source>%1 is told by a publish, in vain: somebody else was quicker.</source>
+        <source>%1 is woken by a publish, wasted: another client was quicker.</source>
         <translation>%1 уведомлён публикацией, но впустую: кто-то успел раньше.</translation>
     </message>
     <message>
-        <source>%1 is told by a publish.</source>
+        <source>%1 is woken by a publish.</source>
         <translation>%1 уведомлён публикацией.</translation>
     </message>
     <message>
@@ -655,19 +655,19 @@
         <translation>Администратор: %1.</translation>
     </message>
     <message>
-        <source>; one is told, and only that one</source>
+        <source>; one is woken, and only that one</source>
         <translation>; уведомлён один, и только он</translation>
     </message>
     <message>
-        <source>; one is told, in vain</source>
+        <source>; one is woken, wasted</source>
         <translation>; уведомлён один, и впустую</translation>
     </message>
     <message>
-        <source>; %1 are told, %2 of them in vain</source>
+        <source>; %1 are woken, %2 of them wasted</source>
         <translation>; уведомлений %1, из них впустую %2</translation>
     </message>
     <message>
-        <source>; %1 are told</source>
+        <source>; %1 are woken</source>
         <translation>; уведомлений %1</translation>
     </message>
     <message>
@@ -687,11 +687,11 @@
         <translation>Всё закончилось за %1.</translation>
     </message>
     <message>
-        <source>no wake-up in vain</source>
+        <source>no wasted wake-up</source>
         <translation>пробуждений впустую нет</translation>
     </message>
     <message>
-        <source>%1 wake-ups in vain</source>
+        <source>%1 wasted wake-ups</source>
         <translation>пробуждений впустую %1</translation>
     </message>
     <message>
@@ -735,11 +735,11 @@
         <translation>прогон в песочнице на %1</translation>
     </message>
     <message>
-        <source>simulated world</source>
+        <source>simulator</source>
         <translation>симуляция</translation>
     </message>
     <message>
-        <source>simulated world, and %1</source>
+        <source>simulator and %1</source>
         <translation>симуляция и %1</translation>
     </message>
     <message>
@@ -875,7 +875,7 @@
         <translation>%1 %2 при t = %3</translation>
     </message>
     <message>
-        <source>%1 requests, and nobody released</source>
+        <source>%1 requests, and no release</source>
         <translation>запросов %1, никто не освободил</translation>
     </message>
     <message>
@@ -926,7 +926,7 @@
         <translation>%1.</translation>
     </message>
     <message>
-        <source>%1 · %2 · contenders: %3 · requests: %4 · watch events: %5 · in vain: %6 · wait p99 %7</source>
+        <source>%1 · %2 · contenders: %3 · requests: %4 · watch events: %5 · wasted: %6 · wait p99 %7</source>
         <translation>%1 · %2 · участников: %3 · запросов: %4 · событий наблюдателей: %5 · впустую: %6 · ожидание p99 %7</translation>
     </message>
     <message>
@@ -1130,7 +1130,7 @@
         <translation>уведомления</translation>
     </message>
     <message>
-        <source>told in vain</source>
+        <source>wasted wake-ups</source>
         <translation>впустую</translation>
     </message>
     <message>
@@ -1150,7 +1150,7 @@
         <translation>Уведомлён, а очередь не его</translation>
     </message>
     <message>
-        <source>above: from the first release on · since the start: %1 requests, %2 told, %3 in vain</source>
+        <source>above: from the first release on · since the start: %1 requests, %2 wake-ups, %3 wasted</source>
         <translation>в плитках: с первого освобождения · всего: запросов %1, уведомлений %2, впустую %3</translation>
     </message>
     <message>
@@ -1190,7 +1190,7 @@
         <translation>Байты по всем каналам. Ожидание считается от первой попытки участника до получения блокировки или до окончательного отказа. Справедливость: среди всех пар, где один уже ждал, когда пришёл другой, доля тех, где пришедшего позже не обслужили первым. У очереди она равна 1.</translation>
     </message>
     <message>
-        <source>since the start: %1 requests, %2 told, %3 in vain</source>
+        <source>since the start: %1 requests, %2 wake-ups, %3 wasted</source>
         <translation>с самого начала: запросов %1, уведомлений %2, впустую %3</translation>
     </message>
     <message>
@@ -1226,7 +1226,7 @@
         <translation>выдачи</translation>
     </message>
     <message>
-        <source>How often somebody got the lock</source>
+        <source>How often a client got the lock</source>
         <translation>Сколько раз кто-то получал блокировку</translation>
     </message>
     <message>
@@ -1320,7 +1320,7 @@
         <translation>С этими рецептами так не бывает</translation>
     </message>
     <message>
-        <source>For the simulated world: on real servers nothing is broken</source>
+        <source>Simulator only: real servers play no faults</source>
         <translation>Только для симуляции: на настоящих серверах ничего не ломают</translation>
     </message>
     <message>
@@ -1381,7 +1381,7 @@
         <translation>получил часть нужного</translation>
     </message>
     <message>
-        <source>works, keeps nobody out</source>
+        <source>works without keeping others out</source>
         <translation>работает, никого не блокируя</translation>
     </message>
     <message>
@@ -1393,11 +1393,11 @@
         <translation>умирает</translation>
     </message>
     <message>
-        <source>is told</source>
+        <source>is woken</source>
         <translation>уведомлён</translation>
     </message>
     <message>
-        <source>is told in vain</source>
+        <source>is woken without getting the lock</source>
         <translation>уведомлён впустую</translation>
     </message>
     <message>
@@ -1483,7 +1483,7 @@
         <translation>нет поздней записи</translation>
     </message>
     <message>
-        <source>Nobody writes what the lock guards after its turn is over</source>
+        <source>No client writes to the guarded resource after its turn is over</source>
         <translation>Никто не пишет в охраняемый ресурс, когда его черёд прошёл</translation>
     </message>
     <message>
@@ -1523,7 +1523,7 @@
         <translation>не обещано: токенов нет</translation>
     </message>
     <message>
-        <source>not offered: nobody is kept out</source>
+        <source>not offered: no client is kept out</source>
         <translation>не обещано: никого не блокирует</translation>
     </message>
     <message>
@@ -1628,7 +1628,7 @@
         <translation>Открываем сессии (%1) на %2 для %3</translation>
     </message>
     <message>
-        <source>Taking away from %1 what the run made</source>
+        <source>Deleting from %1 what the run created</source>
         <translation>Убираем с %1 созданное прогоном</translation>
     </message>
     <message>
@@ -1640,7 +1640,7 @@
         <translation>идёт</translation>
     </message>
     <message>
-        <source>Ending the run: what it made is taken away</source>
+        <source>Ending the run and deleting what it created</source>
         <translation>Завершаем прогон: созданное им убирают</translation>
     </message>
 </context>
@@ -1651,7 +1651,7 @@
         <translation>ответ приходит, когда подойдёт очередь</translation>
     </message>
     <message>
-        <source>nobody is told: it asks again</source>
+        <source>no client is woken: it asks again</source>
         <translation>никого не уведомляют: спрашивает снова</translation>
     </message>
     <message>
@@ -1745,7 +1745,7 @@
         <translation>без предела</translation>
     </message>
     <message>
-        <source>Acquires in a row, each of them waiting so long and queueing anew</source>
+        <source>Consecutive acquires, each waiting this long and queueing again</source>
         <translation>Попыток подряд: каждая ждёт столько же и встаёт в очередь заново</translation>
     </message>
     <message>
@@ -2045,7 +2045,7 @@
         <translation>Прогонов ещё нет</translation>
     </message>
     <message>
-        <source>A scenario plays the real recipes in a simulated world, on virtual time, or on real servers, and shows who waits, who is woken and what it costs.</source>
+        <source>A scenario plays the real recipes in the simulator, on virtual time, or on real servers. It shows who waits, who is woken and what it costs.</source>
         <translation>Сценарий прогоняет настоящие рецепты в симуляции, в модельном времени, или на настоящих серверах и показывает, кто ждёт, кого будят и чего это стоит.</translation>
     </message>
     <message>
@@ -2057,11 +2057,11 @@
         <translation>Где повторить то же</translation>
     </message>
     <message>
-        <source>Real servers play no faults: fork a run of the simulated world</source>
+        <source>Real servers play no faults: fork a run of the simulator</source>
         <translation>На настоящих серверах сбоев не устраивают: ответвите прогон симуляции</translation>
     </message>
     <message>
-        <source>Play the same in the simulated world</source>
+        <source>Play the same scenario in the simulator</source>
         <translation>Повторить то же в симуляции</translation>
     </message>
     <message>

@@ -351,7 +351,7 @@
         <translation>其中多数</translation>
     </message>
     <message>
-        <source>Take back: %1</source>
+        <source>Undo: %1</source>
         <translation>撤销：%1</translation>
     </message>
     <message>
@@ -359,7 +359,7 @@
         <translation>请选择锁算法</translation>
     </message>
     <message>
-        <source>the simulated world</source>
+        <source>the simulator</source>
         <translation>模拟世界</translation>
     </message>
     <message>
@@ -407,7 +407,7 @@
         <translation>未连接</translation>
     </message>
     <message>
-        <source>the sandbox has no %1 that is connected; choose another recipe, or the simulated world</source>
+        <source>the sandbox has no connected %1; choose another recipe or the simulator</source>
         <translation>沙箱里没有已连接的 %1；请选择别的锁算法，或模拟世界</translation>
     </message>
     <message>
@@ -427,7 +427,7 @@
         <translation>%1 是 %2 上的锁，而 %3 是另一种服务</translation>
     </message>
     <message>
-        <source>Simulated world</source>
+        <source>Simulator</source>
         <translation>模拟世界</translation>
     </message>
     <message>
@@ -487,7 +487,7 @@
         <translation>%1 时的服务器</translation>
     </message>
     <message>
-        <source>what it is told</source>
+        <source>its notification</source>
         <translation>收到的通知</translation>
     </message>
     <message>
@@ -559,19 +559,19 @@
         <translation>%1 得到响应：%2。</translation>
     </message>
     <message>
-        <source>%1 is told by a watch, in vain: it is not its turn.</source>
+        <source>%1 is woken by a watch, wasted: it is not its turn.</source>
         <translation>%1 白白收到监视器的通知：还没轮到它。</translation>
     </message>
     <message>
-        <source>%1 is told by its watch.</source>
+        <source>%1 is woken by its watch.</source>
         <translation>%1 收到监视器的通知。</translation>
     </message>
     <message>
-        <source>%1 is told by a publish, in vain: somebody else was quicker.</source>
+        <source>%1 is woken by a publish, wasted: another client was quicker.</source>
         <translation>%1 白白收到发布的通知：别人更快。</translation>
     </message>
     <message>
-        <source>%1 is told by a publish.</source>
+        <source>%1 is woken by a publish.</source>
         <translation>%1 收到发布的通知。</translation>
     </message>
     <message>
@@ -655,19 +655,19 @@
         <translation>运维人员：%1。</translation>
     </message>
     <message>
-        <source>; one is told, and only that one</source>
+        <source>; one is woken, and only that one</source>
         <translation>；一个收到通知，也只有这一个</translation>
     </message>
     <message>
-        <source>; one is told, in vain</source>
+        <source>; one is woken, wasted</source>
         <translation>；一个白白收到通知</translation>
     </message>
     <message>
-        <source>; %1 are told, %2 of them in vain</source>
+        <source>; %1 are woken, %2 of them wasted</source>
         <translation>；%1 个收到通知，其中 %2 个是白白收到</translation>
     </message>
     <message>
-        <source>; %1 are told</source>
+        <source>; %1 are woken</source>
         <translation>；%1 个收到通知</translation>
     </message>
     <message>
@@ -687,11 +687,11 @@
         <translation>%1后全部结束。</translation>
     </message>
     <message>
-        <source>no wake-up in vain</source>
+        <source>no wasted wake-up</source>
         <translation>没有徒劳的唤醒</translation>
     </message>
     <message>
-        <source>%1 wake-ups in vain</source>
+        <source>%1 wasted wake-ups</source>
         <translation>%1 次徒劳的唤醒</translation>
     </message>
     <message>
@@ -735,11 +735,11 @@
         <translation>运行于沙箱的 %1</translation>
     </message>
     <message>
-        <source>simulated world</source>
+        <source>simulator</source>
         <translation>模拟世界</translation>
     </message>
     <message>
-        <source>simulated world, and %1</source>
+        <source>simulator and %1</source>
         <translation>模拟世界，也%1</translation>
     </message>
     <message>
@@ -875,7 +875,7 @@
         <translation>%3 时 %2 %1</translation>
     </message>
     <message>
-        <source>%1 requests, and nobody released</source>
+        <source>%1 requests, and no release</source>
         <translation>%1 个请求，没有人释放</translation>
     </message>
     <message>
@@ -926,7 +926,7 @@
         <translation>%1。</translation>
     </message>
     <message>
-        <source>%1 · %2 · contenders: %3 · requests: %4 · watch events: %5 · in vain: %6 · wait p99 %7</source>
+        <source>%1 · %2 · contenders: %3 · requests: %4 · watch events: %5 · wasted: %6 · wait p99 %7</source>
         <translation>%1 · %2 · 竞争者 %3 个 · 请求 %4 个 · 监视事件 %5 个 · 徒劳 %6 次 · 等待 p99 %7</translation>
     </message>
     <message>
@@ -1130,7 +1130,7 @@
         <translation>收到通知</translation>
     </message>
     <message>
-        <source>told in vain</source>
+        <source>wasted wake-ups</source>
         <translation>徒劳的通知</translation>
     </message>
     <message>
@@ -1150,7 +1150,7 @@
         <translation>收到通知，却还没轮到</translation>
     </message>
     <message>
-        <source>above: from the first release on · since the start: %1 requests, %2 told, %3 in vain</source>
+        <source>above: from the first release on · since the start: %1 requests, %2 wake-ups, %3 wasted</source>
         <translation>上方：自第一次释放起 · 从头算起：%1 个请求，%2 次通知，%3 次徒劳</translation>
     </message>
     <message>
@@ -1188,7 +1188,7 @@
         <translation>所有链路上的字节数。等待从竞争者第一次尝试算起，到得到锁或彻底放弃为止。公平度：在一方到来时另一方已在等待的所有配对中，后来者没有先得到服务的比例。队列为 1。</translation>
     </message>
     <message>
-        <source>since the start: %1 requests, %2 told, %3 in vain</source>
+        <source>since the start: %1 requests, %2 wake-ups, %3 wasted</source>
         <translation>从头算起：%1 个请求，%2 次通知，%3 次徒劳</translation>
     </message>
     <message>
@@ -1224,7 +1224,7 @@
         <translation>授予</translation>
     </message>
     <message>
-        <source>How often somebody got the lock</source>
+        <source>How often a client got the lock</source>
         <translation>有人得到锁的次数</translation>
     </message>
     <message>
@@ -1318,7 +1318,7 @@
         <translation>这些锁算法不会遇到</translation>
     </message>
     <message>
-        <source>For the simulated world: on real servers nothing is broken</source>
+        <source>Simulator only: real servers play no faults</source>
         <translation>仅用于模拟世界：真实服务器上不破坏任何东西</translation>
     </message>
     <message>
@@ -1379,7 +1379,7 @@
         <translation>只得到所需的一部分</translation>
     </message>
     <message>
-        <source>works, keeps nobody out</source>
+        <source>works without keeping others out</source>
         <translation>工作中，不阻挡任何人</translation>
     </message>
     <message>
@@ -1391,11 +1391,11 @@
         <translation>崩溃</translation>
     </message>
     <message>
-        <source>is told</source>
+        <source>is woken</source>
         <translation>收到通知</translation>
     </message>
     <message>
-        <source>is told in vain</source>
+        <source>is woken without getting the lock</source>
         <translation>白白收到通知</translation>
     </message>
     <message>
@@ -1481,7 +1481,7 @@
         <translation>没有迟到的写入</translation>
     </message>
     <message>
-        <source>Nobody writes what the lock guards after its turn is over</source>
+        <source>No client writes to the guarded resource after its turn is over</source>
         <translation>持有结束之后，谁也不再写入受锁保护的资源</translation>
     </message>
     <message>
@@ -1521,7 +1521,7 @@
         <translation>不提供：它没有令牌</translation>
     </message>
     <message>
-        <source>not offered: nobody is kept out</source>
+        <source>not offered: no client is kept out</source>
         <translation>不提供：它不阻挡任何人</translation>
     </message>
     <message>
@@ -1626,7 +1626,7 @@
         <translation>正在为 %3 在 %2 上打开 %1 个会话</translation>
     </message>
     <message>
-        <source>Taking away from %1 what the run made</source>
+        <source>Deleting from %1 what the run created</source>
         <translation>正在从 %1 清除本次运行创建的内容</translation>
     </message>
     <message>
@@ -1638,7 +1638,7 @@
         <translation>运行中</translation>
     </message>
     <message>
-        <source>Ending the run: what it made is taken away</source>
+        <source>Ending the run and deleting what it created</source>
         <translation>正在结束运行：清除它创建的内容</translation>
     </message>
 </context>
@@ -1649,7 +1649,7 @@
         <translation>轮到时才收到响应</translation>
     </message>
     <message>
-        <source>nobody is told: it asks again</source>
+        <source>no client is woken: it asks again</source>
         <translation>没有通知：反复询问</translation>
     </message>
     <message>
@@ -1743,7 +1743,7 @@
         <translation>不限</translation>
     </message>
     <message>
-        <source>Acquires in a row, each of them waiting so long and queueing anew</source>
+        <source>Consecutive acquires, each waiting this long and queueing again</source>
         <translation>连续加锁的次数，每次都等这么久，并重新排队</translation>
     </message>
     <message>
@@ -2043,7 +2043,7 @@
         <translation>还没有运行</translation>
     </message>
     <message>
-        <source>A scenario plays the real recipes in a simulated world, on virtual time, or on real servers, and shows who waits, who is woken and what it costs.</source>
+        <source>A scenario plays the real recipes in the simulator, on virtual time, or on real servers. It shows who waits, who is woken and what it costs.</source>
         <translation>场景让真实的锁算法在模拟世界里按虚拟时间运行，或在真实服务器上运行，并显示谁在等待、谁被唤醒、代价多大。</translation>
     </message>
     <message>
@@ -2055,11 +2055,11 @@
         <translation>在以下位置运行同一场景</translation>
     </message>
     <message>
-        <source>Real servers play no faults: fork a run of the simulated world</source>
+        <source>Real servers play no faults: fork a run of the simulator</source>
         <translation>真实服务器上不制造故障：请从模拟世界的运行分叉</translation>
     </message>
     <message>
-        <source>Play the same in the simulated world</source>
+        <source>Play the same scenario in the simulator</source>
         <translation>在模拟世界里运行同一场景</translation>
     </message>
     <message>

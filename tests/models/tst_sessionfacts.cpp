@@ -57,8 +57,9 @@ private slots:
         const auto facts = world.of(holder);
         QCOMPARE(facts.locks.size(), std::size_t(2));
         QVERIFY2(facts.locks[0].next.startsWith(u"→ 10.0.3."_s), qPrintable(facts.locks[0].next));
-        QCOMPARE(facts.locks[1].next, u"nobody waits: it is free then"_s);
-        QCOMPARE(facts.ifItEnds, u"If this session ends: 2 locks fall: 1 to who waits next, for 1 nobody waits."_s);
+        QCOMPARE(facts.locks[1].next, u"no client waits: it becomes free"_s);
+        QCOMPARE(facts.ifItEnds,
+                 u"If this session ends: 2 locks fall: 1 to who waits next, for 1 no client waits."_s);
     }
 
     // Its other threads go with it.
@@ -114,7 +115,7 @@ private slots:
     void aPulseCountsRenewalsAndNothingElse()
     {
         LeasePulse pulse;
-        QCOMPARE(pulse.text(sessionNow), u"no lease is told of it"_s);
+        QCOMPARE(pulse.text(sessionNow), u"its lease is unknown"_s);
         pulse.heard(sessionNow + 10s, sessionNow);
         pulse.heard(sessionNow + 10s + 40ms, sessionNow + 1s); // clocks agree no better
         QCOMPARE(pulse.text(sessionNow + 2s), u"no renewal was seen in 2.0 s"_s);

@@ -144,7 +144,7 @@ private slots:
     {
         const auto heading = headingOf(ui::graphFactsOf({}, {}, present));
         QCOMPARE(heading.pill.word, u"none held"_s);
-        QVERIFY(heading.sentence.startsWith(u"nobody is seen waiting"_s));
+        QVERIFY(heading.sentence.startsWith(u"no client is seen waiting"_s));
         QCOMPARE(headingOf(ui::graphFactsOf({kazooLock("/quiet", {"1"})}, {}, present)).pill.word, u"held"_s);
     }
 
@@ -155,7 +155,7 @@ private slots:
         election.recipe = "zk-election";
         QVERIFY(recipes::recipeOf(election.recipe).electsLeader);
         const auto facts = ui::graphFactsOf({election}, {}, present);
-        QVERIFY(headingOf(facts).sentence.startsWith(u"nobody is seen waiting"_s));
+        QVERIFY(headingOf(facts).sentence.startsWith(u"no client is seen waiting"_s));
         QVERIFY(graphPictureOf(facts, {}).nodes.empty());
         QCOMPARE(graphPictureOf(facts, allOfThem()).nodes.size(), std::size_t(3));
     }
@@ -410,7 +410,7 @@ private slots:
     {
         tell({kazooLock("/quiet", {"4"})});
         auto *notice = page().findChild<ui::EmptyNotice *>();
-        QTRY_VERIFY(notice->isVisible() && notice->title() == u"Nobody is seen waiting"_s);
+        QTRY_VERIFY(notice->isVisible() && notice->title() == u"No client is seen waiting"_s);
         QTRY_VERIFY(!notice->findChildren<QPushButton *>().front()->isHidden());
         emit notice->actionRequested();
         QTRY_VERIFY(isThere(u"/quiet"_s));

@@ -329,7 +329,7 @@ private slots:
         press(Qt::Key_Return);
         QCOMPARE(connecting.count(), 2);
         press(Qt::Key_A, Qt::ControlModifier | Qt::ShiftModifier);
-        QCOMPARE(part<QLabel>("notice")->text(), u"Not done. There is no connection on which it could be"_s);
+        QCOMPARE(part<QLabel>("notice")->text(), u"Not done. Connect to a server first"_s);
         // A connection comes: the button goes, and the keyboard stays with the page until there are rows.
         notifyConnected();
         QVERIFY(m_window->actions().find(u"acquire"_s)->isEnabled());

@@ -217,7 +217,7 @@ private slots:
             return Result<KeyDetail>(Error{ErrorCode::NoNode, u"no such key"_s});
         };
         page.detail()->refresh();
-        QTRY_VERIFY2(page.detail()->bannerText().startsWith(u"This key is gone"_s),
+        QTRY_VERIFY2(page.detail()->bannerText().startsWith(u"This key no longer exists"_s),
                      qPrintable(page.detail()->bannerText()));
         QVERIFY(!rowOf(tree, u"stock"_s).isValid());
         QCOMPARE(page.detail()->key().bytes(), "stock"_ba);

@@ -111,8 +111,8 @@ private slots:
     {
         open(testing::fakeSimulate);
         QCOMPARE(m_page->heading(), u"20 contenders, one lock"_s);
-        QCOMPARE(m_page->chips(), (QStringList{u"simulated world"_s, u"seed 7"_s, u"hold 50 ms"_s,
-                                               u"all queue first"_s, u"no faults"_s}));
+        QCOMPARE(m_page->chips(),
+                 (QStringList{u"simulator"_s, u"seed 7"_s, u"hold 50 ms"_s, u"all queue first"_s, u"no faults"_s}));
         QCOMPARE(m_page->panels(), 2u);
         QCOMPARE(tiles(0).watchEvents(), u"190"_s); // 20 · 19 / 2
         QCOMPARE(tiles(0).wasted(), u"171"_s);
@@ -270,7 +270,7 @@ private slots:
         const auto drawn = QString::fromUtf8(contentOf(svg));
         QCOMPARE(drawn.count(u">c00<"_s), 2);
         QCOMPARE(drawn.count(u">c19<"_s), 2);
-        QVERIFY(drawn.contains(u">is told in vain<"_s) && drawn.contains(u">holds<"_s));
+        QVERIFY(drawn.contains(u">is woken without getting the lock<"_s) && drawn.contains(u">holds<"_s));
         QVERIFY(!drawn.contains(u">paused<"_s));
         // Frame after frame leads to the still picture that other programs show.
         const auto animation = contentOf(saved(ui::ExportKind::Animation, u"a.animated.png"_s));

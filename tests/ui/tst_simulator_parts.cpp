@@ -220,7 +220,7 @@ private slots:
                         eventAt(4ms, 1, Mark::WatchEvent), eventAt(5ms, 1, Mark::Holds)}));
         QCOMPARE(run->wholeTallyAfter(5).watchEvents, 0);
         QCOMPARE(run->wholeTallyAfter(6).watchEvents, 1);
-        QCOMPARE(handOverSentence(*run, 7), u"c00 released; one is told, and only that one; c01 holds now"_s);
+        QCOMPARE(handOverSentence(*run, 7), u"c00 released; one is woken, and only that one; c01 holds now"_s);
         QCOMPARE(handOverSentence(*run, 3), QString());
     }
 
@@ -277,14 +277,13 @@ private slots:
         playback.seek(1ms + 50ms + 600us); // the first has released, and everybody was told
         QCOMPARE(
             sentenceAt(playback),
-            u"Watch the predecessor: c01 sends getChildren. Watch the children: c00 released; 99 are told, 98 of "
-            "them in vain. Watch the predecessor: c00 released; one is told, and only that one."_s);
+            u"Watch the predecessor: c01 sends getChildren. Watch the children: c00 released; 99 are woken, 98 of them wasted. Watch the predecessor: c00 released; one is woken, and only that one."_s);
         playback.toStart();
         QVERIFY(sentenceAt(playback).startsWith(u"Nothing has happened yet"_s));
         playback.toEnd();
-        QCOMPARE(sentenceAt(playback),
-                 u"All is over after 5.10 s. Watch the children: 5,050 requests and 4,851 wake-ups in vain. Watch "
-                 "the predecessor: 199 requests and no wake-up in vain."_s);
+        QCOMPARE(
+            sentenceAt(playback),
+            u"All is over after 5.10 s. Watch the children: 5,050 requests and 4,851 wasted wake-ups. Watch the predecessor: 199 requests and no wasted wake-up."_s);
         playback.setRuns({predecessor(3)});
         playback.toStart();
         playback.stepForward();

@@ -174,7 +174,7 @@ private slots:
         QVERIFY(!menu->findChild<QAction *>(u"noFaults"_s)->isEnabled());
         menu->findChild<QAction *>(u"playSimulated"_s)->trigger();
         QVERIFY(isSettled());
-        QCOMPARE(m_page->chips().front(), u"simulated world"_s);
+        QCOMPARE(m_page->chips().front(), u"simulator"_s);
         QVERIFY(m_backend->runs.empty());
     }
 
@@ -193,7 +193,7 @@ private slots:
         faulty.scenario.faults = {FaultKind::Crash};
         QVERIFY(refusal(faulty).contains(u"faults need the simulator"_s));
         QCOMPARE(m_page->panels(), 1u); // what was shown stays
-        QCOMPARE(m_page->chips().front(), u"simulated world"_s);
+        QCOMPARE(m_page->chips().front(), u"simulator"_s);
         // Armed for writing, production stays production.
         auto armed = connection("orders", Scheme::ZooKeeper);
         armed.production = true;
@@ -209,7 +209,7 @@ private slots:
         QVERIFY(isSettled());
         QCOMPARE(m_page->complaint(), u"could not open 20 sessions on zk://a:2181"_s);
         QVERIFY(m_backend->runs.empty()); // the second was not begun
-        QCOMPARE(m_page->chips().front(), u"simulated world"_s);
+        QCOMPARE(m_page->chips().front(), u"simulator"_s);
     }
 
     void cancelEndsTheRunOnceItTookAwayWhatItMade()
@@ -219,7 +219,7 @@ private slots:
         m_page->findChild<QPushButton *>(u"cancelRun"_s)->click();
         QVERIFY(m_backend->wasCalled(u"cancelRun %1"_s.arg(id)));
         QVERIFY(!m_page->isSettled());
-        QCOMPARE(progressText(), u"Ending the run: what it made is taken away"_s);
+        QCOMPARE(progressText(), u"Ending the run and deleting what it created"_s);
         m_backend->answerRun(id, Error{ErrorCode::Cancelled, u"the run was ended after 12 ms"_s});
         QVERIFY(isSettled());
         QCOMPARE(m_page->complaint(), QString());
@@ -274,7 +274,7 @@ private slots:
         QCOMPARE(wanted.count(), 3);
         m_page->sandboxChanged(u"Sandbox: mariadb-server is not installed"_s, true);
         QVERIFY(isSettled());
-        QVERIFY(m_page->complaint().contains(u"the sandbox has no MariaDB"_s));
+        QVERIFY(m_page->complaint().contains(u"the sandbox has no connected MariaDB"_s));
         QVERIFY(m_page->complaint().contains(u"is not installed"_s));
     }
 
@@ -308,7 +308,7 @@ private slots:
     {
         auto *menu = m_page->findChild<QMenu *>(u"placeMenu"_s);
         emit menu->aboutToShow();
-        QVERIFY(place(*menu, u"Simulated world"_s)->isChecked());
+        QVERIFY(place(*menu, u"Simulator"_s)->isChecked());
         QVERIFY(!place(*menu, u"orders"_s)->isEnabled());
         QVERIFY(place(*menu, u"orders"_s)->text().contains(u"production: nothing is ever simulated there"_s));
         QVERIFY(!place(*menu, u"redis"_s)->isEnabled()); // of another kind

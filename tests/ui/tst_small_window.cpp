@@ -315,8 +315,7 @@ private slots:
         m_backend->notifyConnection(zk);
         const auto *asked = part<QLabel>("requests");
         QTRY_COMPARE(asked->text(), u"4.5 requests/s"_s);
-        QVERIFY(
-            asked->toolTip().contains(u"zk: 4.5 requests/s; how much the servers are asked by all is not told"_s));
+        QVERIFY(asked->toolTip().contains(u"zk: 4.5 requests/s; the servers do not report the total load"_s));
         zk.cost.servedPerSecond = 1500;
         m_backend->notifyConnection(zk);
         QTRY_COMPARE(asked->text(), u"4.5 requests/s · 0.3 % of all"_s);

@@ -141,7 +141,7 @@ private slots:
         QTest::keyClick(&palette->field(), Qt::Key_Escape);
         edit(nodeEdit(EditKind::ZnodeDelete), std::nullopt);
         QVERIFY(!undo()->isEnabled());
-        QCOMPARE(undo()->toolTip(), u"The last edit cannot be taken back"_s);
+        QCOMPARE(undo()->toolTip(), u"The last edit cannot be undone"_s);
     }
 
     // The key opens the form of it, where its name and its button say what it is and nothing of it is changed.

@@ -184,7 +184,7 @@ private slots:
         QCOMPARE(layOutChain(redis, chainFactsOf(redis), chainPresent, chainView, false).caption,
                  u"No server knows who waits: clients of this recipe ask again and again."_s);
         QCOMPARE(layOutChain(queue(0), chainFactsOf(queue(0)), chainPresent, chainView, false).caption,
-                 u"Nobody waits. A release wakes nobody."_s);
+                 u"No client waits. A release wakes no client."_s);
         auto free = queue(0);
         free.contenders.clear();
         const auto chain = layOutChain(free, chainFactsOf(free), chainPresent, chainView, false);

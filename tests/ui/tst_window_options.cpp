@@ -39,7 +39,7 @@ private slots:
     {
         const auto options = read({u"--page"_s, u"nowhere"_s});
         QVERIFY(!options);
-        QVERIFY(options.error().message.contains(u"there is no page nowhere; pages: locks, graph"_s));
+        QVERIFY(options.error().message.contains(u"unknown page nowhere; pages: locks, graph"_s));
     }
 };
 

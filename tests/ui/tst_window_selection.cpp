@@ -138,7 +138,7 @@ private slots:
         m_window->showPage(u"locks"_s);
         QVERIFY(action->isEnabled());
         m_backend->notifyLocks({lockOf("/locks/orders-1", 1, inspect::ChangeKind::Removed)});
-        saysWhy(u"The chosen lock is gone"_s);
+        saysWhy(u"The selected lock no longer exists"_s);
     }
 
     // Their keys did nothing, and said nothing.

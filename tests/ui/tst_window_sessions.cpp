@@ -170,7 +170,7 @@ private slots:
         tell({session});
         QVERIFY(choose(session.session));
         QCOMPARE(page().detail()->locks()->model()->rowCount(), 302);
-        QVERIFY(says("sessionEnd").startsWith(u"If this session ends: 302 locks fall: nobody waits"_s));
+        QVERIFY(says("sessionEnd").startsWith(u"If this session ends: 302 locks fall: no client waits"_s));
         const auto tip = page().table()->model()->index(0, ui::SessionsModel::Holds).data(Qt::ToolTipRole).toString();
         QVERIFY2(tip.contains(u"and 282 more"_s) && !tip.contains(u"job-1100"_s), qPrintable(tip));
         QVERIFY(m_window->minimumSizeHint().height() <= 768);

@@ -261,9 +261,9 @@ private slots:
         const auto before = m_backend->calls;
         press(Qt::Key_F, Qt::ControlModifier | Qt::ShiftModifier);
         press(Qt::Key_A, Qt::ControlModifier | Qt::ShiftModifier);
-        QVERIFY2(bar().bannerText().contains(u"go back to now first"_s), qPrintable(bar().bannerText()));
+        QVERIFY2(bar().bannerText().contains(u"return to live view first"_s), qPrintable(bar().bannerText()));
         const auto isOff = [](const auto *one) {
-            return !one->isEnabled() && one->toolTip().contains(u"go back to now first"_s);
+            return !one->isEnabled() && one->toolTip().contains(u"return to live view first"_s);
         };
         for (const auto *name : {"forceReleaseButton", "acquireButton"}) {
             auto *button = page().detail().findChild<QPushButton *>(QLatin1String(name));
@@ -278,7 +278,7 @@ private slots:
         press(Qt::Key_Space);
         QVERIFY(!m_window->findChild<ui::ForceReleaseDialog *>());
         QVERIFY(!m_window->findChild<ui::AcquireDialog *>());
-        QVERIFY2(bar().bannerText().contains(u"go back to now first"_s), qPrintable(bar().bannerText()));
+        QVERIFY2(bar().bannerText().contains(u"return to live view first"_s), qPrintable(bar().bannerText()));
         for (const auto &status : m_window->connections().all())
             QVERIFY(status.readOnlyForGood);
         QCOMPARE(m_backend->calls, before);
@@ -303,7 +303,7 @@ private slots:
         QVERIFY(row->text().startsWith(u"Force-release"_s));
         QVERIFY(row->data(Qt::AccessibleTextRole).toString().contains(refusal()));
         QTest::keyClick(&palette->field(), Qt::Key_Return);
-        QVERIFY2(bar().bannerText().contains(u"go back to now first"_s), qPrintable(bar().bannerText()));
+        QVERIFY2(bar().bannerText().contains(u"return to live view first"_s), qPrintable(bar().bannerText()));
     }
 
     void whatIsNotRecordedIsCovered()

@@ -152,7 +152,7 @@ void MuteDialog::check()
     const auto objection = objectionTo(now);
     m_mute->setEnabled(objection.isEmpty());
     const auto until = QDateTime::fromSecsSinceEpoch(now.until.time_since_epoch().count());
-    m_why->setText(now.reason.isEmpty() ? tr("A reason is needed: somebody else will ask.")
+    m_why->setText(now.reason.isEmpty() ? tr("Enter a reason for other users.")
                    : objection.isEmpty()
                        ? tr("Muted until %1: not counted, and listed as muted, on this page and in lockscopectl. The "
                             "list of locks goes on to show it.")

@@ -119,9 +119,9 @@ QWidget *SettingsDialog::makeGeneral()
     addNote(grid, tr("The oldest goes first. A change counts from the next start on."));
     addChoice(grid, tr("In development"), settings::confirmDevelopment, u"one-key"_s,
               {{u"one-key"_s, tr("one key confirms")}, {u"reason"_s, tr("a reason is typed")}}, {});
-    addNote(grid, tr("Only of connections that are marked as development, and of the sandbox. In production the "
-                     "lock's name and a reason are typed always; of a connection that nobody marked no key alone "
-                     "confirms. That cannot be changed."));
+    addNote(
+        grid,
+        tr("Applies to the sandbox and to connections marked as development. Production always requires the lock name and a reason; unmarked connections are never confirmed by one key. That cannot be changed."));
     grid->setRowStretch(grid->rowCount(), 1);
     return page;
 }
@@ -280,7 +280,7 @@ Result<std::vector<ClientLabel>> LabelsForm::labels() const
         if (pattern.isEmpty() && name.isEmpty())
             continue; // begun
         if (pattern.isEmpty() || name.isEmpty())
-            return Error{ErrorCode::BadInput, pattern.isEmpty() ? tr("“%1” fits nobody yet.").arg(name)
+            return Error{ErrorCode::BadInput, pattern.isEmpty() ? tr("“%1” matches no client yet.").arg(name)
                                                                 : tr("“%1” has no name yet.").arg(pattern)};
         // The file has a line for each, split at its last =.
         if (name.contains(u'=') || pattern.startsWith(u'#') || (pattern + name).contains(u'\n'))
@@ -341,12 +341,11 @@ AlertsDialog::AlertsDialog(const AlertRule &rule, QWidget *parent)
     form->addRow(tr("Finding"), m_code);
     form->addRow(tr("Locks"), m_pattern);
     form->addRow(m_production);
-    const QString said =
-        tr("The desktop tells of each once; a click goes to the lock. It names the kind of finding and the "
-           "lock, nothing that a client wrote. What was there at the first look is not new.");
+    const QString said = tr(
+        "The desktop notifies once per finding; a click opens the lock. The notification names the finding and the lock, but no client data. Findings of the initial scan are not new.");
     auto *note = makeWrapped(QSystemTrayIcon::isSystemTrayAvailable()
                                  ? said
-                                 : said + tr("\nThis desktop has no tray, so nothing can be told now."),
+                                 : said + tr("\nThis desktop has no tray, so notifications are unavailable."),
                              u"muted"_s, this);
     note->setMinimumWidth(420);
     form->addRow(note);

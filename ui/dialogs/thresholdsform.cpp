@@ -85,14 +85,14 @@ Result<ThresholdRule> ThresholdsForm::ruleAt(int row) const
         const auto span = parseDuration(text(row, column));
         if (!span)
             return Error{ErrorCode::BadInput,
-                         tr("“%1” of %2 is no duration like 90s, 10m or 8h.").arg(text(row, column), where)};
+                         tr("“%1” of %2 is not a duration like 90s, 10m or 8h.").arg(text(row, column), where)};
         *value = *span;
     }
     if (!text(row, Unusual).isEmpty()) {
         bool isNumber = false;
         rule.unusual = text(row, Unusual).toInt(&isNumber);
         if (!isNumber)
-            return Error{ErrorCode::BadInput, tr("“%1” of %2 is no whole number.").arg(text(row, Unusual), where)};
+            return Error{ErrorCode::BadInput, tr("“%1” of %2 is not a whole number.").arg(text(row, Unusual), where)};
     }
     if (const auto objection = objectionTo(rule); !objection.isEmpty())
         return Error{ErrorCode::BadInput, tr("Of %1: %2.").arg(where, objection)};

@@ -211,10 +211,10 @@ GraphHeading headingOfSeen(const GraphFacts &facts)
     const int held = facts.graph.held();
     if (held == 0)
         return {{PillShape::Ring, Tone::Free, u"none held"_s},
-                u"nobody is seen waiting for a lock, and none is seen held"_s,
+                u"no client is seen waiting, and no lock is seen held"_s,
                 {}};
     return {{PillShape::Disc, Tone::Hold, u"held"_s},
-            u"nobody is seen waiting for a lock; %1 held"_s.arg(held == 1 ? u"1 is"_s : u"%1 are"_s.arg(held)),
+            u"no client is seen waiting for a lock; %1 held"_s.arg(held == 1 ? u"1 is"_s : u"%1 are"_s.arg(held)),
             {}};
 }
 

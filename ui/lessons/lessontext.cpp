@@ -15,8 +15,7 @@ const LessonWords &lessonWords(Language language)
 {
     static const LessonWords english{
         u"Lessons"_s,
-        u"Short stories on the real recipes, played in a simulated world. Page Down and Page Up, or a presenter's remote, "
-        u"go through the steps."_s,
+        u"Short stories on the real recipes, played in the simulator. Page Down and Page Up, or a presenter's remote, go through the steps."_s,
         u"Back"_s,
         u"Next"_s,
         u"Show the answer"_s,
@@ -29,7 +28,7 @@ const LessonWords &lessonWords(Language language)
         u"What the counters prove"_s,
         u"measured: %1"_s,
         u"Playing…"_s,
-        u"This file is no lesson: %1"_s,
+        u"This file is not a lesson: %1"_s,
         u"holds"_s,
         u"does not hold"_s,
         u"Try it in the simulator"_s,

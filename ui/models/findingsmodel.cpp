@@ -38,7 +38,7 @@ FindingsModel::FindingsModel(Clock clock, QObject *parent)
     m_columns = {
         {.title = u"Severity"_s,
          .text = cell(FindingRow::State),
-         .help = u"How grave it is"_s,
+         .help = u"Severity"_s,
          .values = {{Qt::AccessibleTextRole, [this](const FindingRow &row) { return textsOf(row).join(u", "_s); }}}},
         {.title = u"Finding"_s,
          .text = cell(FindingRow::Title),
@@ -51,7 +51,7 @@ FindingsModel::FindingsModel(Clock clock, QObject *parent)
         {.title = u"What"_s, .text = cell(FindingRow::Message), .help = u"What was seen; its ages go on counting"_s},
         {.title = u"Since"_s,
          .text = cell(FindingRow::Since),
-         .help = u"When this window first saw it; ≤ where it was there at the first look already"_s},
+         .help = u"First observed by this window; ≤ if present at the initial scan"_s},
     };
 }
 

@@ -71,13 +71,14 @@ void PausableBackend::tell(const Batch &batch)
 
 Error PausableBackend::notNow()
 {
-    return {ErrorCode::Refused,
-            tr("this is not now: it is not recorded, and nothing can be done there; go back to now first")};
+    return {
+        ErrorCode::Refused,
+        tr("not available while you view the past: this was not recorded, and nothing can be changed; return to live view first")};
 }
 
 QString PausableBackend::historyModeReason()
 {
-    return tr("This is not now: go back to now first");
+    return tr("Not available in the past view. Return to live view first.");
 }
 
 void PausableBackend::showPast(PastPicture then, Past *of)

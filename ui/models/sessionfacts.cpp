@@ -67,11 +67,11 @@ QString inheritor(const LockSnapshot &lock, const Contender &holder, SystemTime 
     if (rest.waiterCount() == 0 && rest.waitersKnown) {
         const bool isHeld = rest.holderCount() > 1;
         ++(isHeld ? fall.toOthers : fall.toNobody);
-        return isHeld ? u"the other holders keep it"_s : u"nobody waits: it is free then"_s;
+        return isHeld ? u"the other holders keep it"_s : u"no client waits: it becomes free"_s;
     }
     if (rest.holderCount() > 1 && std::ranges::any_of(rest.contenders, isInOrder)) {
         ++fall.toOthers;
-        return u"nobody until the other holders let go too"_s;
+        return u"none until the other holders release it too"_s;
     }
     ++fall.toWhoAsks;
     return u"whoever asks first"_s;
@@ -126,7 +126,7 @@ QString endText(const Fall &fall, const SessionSnapshot &session)
     if (fall.toWhoAsks > 0)
         parts << u"%1 to whoever asks first"_s.arg(fall.toWhoAsks);
     if (fall.toNobody > 0)
-        parts << (fall.toNobody == falling ? u"nobody waits"_s : u"for %1 nobody waits"_s.arg(fall.toNobody));
+        parts << (fall.toNobody == falling ? u"no client waits"_s : u"for %1 no client waits"_s.arg(fall.toNobody));
     if (fall.toOthers > 0)
         parts << u"%1 that others hold, too"_s.arg(fall.toOthers);
     QStringList sentences;
@@ -241,7 +241,7 @@ void LeasePulse::heard(Time expires, Time now)
 QString LeasePulse::text(Time now) const
 {
     if (m_beats.empty())
-        return u"no lease is told of it"_s;
+        return u"its lease is unknown"_s;
     if (m_beats.size() == 1)
         return u"no renewal was seen in %1"_s.arg(span(now - m_beats.front().at));
     const auto renewals = static_cast<int>(m_beats.size()) - 1;

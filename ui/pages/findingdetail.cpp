@@ -116,7 +116,7 @@ void FindingDetail::setFinding(const FindingRow &row, SystemTime now, bool canMu
     if (!row.why.isEmpty())
         m_facts->addText(tr("Seen as a lock"), harmless(row.why));
     m_facts->addText(tr("First seen"),
-                     row.isOlder ? tr("%1, at the first look; it may be older").arg(row.sinceWords(now).mid(2))
+                     row.isOlder ? tr("%1, at the initial scan; it may be older").arg(row.sinceWords(now).mid(2))
                                  : row.sinceWords(now));
     m_scroll->verticalScrollBar()->setValue(at);
 }

@@ -390,7 +390,7 @@ void FindingsPage::showNotice()
     const auto &filter = m_model.filter();
     const bool isNarrowed = filter.code || !filter.text.isEmpty() || filter.severity;
     if (m_book.all().empty())
-        m_notice->say(tr("No connection yet"), tr("What is wrong with any lock stands here, the gravest first."));
+        m_notice->say(tr("No connection yet"), tr("Findings of all locks appear here, most severe first."));
     else if (isNarrowed)
         m_notice->say(tr("No finding is in this view"),
                       tr("It is narrowed by what was chosen above, or by the find field. Of all findings, %1 are "

@@ -76,7 +76,7 @@ QWidget *GraphPage::makeStrip()
         one->setToolTip(tip);
         return one;
     };
-    m_all = button(u"All locks"_s, u"All locks"_s, u"Also those that nobody waits for, and elections"_s);
+    m_all = button(u"All locks"_s, u"All locks"_s, u"Include locks without waiters, and elections"_s);
     m_all->setProperty("look", u"chip"_s);
     m_all->setObjectName(u"graphAll"_s);
     m_all->setCheckable(true);
@@ -253,15 +253,15 @@ void GraphPage::showNotice()
     else if (!m_sight->failure.isEmpty())
         m_empty->say(u"The graph cannot be drawn"_s, m_sight->failure);
     else if (!isFirstLookOver())
-        m_empty->say(u"Looking for locks…"_s, u"The graph stands here as soon as somebody waits."_s + also);
+        m_empty->say(u"Looking for locks…"_s, u"The graph appears here as soon as a client waits."_s + also);
     else if (!m_choice.text.isEmpty())
         m_empty->say(u"Nothing here matches “%1”"_s.arg(m_choice.text.left(80)),
                      u"The find field looks into the names of locks, and of clients and their hosts."_s,
                      isOffered ? u"Look in all locks"_s : QString());
     else
         m_empty->say(
-            u"Nobody is seen waiting"_s,
-            (isOffered ? u"Of the locks here no one is seen to hold up anybody."_s : u"No lock is seen held here."_s)
+            u"No client is seen waiting"_s,
+            (isOffered ? u"No holder of these locks is seen to block a client."_s : u"No lock is seen held here."_s)
                 + also,
             isOffered ? u"Show all locks"_s : QString());
     m_stack->setCurrentWidget(m_empty);

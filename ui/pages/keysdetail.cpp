@@ -211,8 +211,8 @@ QByteArray KeyDetailView::chosenField() const
 void KeyDetailView::showGone()
 {
     const QString at = QDateTime::currentDateTime().toString(u"HH:mm:ss"_s);
-    m_head->warn(m_detail ? u"This key is gone; found missing at %1. What was last read stays below."_s.arg(at)
-                          : u"There is no such key (asked at %1)."_s.arg(at));
+    m_head->warn(m_detail ? u"This key no longer exists (read at %1). The last known data is below."_s.arg(at)
+                          : u"This key does not exist (read at %1)."_s.arg(at));
     m_head->setSummary({});
     if (m_detail)
         m_detail->row.ttl = -1ms; // nothing left to count
@@ -227,8 +227,8 @@ void KeyDetailView::updateRestLabel()
     const QString rest = KeyNode::ttlText(row.ttl, m_seen, m_now);
     QStringList parts{label(row.type, 40)};
     const bool hasTtl = row.ttl && row.ttl->count() != -1;
-    parts << (!hasTtl            ? u"no TTL: it stays until somebody deletes it"_s
-              : rest == u"due"_s ? u"its time is up, by the last look"_s
+    parts << (!hasTtl            ? u"no TTL: it remains until a client deletes it"_s
+              : rest == u"due"_s ? u"expired according to the last read"_s
                                  : u"expires in %1"_s.arg(rest));
     if (row.bytes)
         parts << u"%1 bytes of memory"_s.arg(countText(*row.bytes));

@@ -338,9 +338,9 @@ void LockDetail::showNextOwner()
         const bool inOrder =
             std::any_of(m_lock->contenders.begin(), m_lock->contenders.end(),
                         [](const Contender &c) { return c.role == Role::Waiter && c.position.has_value(); });
-        m_next->setText(!someoneWaits ? tr("next owner: nobody waits")
+        m_next->setText(!someoneWaits ? tr("next owner: none, no client waits")
                         : inOrder && m_lock->holderCount() > 1
-                            ? tr("next owner: nobody until the other holders let go too")
+                            ? tr("next owner: none until the other holders release it too")
                             : tr("next owner: whoever asks first"));
         return;
     }
@@ -383,7 +383,7 @@ void LockDetail::updateRelease()
     m_forceRelease->setText(isOwn ? tr("Release") : tr("Force-release…"));
     m_forceRelease->setEnabled(why.isEmpty());
     m_forceRelease->setToolTip(!why.isEmpty() ? why
-                               : isOwn        ? tr("Gives back what this window holds")
+                               : isOwn        ? tr("Release the lock held by this window")
                                               : tr("Shows what would be sent; sends nothing yet"));
     emit releaseChanged();
 }
@@ -401,10 +401,10 @@ QString LockDetail::releaseDisabledReason() const
     if (!m_lock)
         return noSelectionReason();
     if (m_isGone)
-        return tr("The chosen lock is gone");
+        return tr("The selected lock no longer exists");
     if (m_stale)
         return tr("Not connected: who holds it now is not known");
-    return holder().isEmpty() ? tr("Nobody holds it") : QString();
+    return holder().isEmpty() ? tr("No client holds it") : QString();
 }
 
 void LockDetail::updateFold()

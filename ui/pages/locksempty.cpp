@@ -87,7 +87,7 @@ void LocksPage::showEmptyText(const ConnectionStatus *looking, const ConnectionS
     } else if (looking) {
         const auto &progress = looking->progress;
         offer(tr("Looking for locks…"),
-              progress.total > 0 ? tr("%1: %2 of %3 looked at (%4)")
+              progress.total > 0 ? tr("%1: %2 of %3 read (%4)")
                                        .arg(label(looking->name.bytes(), 60), english.toString(progress.done),
                                             english.toString(progress.total), progress.how)
                                  : tr("%1: %2").arg(label(looking->name.bytes(), 60), progress.how));
@@ -105,8 +105,8 @@ void LocksPage::showEmptyText(const ConnectionStatus *looking, const ConnectionS
         auto text =
             isFillable
                 ? tr("The sandbox has no locks yet. Demo clients can fill it, or acquire a lock yourself.")
-                : tr("The first look is complete and found none. A lock appears here as soon as a client takes one; "
-                     "the line at the bottom says how new ones are found and what could not be seen.");
+                : tr(
+                    "The initial scan is complete and found no locks. A lock appears here as soon as a client acquires one. The status bar shows how new locks are found and what is not visible.");
         if (const auto gaps = inspect::gapsIn(m_book.coverage()); !gaps.isEmpty()) {
             title = inspect::noneFound(inspect::Question::Locks, true, m_book.coverage());
             title[0] = title[0].toUpper();

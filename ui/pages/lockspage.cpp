@@ -120,8 +120,8 @@ QWidget *LocksPage::makeChips()
     row->setSpacing(8);
     m_chips = new QButtonGroup(this);
     const std::array tips{
-        tr("Every lock of the chosen connection that the find field finds"), tr("Those that somebody waits for"),
-        tr("Those with a critical finding: something is wrong and does not mend itself"),
+        tr("Every lock of the chosen connection that the find field finds"), tr("Locks with waiters"),
+        tr("Locks with a critical finding, which does not resolve by itself"),
         tr("Those whose worst finding is a warning"), tr("Those that this window holds or waits for")};
     for (int chip = 0; chip <= static_cast<int>(LocksModel::Chip::Mine); ++chip) {
         auto *button = new QPushButton(strip);

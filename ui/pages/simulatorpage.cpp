@@ -303,10 +303,10 @@ void SimulatorPage::fillForkMenu(QMenu &menu, int contender, std::optional<int> 
         return;
     if (isFromServers()) {
         // Faults, and so forks, are for the simulated world: there the same scenario can be played.
-        auto *why = menu.addAction(tr("Real servers play no faults: fork a run of the simulated world"));
+        auto *why = menu.addAction(tr("Real servers play no faults: fork a run of the simulator"));
         why->setObjectName(u"noFaults"_s);
         why->setEnabled(false);
-        auto *instead = menu.addAction(tr("Play the same in the simulated world"));
+        auto *instead = menu.addAction(tr("Play the same scenario in the simulator"));
         instead->setObjectName(u"playSimulated"_s);
         connect(instead, &QAction::triggered, this, [this] { playAt({}); });
         return;

@@ -21,8 +21,7 @@ void SimulatorPage::retranslate()
     m_toLesson->setText(tr("‹ Back to the lesson"));
     m_empty->say(
         tr("Nothing played yet"),
-        tr("A scenario plays the real recipes in a simulated world, on virtual time, or on real servers, and shows who "
-           "waits, who is woken and what it costs."),
+        tr("A scenario plays the real recipes in the simulator, on virtual time, or on real servers. It shows who waits, who is woken and what it costs."),
         tr("Scenario…"));
 }
 

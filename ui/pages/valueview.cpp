@@ -278,7 +278,7 @@ QString ValueView::textOf(QStringList &notes) const
     }
     const auto readable = readableText(shown);
     if (readable.isEscaped)
-        notes << u"\\xHH stands for a byte that is no text"_s;
+        notes << u"\\xHH is a byte that is not text"_s;
     if (readable.isBroken)
         notes << u"long lines are broken"_s;
     return readable.text;

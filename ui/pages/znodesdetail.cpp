@@ -201,8 +201,8 @@ void ZnodeDetailView::showGone()
 {
     m_again.stop();
     const QString since = QDateTime::currentDateTime().toString(u"HH:mm:ss"_s);
-    m_head->warn(m_isRead ? u"This node is gone; found missing at %1. What was last read stays below."_s.arg(since)
-                          : u"There is no such node (asked at %1)."_s.arg(since));
+    m_head->warn(m_isRead ? u"This node no longer exists (read at %1). The last known data is below."_s.arg(since)
+                          : u"This node does not exist (read at %1)."_s.arg(since));
 }
 
 void ZnodeDetailView::changed()

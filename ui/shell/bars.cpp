@@ -79,9 +79,8 @@ TopBar::TopBar(const ConnectionBook &book, QWidget *parent)
         tr("Which connections Lockscope may write to, and how many writes it sent. A click changes it."));
     connect(m_writes, &QPushButton::clicked, this,
             [this] { emit writesMenuRequested(m_writes->mapToGlobal(QPoint(0, m_writes->height()))); });
-    m_pause->setToolTip(
-        tr("Space. Stops everything on screen, ages included; what changes meanwhile waits and is counted "
-           "below. Whatever you do is checked against the present all the same."));
+    m_pause->setToolTip(tr(
+        "Freeze the display (Space). Changes that arrive in the meantime are counted below. Actions always check the live state."));
     setPaused(false);
     auto *time = named(makeButton(tr("Time"), this, &TopBar::timeRequested), u"timeButton"_s);
     time->setToolTip(tr("Goes back in what was recorded (Ctrl+T)"));
@@ -357,7 +356,7 @@ void StatusBar::refreshRequests(const std::vector<const ConnectionStatus *> &sho
         const auto share = shareOf(status->cost);
         tips << (share ? tr("%1: %2 of the %3 requests/s that the servers count themselves, %4")
                              .arg(name, ours, rate(*status->cost.servedPerSecond), percent(*share))
-                       : tr("%1: %2 requests/s; how much the servers are asked by all is not told").arg(name, ours));
+                       : tr("%1: %2 requests/s; the servers do not report the total load").arg(name, ours));
         if (share.value_or(-1) > most) {
             most = *share;
             named = shown.size() > 1 ? label(status->name.bytes(), 20) + u": "_s : QString();

@@ -266,7 +266,7 @@ void TimeBar::showSource(const QString &file, const QString &about)
     m_file = file;
     m_rest = file.isEmpty() ? tr("Nothing can be done here.") : about;
     updateRestLabel();
-    m_banner->back().setText(file.isEmpty() ? tr("Back to now (Esc)") : tr("Close recording"));
+    m_banner->back().setText(file.isEmpty() ? tr("Return to live view (Esc)") : tr("Close recording"));
 }
 
 void TimeBar::showAbout(const QString &words)

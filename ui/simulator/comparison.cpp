@@ -85,7 +85,7 @@ bool Comparison::allows(contention::FaultKind kind) const
 QString placeName(const RunPlace &place)
 {
     switch (place.kind) {
-    case RunPlace::Kind::Simulated: return Simulator::tr("the simulated world");
+    case RunPlace::Kind::Simulated: return Simulator::tr("the simulator");
     case RunPlace::Kind::Sandbox: return Simulator::tr("the sandbox");
     case RunPlace::Kind::Connection: return label(place.connection.bytes(), 60);
     }
@@ -133,10 +133,9 @@ Result<ConnectionName> sandboxServerFor(const ConnectionBook &book, BackendKind 
     const auto found =
         std::ranges::find_if(servers, [&](const auto &server) { return backendOf(server.second) == backend; });
     if (found == servers.end())
-        return Error{
-            ErrorCode::NotConnected,
-            Simulator::tr("the sandbox has no %1 that is connected; choose another recipe, or the simulated world")
-                .arg(infoOf(backend).title)};
+        return Error{ErrorCode::NotConnected,
+                     Simulator::tr("the sandbox has no connected %1; choose another recipe or the simulator")
+                         .arg(infoOf(backend).title)};
     // Its first status may be on its way: the run itself waits until it is connected.
     const auto *status = book.find(found->first);
     if (status && status->readOnlyForGood)
@@ -166,7 +165,7 @@ Result<ConnectionName> connectionFor(const ConnectionBook &book, const RunPlace 
 std::vector<PlaceChoice> placeChoices(const ConnectionBook &book)
 {
     std::vector<PlaceChoice> all{
-        {{Kind::Simulated, {}}, Simulator::tr("Simulated world"), {}},
+        {{Kind::Simulated, {}}, Simulator::tr("Simulator"), {}},
         {{Kind::Sandbox, {}},
          book.sandbox().empty() ? Simulator::tr("Sandbox (starts private servers)") : Simulator::tr("Sandbox"),
          {}}};

@@ -141,8 +141,8 @@ QString CounterTiles::scope(const PlayedRun &run, std::size_t happened) const
     const Tally fromStart = run.wholeTallyAfter(happened);
     const bool hasDrain = std::ranges::any_of(m_kinds, &TileKind::isOfDrain);
     const QString said =
-        hasDrain ? tr("above: from the first release on · since the start: %1 requests, %2 told, %3 in vain")
-                 : tr("since the start: %1 requests, %2 told, %3 in vain");
+        hasDrain ? tr("above: from the first release on · since the start: %1 requests, %2 wake-ups, %3 wasted")
+                 : tr("since the start: %1 requests, %2 wake-ups, %3 wasted");
     return said.arg(formatCount(fromStart.requests), formatCount(fromStart.watchEvents),
                     formatCount(fromStart.wastedWakeups));
 }
@@ -374,7 +374,7 @@ const TileKind tileKinds[] = {
      [] { return CounterTiles::tr("Of watches, or messages of a publish, from the first release on"); },
      [](const PlayedRun &run, std::size_t happened, Moment) { return ofDrain(run, happened, &Tally::watchEvents); },
      true},
-    {"wastedWakeups", [] { return CounterTiles::tr("told in vain"); },
+    {"wastedWakeups", [] { return CounterTiles::tr("wasted wake-ups"); },
      [] { return CounterTiles::tr("Told, and yet not its turn"); }, &inVain, true},
     {"waitP99Ms", [] { return CounterTiles::tr("wait p99"); },
      [] { return CounterTiles::tr("99 of 100 waits so far are not longer, those that go on included"); }, &waitP99},
@@ -383,7 +383,7 @@ const TileKind tileKinds[] = {
     {"allWatchEvents", [] { return CounterTiles::tr("all told"); },
      [] { return CounterTiles::tr("Of watches, or messages of a publish, since the start"); }, &allTold},
     {"grants", [] { return CounterTiles::tr("grants"); },
-     [] { return CounterTiles::tr("How often somebody got the lock"); }, &grants},
+     [] { return CounterTiles::tr("How often a client got the lock"); }, &grants},
     {"gaveUp", [] { return CounterTiles::tr("gave up"); },
      [] { return CounterTiles::tr("Who waited, got nothing, and does not try again"); }, &gaveUp},
     {"longestOverlapMs", [] { return CounterTiles::tr("two at once"); },

@@ -61,7 +61,7 @@ void FaultChoice::offerFor(const Comparison &probe)
         const bool can = probe.allows(kind);
         check->setEnabled(can && !m_isReal);
         check->setToolTip(!can       ? tr("Cannot happen to these recipes")
-                          : m_isReal ? tr("For the simulated world: on real servers nothing is broken")
+                          : m_isReal ? tr("Simulator only: real servers play no faults")
                                      : QString());
     }
     m_planned->setEnabled(!m_isReal);

@@ -160,7 +160,7 @@ void addTakeBack(QMenu &menu, const Comparison &comparison, const QString &lane,
         return;
     menu.addSeparator();
     const QString last = plannedText(comparison.scenario.planned.back(), lane);
-    auto *undo = menu.addAction(Simulator::tr("Take back: %1").arg(last));
+    auto *undo = menu.addAction(Simulator::tr("Undo: %1").arg(last));
     undo->setObjectName(u"takeBack"_s);
     QObject::connect(undo, &QAction::triggered, &menu, std::move(chosen));
 }
@@ -187,7 +187,7 @@ void addMessageFaults(QMenu &menu, const Comparison &comparison, const PlayedRun
     const auto &message = run.event(event);
     const QString who = run.laneName(message.contender);
     const bool isRequest = message.mark == contention::Mark::Request;
-    const QString what = isRequest ? label(message.what, 40) : Simulator::tr("what it is told");
+    const QString what = isRequest ? label(message.what, 40) : Simulator::tr("its notification");
     menu.setToolTipsVisible(true);
     addMenuHeading(menu, Simulator::tr("%1: %2 at %3").arg(who, what, momentText(message.at)));
     const auto add = [&](FaultKind kind, const QString &text) {

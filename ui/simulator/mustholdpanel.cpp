@@ -35,7 +35,7 @@ std::vector<Invariant> invariants()
         {"exclusion", MustHoldPanel::tr("never two holders"),
          MustHoldPanel::tr("Never do more contenders believe that they hold it than the lock permits")},
         {"effect", MustHoldPanel::tr("no late write"),
-         MustHoldPanel::tr("Nobody writes what the lock guards after its turn is over")},
+         MustHoldPanel::tr("No client writes to the guarded resource after its turn is over")},
         {"order", MustHoldPanel::tr("first come, first served"),
          MustHoldPanel::tr("Grants follow the order of the queue, where the recipe promises it")},
         {"progress", MustHoldPanel::tr("no lost wake-up"),
@@ -61,7 +61,7 @@ QString heldText(const PlayedRun &run, const QByteArray &invariant)
     const auto &recording = run.recording();
     if (!isPromised(run, invariant))
         return invariant == "tokens"      ? MustHoldPanel::tr("not offered: it has no tokens")
-               : invariant == "exclusion" ? MustHoldPanel::tr("not offered: nobody is kept out")
+               : invariant == "exclusion" ? MustHoldPanel::tr("not offered: no client is kept out")
                                           : MustHoldPanel::tr("not promised");
     if (invariant == "progress")
         return MustHoldPanel::tr("%1 grants").arg(formatCount(recording.counters.grants));

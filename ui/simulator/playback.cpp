@@ -198,11 +198,12 @@ QString contenderSentence(const Event &event, const QString &who)
         return what.isEmpty() ? Simulator::tr("%1 gets its answer.").arg(who)
                               : Simulator::tr("%1 gets its answer: %2.").arg(who, what);
     case Mark::WatchEvent:
-        return event.isWasted ? Simulator::tr("%1 is told by a watch, in vain: it is not its turn.").arg(who)
-                              : Simulator::tr("%1 is told by its watch.").arg(who);
+        return event.isWasted ? Simulator::tr("%1 is woken by a watch, wasted: it is not its turn.").arg(who)
+                              : Simulator::tr("%1 is woken by its watch.").arg(who);
     case Mark::Message:
-        return event.isWasted ? Simulator::tr("%1 is told by a publish, in vain: somebody else was quicker.").arg(who)
-                              : Simulator::tr("%1 is told by a publish.").arg(who);
+        return event.isWasted
+                   ? Simulator::tr("%1 is woken by a publish, wasted: another client was quicker.").arg(who)
+                   : Simulator::tr("%1 is woken by a publish.").arg(who);
     case Mark::Holds:
         return event.token > 0 ? Simulator::tr("%1 holds the lock, with fencing token %2.").arg(who).arg(event.token)
                                : Simulator::tr("%1 holds the lock.").arg(who);
@@ -263,12 +264,12 @@ QString handOverSentence(const PlayedRun &run, std::size_t happened)
     const QString who = event.contender < 0 ? Simulator::tr("the server") : run.laneName(event.contender);
     QString sentence = letGo(event, who);
     if (told == 1)
-        sentence +=
-            inVain == 0 ? Simulator::tr("; one is told, and only that one") : Simulator::tr("; one is told, in vain");
+        sentence += inVain == 0 ? Simulator::tr("; one is woken, and only that one")
+                                : Simulator::tr("; one is woken, wasted");
     else if (told > 1 && inVain > 0)
-        sentence += Simulator::tr("; %1 are told, %2 of them in vain").arg(formatCount(told), formatCount(inVain));
+        sentence += Simulator::tr("; %1 are woken, %2 of them wasted").arg(formatCount(told), formatCount(inVain));
     else if (told > 1)
-        sentence += Simulator::tr("; %1 are told").arg(formatCount(told));
+        sentence += Simulator::tr("; %1 are woken").arg(formatCount(told));
     const int holder = run.holderAfter(happened);
     if (holder != contention::nobody && run.holderAfter(release + 1) != holder)
         sentence += Simulator::tr("; %1 holds now").arg(run.laneName(holder));
@@ -291,10 +292,10 @@ QString sumOf(const contention::Recording &recording)
 {
     const auto &total = recording.counters;
     if (!recording.hasDrain())
-        return Simulator::tr("%1 requests, and nobody released").arg(formatCount(total.allRequests));
+        return Simulator::tr("%1 requests, and no release").arg(formatCount(total.allRequests));
     const QString inVain = total.wastedWakeups == 0
-                               ? Simulator::tr("no wake-up in vain")
-                               : Simulator::tr("%1 wake-ups in vain").arg(formatCount(total.wastedWakeups));
+                               ? Simulator::tr("no wasted wake-up")
+                               : Simulator::tr("%1 wasted wake-ups").arg(formatCount(total.wastedWakeups));
     return Simulator::tr("%1 requests and %2").arg(formatCount(total.requests), inVain);
 }
 

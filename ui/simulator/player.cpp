@@ -129,7 +129,7 @@ QString Player::serverText(const RealRunOptions &options, const RealRunProgress 
     if (progress.stage == Stage::Connecting)
         return tr("Opening %1 sessions on %2 for %3").arg(formatCount(progress.sessions), where, recipe);
     if (progress.stage == Stage::Tidying)
-        return tr("Taking away from %1 what the run made").arg(where);
+        return tr("Deleting from %1 what the run created").arg(where);
     return tr("Playing %1 on %2: %3 of %4 grants, %5")
         .arg(recipe, where, formatCount(progress.grants), formatCount(progress.grantsExpected),
              momentText(progress.at));
@@ -149,7 +149,7 @@ void Player::cancel()
     if (std::exchange(m_awaitsSandbox, false)) {
         end();
     } else if (m_servers.isBusy()) {
-        m_text->setText(tr("Ending the run: what it made is taken away"));
+        m_text->setText(tr("Ending the run and deleting what it created"));
         m_servers.cancel();
     } else {
         m_runner.cancel();

@@ -28,7 +28,7 @@ WakeUps wakeUpsOf(const contention::Recording &recording)
     if (counters.watchEvents == 0) {
         const bool isQueuedThere = recipes::recipeOf(recording.scenario.recipe).wakeUp == recipes::WakeUp::Answer;
         return {isQueuedThere ? RunPanel::tr("the answer comes when it is its turn")
-                              : RunPanel::tr("nobody is told: it asks again"),
+                              : RunPanel::tr("no client is woken: it asks again"),
                 false};
     }
     const double each = static_cast<double>(counters.watchEvents) / static_cast<double>(counters.grants - 1);

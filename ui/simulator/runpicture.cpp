@@ -90,7 +90,7 @@ void paintHead(QPainter &painter, const RunPicture &one, double height, const To
     painter.drawText(QRectF(0, 12, runWidth, 20), Qt::AlignRight | Qt::AlignVCenter, lanesText(one, height));
     painter.drawText(
         QPointF(8, 48),
-        Simulator::tr("%1 · %2 · contenders: %3 · requests: %4 · watch events: %5 · in vain: %6 · wait p99 %7")
+        Simulator::tr("%1 · %2 · contenders: %3 · requests: %4 · watch events: %5 · wasted: %6 · wait p99 %7")
             .arg(label(recording.scenario.recipe, 40),
                  recording.world == "sim" ? Simulator::tr("simulated, seed %1").arg(recording.scenario.seed)
                                           : Simulator::tr("played on %1").arg(label(recording.world, 40)),

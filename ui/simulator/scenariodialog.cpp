@@ -182,7 +182,7 @@ void ScenarioDialog::makeNumberFields()
     m_wait->setPlaceholderText(tr("without limit"));
     m_seed = makeLine("seed");
     m_tries = makeSpin("tries", 1, 1'000, 1);
-    m_tries->setToolTip(tr("Acquires in a row, each of them waiting so long and queueing anew"));
+    m_tries->setToolTip(tr("Consecutive acquires, each waiting this long and queueing again"));
     m_acquires = makeSpin("acquires", 1, 10, 1);
     m_acquires->setToolTip(
         tr("How often each takes the lock, one inside the other: who is reentrant has it at once"));

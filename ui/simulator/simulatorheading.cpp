@@ -101,8 +101,8 @@ HeadingChip placeChip(const Comparison &comparison, const std::vector<PlayedRunP
     const QString played = isSandbox ? Simulator::tr("played on %1 of the sandbox").arg(names)
                                      : Simulator::tr("played on %1").arg(names);
     // Both only where recordings of both were opened.
-    chip.text = !chip.isReal  ? Simulator::tr("simulated world")
-                : isSimulated ? Simulator::tr("simulated world, and %1").arg(played)
+    chip.text = !chip.isReal  ? Simulator::tr("simulator")
+                : isSimulated ? Simulator::tr("simulator and %1").arg(played)
                               : played;
     return chip;
 }

@@ -140,10 +140,8 @@ void TimelineView::say()
         if (m_lanes.leftOut > 0)
             words += tr(" · without %1 earlier contenders").arg(m_lanes.leftOut);
         m_scope->setText(words);
-        m_scope->setToolTip(
-            tr("What was seen, and recorded: what came and went between two looks is not there. A gap is "
-               "when nobody held it although somebody waited; one look that saw the end and the next "
-               "holder counts as 0."));
+        m_scope->setToolTip(tr(
+            "Shows what was observed. Changes between two reads are missing. A gap is a time when no client held the lock although a client was waiting; a hand-off seen in one read counts as a gap of 0."));
     }
     m_event->setText(eventText());
 }

@@ -174,14 +174,14 @@ QString captionOf(const LockSnapshot &lock, const Herd &herd)
     const bool hasWaiters = std::any_of(lock.contenders.begin(), lock.contenders.end(),
                                         [](const Contender &c) { return c.role == Role::Waiter; });
     if (lock.contenders.empty())
-        return u"Free: nobody holds this lock and nobody waits."_s;
+        return u"Free: no client holds this lock or waits for it."_s;
     const auto wakeUp = recipes::recipeOf(lock.recipe).wakeUp;
     if (wakeUp == recipes::WakeUp::Message)
         return u"Waiters sleep on a channel: a release deletes and publishes, or they sleep on."_s;
     if (!lock.waitersKnown)
         return u"No server knows who waits: clients of this recipe ask again and again."_s;
     if (!hasWaiters)
-        return u"Nobody waits. A release wakes nobody."_s;
+        return u"No client waits. A release wakes no client."_s;
     if (wakeUp == recipes::WakeUp::Answer)
         return u"Queue: an arrow points at who is ahead of a waiter. The server itself lets the next one in."_s;
     if (!hasWatches)

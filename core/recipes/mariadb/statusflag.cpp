@@ -111,7 +111,7 @@ Task<Result<FlagLock::Seen>> FlagLock::look(Deadline deadline)
     auto reading = m_session->execute(select, deadline);
     CO_TRY(const auto &row, co_await reading);
     if (row.rows.empty())
-        co_return Error{ErrorCode::NoRow, u"the row does not exist, so there is no flag to set"_s};
+        co_return Error{ErrorCode::NoRow, u"the row does not exist, so no flag can be set"_s};
     const auto status = row.cell(0, "status").value_or(QByteArray());
     bool isNumber = false;
     const auto version = row.cell(0, "version").value_or(QByteArray()).toLongLong(&isNumber);
