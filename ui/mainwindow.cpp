@@ -213,7 +213,7 @@ void MainWindow::addActions()
     m_presentation->addAction(*m_actions);
     m_actions->add(u"settings"_s, tr("Settings…"), {u"Ctrl+,"_s}, [this] { m_dialogs->openSettings(); });
     m_actions->add(u"connect"_s, tr("Connect…"), {}, [this] { m_dialogs->openConnect(); });
-    m_actions->add(u"guarantees"_s, tr("What each recipe promises"), {}, [this] { m_dialogs->openGuarantees(); });
+    m_actions->add(u"guarantees"_s, tr("Guarantees"), {}, [this] { m_dialogs->openGuarantees(); });
     m_actions->add(u"findings-help"_s, tr("What each finding means"), {}, [this] { m_dialogs->openFindingsHelp(); });
 }
 

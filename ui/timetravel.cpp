@@ -108,12 +108,12 @@ void TimeTravel::listen()
         if (past->leftBehind().empty())
             return;
         m_openLeft->setEnabled(true);
-        emit said(tr("A run that did not end by itself left what it recorded until %1; the command “%2” shows it")
+        emit said(tr("The previous session did not exit cleanly. Its recording up to %1 can be opened with “%2”")
                       .arg(fileTime(newestOf(past->leftBehind()).last), m_openLeft->text()));
     };
     connect(past, &Past::failed, this, notifyFailure);
     connect(past, &Past::resumed, this,
-            [this] { emit said(tr("Recorded again; what came meanwhile is missing in the recording")); });
+            [this] { emit said(tr("Recording resumed. Changes since it stopped are missing")); });
     connect(past, &Past::foundLeft, this, notifyLeft);
     notifyFailure();
     notifyLeft();

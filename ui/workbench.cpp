@@ -106,7 +106,7 @@ void Workbench::refuse()
     const auto noLock = m_locks.detail().noSelectionReason();
     m_actions.setRefused({u"to-graph"_s, u"save-note"_s}, noLock);
     m_actions.setRefused({u"to-session"_s, u"detach"_s},
-                         isOnOther ? tr("That is of the lock chosen on the page of locks") : noLock);
+                         isOnOther ? tr("Select a lock on the Locks page first") : noLock);
     const auto onOther = isOnOther ? tr("A lock is released on the page of locks") : QString();
     m_actions.setRefused({u"force-release"_s},
                          onOther.isEmpty() ? m_locks.detail().releaseDisabledReason() : onOther);

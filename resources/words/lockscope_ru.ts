@@ -1186,7 +1186,7 @@
         <translation>99 из 100 ожиданий пока не дольше; те, что ещё идут, тоже считаются</translation>
     </message>
     <message>
-        <source>Bytes over all wires. A wait is counted from a contender&apos;s first try until it has the lock, or gives up for good. Fairness: of all pairs of which one waited when the other came, how often the later one was not served first. A queue has 1.</source>
+        <source>Bytes: total network traffic. Wait: from a contender&apos;s first attempt until it gets the lock or gives up. Fairness: share of overlapping waits that were served in arrival order; 1 for a queue.</source>
         <translation>Байты по всем каналам. Ожидание считается от первой попытки участника до получения блокировки или до окончательного отказа. Справедливость: среди всех пар, где один уже ждал, когда пришёл другой, доля тех, где пришедшего позже не обслужили первым. У очереди она равна 1.</translation>
     </message>
     <message>
@@ -1555,7 +1555,7 @@
         <translation>Что обещано?</translation>
     </message>
     <message>
-        <source>What each recipe keeps under each fault, and why not (H)</source>
+        <source>Show the guarantees by recipe and fault (H)</source>
         <translation>Что каждый рецепт сохраняет при каждом сбое и почему нет (H)</translation>
     </message>
     <message>
@@ -2093,7 +2093,7 @@
         <translation>выбрать участника; сбой для него или его сообщения у курсора</translation>
     </message>
     <message>
-        <source>what holds, and what may break</source>
+        <source>guarantees</source>
         <translation>что обещано и что может нарушиться</translation>
     </message>
 </context>

@@ -1184,7 +1184,7 @@
         <translation>到目前为止，100 次等待中有 99 次不超过此值；仍在等待的也算在内</translation>
     </message>
     <message>
-        <source>Bytes over all wires. A wait is counted from a contender&apos;s first try until it has the lock, or gives up for good. Fairness: of all pairs of which one waited when the other came, how often the later one was not served first. A queue has 1.</source>
+        <source>Bytes: total network traffic. Wait: from a contender&apos;s first attempt until it gets the lock or gives up. Fairness: share of overlapping waits that were served in arrival order; 1 for a queue.</source>
         <translation>所有链路上的字节数。等待从竞争者第一次尝试算起，到得到锁或彻底放弃为止。公平度：在一方到来时另一方已在等待的所有配对中，后来者没有先得到服务的比例。队列为 1。</translation>
     </message>
     <message>
@@ -1553,7 +1553,7 @@
         <translation>什么应当成立？</translation>
     </message>
     <message>
-        <source>What each recipe keeps under each fault, and why not (H)</source>
+        <source>Show the guarantees by recipe and fault (H)</source>
         <translation>每种锁算法在每种故障下保证什么，不保证的原因何在（H）</translation>
     </message>
     <message>
@@ -2091,7 +2091,7 @@
         <translation>选择竞争者；在光标处给它或它的消息加故障</translation>
     </message>
     <message>
-        <source>what holds, and what may break</source>
+        <source>guarantees</source>
         <translation>哪些成立，哪些会被破坏</translation>
     </message>
 </context>

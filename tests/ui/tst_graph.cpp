@@ -355,7 +355,7 @@ private slots:
     {
         tell(aDeadlock(true));
         QTRY_VERIFY(part<QLabel>("graphSentence")->text().startsWith(u"2 clients block each other: app-1"_s));
-        QVERIFY(part<QLabel>("graphMore")->text().startsWith(u"Least is lost by ending app-"_s));
+        QVERIFY(part<QLabel>("graphMore")->text().startsWith(u"Suggested victim: app-"_s));
         QVERIFY(part<QLabel>("graphUnseen")->isHidden());
         m_backend->tell({.coverage = {{ConnectionName("zk"),
                                        {{ConnectionName("zk"), false, u"watches: 1 of 3 members answered"_s}}}}});

@@ -174,7 +174,7 @@ private slots:
         QVERIFY(QTest::qWaitForWindowExposed(&window));
         window.actions().find(u"help"_s)->trigger();
         window.findChild<QPushButton *>(u"openPromises"_s)->click();
-        auto *all = window.findChild<GuaranteesDialog *>(u"promisesDialog"_s);
+        auto *all = window.findChild<GuaranteesDialog *>(u"guaranteesDialog"_s);
         QVERIFY(all);
         QVERIFY(shownRows(all->table()).size() > 20);
         delete all;
@@ -191,7 +191,7 @@ private slots:
         page.show();
         QVERIFY(QTest::qWaitFor([&] { return page.isSettled(); }, 30'000));
         page.findChild<QPushButton *>(u"promisesButton"_s)->click();
-        const auto *own = page.findChild<GuaranteesDialog *>(u"promisesDialog"_s);
+        const auto *own = page.findChild<GuaranteesDialog *>(u"guaranteesDialog"_s);
         QVERIFY(own);
         QCOMPARE(shownRows(own->table()), (QStringList{u"zk-herd-mutex"_s, u"zk-mutex"_s}));
     }

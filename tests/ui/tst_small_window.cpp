@@ -353,7 +353,7 @@ private slots:
     {
         tell("zk");
         const auto sentence =
-            u"A run that did not end by itself left what it recorded until 12:41:07; “Open what was left” shows it"_s;
+            u"The previous session did not exit cleanly. Its recording up to 12:41:07 can be opened with “Open what was left”"_s;
         auto *bar = m_window->findChild<ui::StatusBar *>();
         bar->notify(sentence);
         QCOMPARE(part<QLabel>("notice")->text(), sentence);

@@ -161,7 +161,7 @@ private slots:
         QCOMPARE(timeline->lanes().lanes.size(), 3U);
         picture(u"during-timeline"_s);
         const auto *bar = m_window->findChild<ui::TimeBar *>();
-        QVERIFY(bar->bannerText().startsWith(u"NOT NOW: "_s));
+        QVERIFY(bar->bannerText().startsWith(u"Viewing the past: "_s));
         m_window->openForceRelease();
         QVERIFY(m_window->findChildren<QDialog *>().isEmpty());
         goTo(after);

@@ -158,7 +158,7 @@ private slots:
         for (const auto &id : ids)
             QVERIFY2(m_window->actions().find(id)->isEnabled(), qPrintable(id));
         m_window->showPage(u"sessions"_s);
-        sayWhy(u"That is of the lock chosen on the page of locks"_s, 2);
+        sayWhy(u"Select a lock on the Locks page first"_s, 2);
         QVERIFY(m_window->actions().find(u"to-graph"_s)->isEnabled());
     }
 
@@ -220,9 +220,9 @@ private slots:
         QVERIFY(hint->isVisible());
         QCoreApplication::processEvents();
         QCOMPARE(place(), before); // what says so moves nothing either
-        QCOMPARE(hint->text(), u"↕ 1 row wants to move"_s);
+        QCOMPARE(hint->text(), u"↕ 1 row to re-sort"_s);
         m_backend->notifyLocks({lockOf("/locks/quite-new", 0, ChangeKind::Added)});
-        QCOMPARE(hint->text(), u"↕ 2 rows want to move, 1 new"_s);
+        QCOMPARE(hint->text(), u"↕ 2 rows to re-sort, 1 new"_s);
         hint->click();
         QCOMPARE(page().model().rowOf(zkName("/locks/orders-2")), 0);
         QVERIFY(!hint->isVisible());

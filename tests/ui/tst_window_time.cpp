@@ -185,9 +185,9 @@ private slots:
         QCOMPARE(contenders("/locks/orders"), 3);
         QVERIFY(lock("/locks/then"));
         QVERIFY(!lock("/locks/now"));
-        QVERIFY2(bar().bannerText().startsWith(u"NOT NOW: "_s) && bar().bannerText().contains(u"5 m 0"_s),
+        QVERIFY2(bar().bannerText().startsWith(u"Viewing the past: "_s) && bar().bannerText().contains(u"5 m 0"_s),
                  qPrintable(bar().bannerText()));
-        QVERIFY(m_window->findChild<QLabel *>(u"asOf"_s)->text().contains(u"NOT NOW"_s));
+        QVERIFY(m_window->findChild<QLabel *>(u"asOf"_s)->text().contains(u"PAST"_s));
         press(Qt::Key_Left, Qt::ControlModifier | Qt::ShiftModifier);
         QTRY_COMPARE(contenders("/locks/orders"), 1);
         press(Qt::Key_Left, Qt::ControlModifier | Qt::ShiftModifier); // before it begins: its beginning
@@ -252,7 +252,7 @@ private slots:
         QCOMPARE(page().currentLock(), timeLock("/locks/orders"));
         const auto *status = m_window->connections().find(timeZk);
         QVERIFY(status && !status->readOnly && status->state == ConnectionStatus::State::Connected);
-        QVERIFY(!m_window->findChild<QLabel *>(u"asOf"_s)->text().contains(u"NOT NOW"_s));
+        QVERIFY(!m_window->findChild<QLabel *>(u"asOf"_s)->text().contains(u"PAST"_s));
     }
 
     void nothingIsDoneThere()
@@ -433,7 +433,7 @@ private slots:
         QTRY_VERIFY(notice->isVisible() && notice->toolTip().contains(u"disk full"_s));
         notice->hide();
         m_past->recorderResumed(); // a disk has room again
-        QTRY_VERIFY(notice->isVisible() && notice->text().startsWith(u"Recorded again"_s));
+        QTRY_VERIFY(notice->isVisible() && notice->text().startsWith(u"Recording resumed"_s));
     }
 
     void theRecordersContentIsSaved()

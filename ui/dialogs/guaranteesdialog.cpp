@@ -57,8 +57,8 @@ bool anyBelow(int count, Has has)
 GuaranteesDialog::GuaranteesDialog(const std::vector<QByteArray> &recipes, QWidget *parent)
     : QDialog(parent), m_model(new GuaranteesModel(this)), m_table(new QTableView(this))
 {
-    setWindowTitle(tr("What holds, and what may break"));
-    setObjectName(u"promisesDialog"_s);
+    setWindowTitle(tr("Guarantees"));
+    setObjectName(u"guaranteesDialog"_s);
     makeTable();
     m_nothing = makeLabel(tr("No recipe, no fault and no reason has this text."), u"muted"_s, this);
     m_nothing->hide();

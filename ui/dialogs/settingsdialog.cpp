@@ -263,10 +263,9 @@ LabelsForm::LabelsForm(QString file, QWidget *parent)
     m_table->horizontalHeaderItem(Pattern)->setToolTip(
         tr("A shell's pattern: 10.0.3.7:*, app-9, billing*; the first row that fits a client counts"));
     m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
-    layOut(tr("Clients of the same name on several servers are one client in the graph and in deadlocks: you say so, "
-              "and so does the graph. Where a pattern fits several of one server they stay apart, and only wear the "
-              "name."),
-           {m_add, m_remove});
+    layOut(
+        tr("Clients with the same label on different servers are treated as one client in the graph and in deadlock detection. If a pattern matches several clients on one server, they stay separate and only show the label."),
+        {m_add, m_remove});
     for (const auto &label : savedClientLabels(m_file))
         addRow({QString::fromUtf8(label.pattern), label.name});
     begin();

@@ -35,10 +35,9 @@ ThresholdsForm::ThresholdsForm(QString file, QWidget *parent)
     m_table->horizontalHeader()->setSectionResizeMode(Pattern, QHeaderView::Stretch);
     m_table->setWordWrap(false); // or a pattern is cut at its first hyphen
     m_table->setTextElideMode(Qt::ElideMiddle);
-    layOut(tr("The first pattern that fits counts; an empty cell takes what the next one says, and after the last "
-              "what stands for every lock. An election, and a lock held no more than twice as long as before, never "
-              "warns for its age."),
-           {m_add, m_remove, m_up, m_down});
+    layOut(
+        tr("The first matching pattern applies. An empty cell uses the value of the next matching row, then the default. Elections, and locks held at most twice as long as before, never cause a warning."),
+        {m_add, m_remove, m_up, m_down});
     const auto read = readThresholds(m_file);
     m_isBroken = !read;
     show(read ? *read : ThresholdRules());

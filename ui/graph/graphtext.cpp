@@ -129,7 +129,7 @@ GraphHeading ofCycles(const GraphFacts &facts, qsizetype blockers)
     GraphHeading heading{
         {PillShape::Cross, Tone::Critical, u"deadlock"_s}, cycleSentence(facts, first), {}, first.victim};
     const auto &victim = facts.graph.clients[static_cast<std::size_t>(first.victim)];
-    QStringList more{u"Least is lost by ending %1: %2"_s.arg(nameOf(victim), first.victimBecause)};
+    QStringList more{u"Suggested victim: %1 (%2)"_s.arg(nameOf(victim), first.victimBecause)};
     more << (first.ends ? u"it ends when %1"_s.arg(*first.ends) : u"nothing that is known ends it by itself"_s);
     if (cycles.size() > 1)
         more << (cycles.size() == 2 ? u"1 more deadlock"_s : u"%1 more deadlocks"_s.arg(cycles.size() - 1));

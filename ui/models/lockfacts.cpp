@@ -30,8 +30,8 @@ constexpr std::size_t ofFindings = 6;
 constexpr std::array<NamedState, ofFindings + 3> namedStates{{
     {PillShape::Cross, u"deadlock", FindingCode::Deadlock},
     {PillShape::Cross, u"no quorum", FindingCode::NoQuorum},
-    {PillShape::Cross, u"immortal", FindingCode::NoTtl},
-    {PillShape::Cross, u"immortal", FindingCode::PersistentNode},
+    {PillShape::Cross, u"no expiry", FindingCode::NoTtl},
+    {PillShape::Cross, u"no expiry", FindingCode::PersistentNode},
     {PillShape::Cross, u"expired", FindingCode::ExpiredValue},
     {PillShape::Bars, u"disconnected", FindingCode::HolderDisconnected},
     {PillShape::Quarter, u"contended"},

@@ -76,7 +76,7 @@ RowsModel<LockRow *>::Columns lockColumns(const std::function<SystemTime(const L
         {.title = u"State"_s,
          .text = [](const LockRow &row) { return row.gone ? u"gone"_s : row.facts.pill().word; },
          .help =
-             u"The worst that is known of it: immortal, disconnected, no quorum …; else contended, held or free"_s},
+             u"Most severe known state: no expiry, disconnected, no quorum …; otherwise contended, held or free"_s},
         {.title = u"Lock"_s,
          .text = [](const LockRow &row) { return label(row.snapshot.lock.name, 400); },
          .help = u"The name on the server"_s,
@@ -86,8 +86,7 @@ RowsModel<LockRow *>::Columns lockColumns(const std::function<SystemTime(const L
          .help = u"Which algorithm, by what its clients left there; the detail says why"_s},
         {.title = u"Holder"_s,
          .text = [](const LockRow &row) { return row.facts.holder; },
-         .help =
-             u"Who holds it: what you or the client itself call it and its address, else what it wrote, else its id"_s,
+         .help = u"Holder: label or client name with address, or the data it wrote, or its ID"_s,
          .values = {{WholeTextRole, [](const LockRow &row) { return withWholeId(row.facts.holder, row.snapshot); }}}},
         {.title = u"Waiting"_s,
          .text = [](const LockRow &row) { return waitingText(row.snapshot); },

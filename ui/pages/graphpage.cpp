@@ -202,8 +202,7 @@ QString GraphPage::unseen() const
     }
     const int waiters = m_sight->unseenWaiters;
     if (waiters > 0)
-        gaps << (waiters == 1 ? u"of 1 lock no server says who waits"_s
-                              : u"of %1 locks no server says who waits"_s.arg(waiters));
+        gaps << (waiters == 1 ? u"waiters unknown for 1 lock"_s : u"waiters unknown for %1 locks"_s.arg(waiters));
     if (gaps.size() > mostUnseen)
         gaps = gaps.mid(0, mostUnseen) + QStringList(u"%1 more gaps"_s.arg(gaps.size() - mostUnseen));
     return gaps.isEmpty() ? QString() : u"Not all was seen: "_s + gaps.join(u" · "_s);

@@ -240,7 +240,7 @@ void LocksPage::holdOrder()
 void LocksPage::showWaiting()
 {
     const auto waiting = m_model.waiting();
-    QString text = waiting.rows == 1 ? tr("↕ 1 row wants to move") : tr("↕ %1 rows want to move").arg(waiting.rows);
+    QString text = waiting.rows == 1 ? tr("↕ 1 row to re-sort") : tr("↕ %1 rows to re-sort").arg(waiting.rows);
     if (waiting.fresh == waiting.rows) // which are counted above and not in the list
         text = waiting.rows == 1 ? tr("↕ 1 new row waits") : tr("↕ %1 new rows wait").arg(waiting.rows);
     else if (waiting.fresh > 0)

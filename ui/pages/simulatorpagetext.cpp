@@ -65,7 +65,7 @@ KeyHints SimulatorPage::keys() const
             {u"+ −"_s, tr("faster, slower")},
             {u"F"_s, tr("fork at the cursor")},
             {u"↑ ↓ Enter"_s, tr("choose a contender; a fault for it, or for its message, at the cursor")},
-            {u"H"_s, tr("what holds, and what may break")}};
+            {u"H"_s, tr("guarantees")}};
 }
 
 QString SimulatorPage::sentence() const

@@ -83,7 +83,7 @@ TopBar::TopBar(const ConnectionBook &book, QWidget *parent)
         "Freeze the display (Space). Changes that arrive in the meantime are counted below. Actions always check the live state."));
     setPaused(false);
     auto *time = named(makeButton(tr("Time"), this, &TopBar::timeRequested), u"timeButton"_s);
-    time->setToolTip(tr("Goes back in what was recorded (Ctrl+T)"));
+    time->setToolTip(tr("View recorded history (Ctrl+T)"));
     auto *help = makeButton(u"?"_s, this, &TopBar::helpRequested);
     help->setAccessibleName(tr("Keys"));
     help->setToolTip(tr("Keys (?)"));
@@ -325,7 +325,7 @@ void StatusBar::refresh()
         m_asOf->setText(tr("paused at %1 · %2").arg(clockTime(*m_pausedAt), held));
     }
     if (m_past)
-        m_asOf->setText(tr("◆ NOT NOW: %1").arg(clockTime(*m_past)));
+        m_asOf->setText(tr("◆ PAST: %1").arg(clockTime(*m_past)));
     setTone(*m_asOf, stale ? u"critical"_s : m_pausedAt || m_past ? u"warning"_s : QString());
     const bool budgeted = sum.watchBudgetBytes > 0;
     m_watches->setVisible(budgeted || sum.watches > 0);

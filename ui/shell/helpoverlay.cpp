@@ -92,11 +92,11 @@ void HelpOverlay::fill()
          << std::pair(u"F5"_s, tr("read what is on screen again"))
          << std::pair(u"M U S"_s, tr("in the findings: mute, unmute, go to the session"))
          << std::pair(u"Ctrl+,"_s, tr("settings")) << std::pair(u"+ − 0"_s, tr("zoom the watch chain"))
-         << m_keysOfPages() << std::pair(u"H"_s, tr("here: what holds, and what may break"))
+         << m_keysOfPages() << std::pair(u"H"_s, tr("here: Guarantees"))
          << std::pair(u"F"_s, tr("here: what findings mean, and what to do"))
          << std::pair(u"?"_s, tr("this; while presenting, a line of the page's keys"));
     const int row = addKeys(*grid, keys);
-    auto *guarantees = named(makeButton(tr("What holds, and what may break: every recipe, every fault…"), card, this,
+    auto *guarantees = named(makeButton(tr("Guarantees of every recipe under every fault…"), card, this,
                                         [this] { leaveFor(&HelpOverlay::guaranteesRequested); }),
                              u"openPromises"_s);
     grid->addWidget(guarantees, row, 0, 1, 4, Qt::AlignLeft);

@@ -257,8 +257,8 @@ void TimeBar::showMoment(std::optional<Moment> at, const QString &howFar)
         return;
     const auto time = timeOfDay(*at);
     const bool isToday = time.date() == QDate::currentDate();
-    m_banner->words().setText(
-        tr("NOT NOW: %1, %2").arg(time.toString(isToday ? u"HH:mm:ss"_s : u"yyyy-MM-dd HH:mm:ss"_s), howFar));
+    m_banner->words().setText(tr("Viewing the past: %1, %2")
+                                  .arg(time.toString(isToday ? u"HH:mm:ss"_s : u"yyyy-MM-dd HH:mm:ss"_s), howFar));
 }
 
 void TimeBar::showSource(const QString &file, const QString &about)

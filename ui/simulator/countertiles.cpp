@@ -81,9 +81,7 @@ void CounterTiles::retranslate()
         m_figures[i]->setAccessibleName(m_kinds[i]->title());
     }
     m_whole->setToolTip(tr(
-        "Bytes over all wires. A wait is counted from a contender's first try until it has the lock, or gives up for "
-        "good. Fairness: of all pairs of which one waited when the other came, how often the later one was not served "
-        "first. A queue has 1."));
+        "Bytes: total network traffic. Wait: from a contender's first attempt until it gets the lock or gives up. Fairness: share of overlapping waits that were served in arrival order; 1 for a queue."));
 }
 
 void CounterTiles::place(int columns)

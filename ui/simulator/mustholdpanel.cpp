@@ -88,7 +88,7 @@ void MustHoldPanel::retranslate()
 {
     m_title->setText(tr("Must hold"));
     m_guarantees->setText(tr("What should hold?"));
-    m_guarantees->setToolTip(tr("What each recipe keeps under each fault, and why not (H)"));
+    m_guarantees->setToolTip(tr("Show the guarantees by recipe and fault (H)"));
 }
 
 void MustHoldPanel::setRuns(const std::vector<PlayedRunPtr> &runs)

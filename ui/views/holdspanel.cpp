@@ -87,7 +87,7 @@ public:
             break;
         case State::Released: m_text->setText(tr("%1 was released%2").arg(lock, because)); break;
         case State::Lost:
-            m_text->setText(tr("%1 is not yours any more%2. Stop whatever relied on it.").arg(lock, because));
+            m_text->setText(tr("You no longer hold %1%2. Stop all work that depends on it.").arg(lock, because));
             break;
         case State::Failed: m_text->setText(tr("%1 was not acquired%2").arg(lock, because)); break;
         }

@@ -177,7 +177,7 @@ QString captionOf(const LockSnapshot &lock, const Herd &herd)
         return u"Free: no client holds this lock or waits for it."_s;
     const auto wakeUp = recipes::recipeOf(lock.recipe).wakeUp;
     if (wakeUp == recipes::WakeUp::Message)
-        return u"Waiters sleep on a channel: a release deletes and publishes, or they sleep on."_s;
+        return u"Waiters block on a channel. A release must also publish a message; otherwise they keep waiting."_s;
     if (!lock.waitersKnown)
         return u"No server knows who waits: clients of this recipe ask again and again."_s;
     if (!hasWaiters)
