@@ -41,7 +41,7 @@ private slots:
         row("nearly right, with value", {u"--conect=zk://h"_s}, u"did you mean --connect?"_s);
         row("single dash", {u"-x"_s}, u"unknown option -x"_s);
         row("value missing", {u"--hold"_s}, u"--hold requires a value: --hold D"_s);
-        row("value missing before --", {u"--hold"_s, u"--"_s}, u"--hold wants a value"_s);
+        row("value missing before --", {u"--hold"_s, u"--"_s}, u"--hold requires a value"_s);
         row("switch with value", {u"--all=yes"_s}, u"--all takes no value"_s);
         row("given twice", {u"--hold"_s, u"1s"_s, u"--hold=2s"_s}, u"--hold is given twice"_s);
         row("no uri", {u"--connect"_s, u"nonsense"_s}, u"not of the form [NAME=]SCHEME:"_s);

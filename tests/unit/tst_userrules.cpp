@@ -447,7 +447,7 @@ value = ".*"
             return textsOf(readRuleFile("{\"version\": 1" + rest + "}", u"f"_s)).join(u'\n');
         };
         QCOMPARE(said({}), u"f: rules: must be an array of at most 200 rules"_s);
-        QCOMPARE(said(", \"tokens\": []"), u"f:1: tokens: must be an array of tokens, 200 at most"_s);
+        QCOMPARE(said(", \"tokens\": []"), u"f:1: tokens: must be an array of at most 200 tokens"_s);
         QCOMPARE(said(R"(, "tokens": [{"value": "x"}])"),
                  u"f:1: tokens[0].why: must describe the value, in at most 160 characters"_s);
         QCOMPARE(
