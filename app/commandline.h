@@ -15,7 +15,7 @@
 
 namespace lockscope::app {
 
-// docs/command-line.md, "Exit status".
+// docs/commands.md, "Exit status".
 enum class Exit { Done = 0, Failed = 1, BadUsage = 2, NoConnection = 3, Refused = 4, TimedOut = 5 };
 [[nodiscard]] Exit exitFor(ErrorCode code);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line of the window: the shared options and those that only a window has. See docs/command-line.md.
+// The command line of the window: the shared options and those that only a window has. See docs/commands.md.
 #pragma once
 
 #include "app/commandline.h"

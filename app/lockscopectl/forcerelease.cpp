@@ -36,7 +36,7 @@ QStringList waysOf(const ForceReleasePlan &plan)
     return words;
 }
 
-// The answer in JSON (docs/command-line.md); `outcome` says in words what came of it.
+// The answer in JSON (docs/json.md); `outcome` says in words what came of it.
 QJsonObject answer(CommandContext &context, const QString &lock, const QByteArray &holder,
                    const std::optional<ForceReleasePlan> &plan)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// "[NAME=]URI", the --connect of both programs, read into a value. See docs/command-line.md.
+// "[NAME=]URI", the --connect of both programs, read into a value. See docs/connections.md.
 #pragma once
 
 #include "core/base/backendkind.h"

@@ -10,7 +10,7 @@
 
 namespace lockscope {
 
-// The form of docs/command-line.md, "Text and durations": UTF-8, with control characters and bytes that are not
+// The form of docs/names-and-ids.md, "Text and durations": UTF-8, with control characters and bytes that are not
 // UTF-8 as \xHH and a backslash as \\. Reversible.
 [[nodiscard]] QString escaped(const QByteArray &bytes);
 // Reads that form back; empty if the text holds a broken escape.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Connections that people share: a TOML file without secrets. The window writes and reads it, and a team may keep one
-// as lockscope.toml beside its work (docs/command-line.md, "A team's connections").
+// as lockscope.toml beside its work (docs/connections.md, "A team's connections").
 #pragma once
 
 #include "core/connections/connectionstore.h"

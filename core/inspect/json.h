@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Snapshots as the JSON of docs/command-line.md ("schema": "lockscope/1"), and the one-sentence
+// Snapshots as the JSON of docs/json.md ("schema": "lockscope/1"), and the one-sentence
 // answer that every view of a lock begins with.
 #pragma once
 

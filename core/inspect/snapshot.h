@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The snapshot of a lock: plain values, as the JSON (docs/command-line.md) and the window show them.
+// The snapshot of a lock: plain values, as the JSON (docs/json.md) and the window show them.
 //
 // Times are the server's clock (ServerTime); a snapshot carries how far that clock is from ours, so that ages keep
 // counting between two looks. Facts a server said and things we conclude are kept apart: see Evidence.
@@ -22,7 +22,7 @@ namespace lockscope::inspect {
 
 using ServerTime = std::chrono::sys_time<std::chrono::milliseconds>;
 
-// LOCK of docs/command-line.md: CONNECTION:NAME.
+// LOCK of docs/names-and-ids.md: CONNECTION:NAME.
 struct LockName {
     ConnectionName connection;
     QByteArray name;
@@ -162,7 +162,7 @@ struct LockSnapshot {
     bool waitersKnown = true;
     bool mayBeOld = false;   // the server answered from a copy that it made at `observed` or later
     bool byUserRule = false; // a rule of the user's, or a form of tokens, made it a lock; not recorded
-    QByteArray recipe;       // docs/command-line.md, "Recipe ids"
+    QByteArray recipe;       // docs/names-and-ids.md, "Recipe IDs"
     std::optional<QString> client;
     ClientTraits clientTraits;
     QString why;

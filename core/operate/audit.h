@@ -27,7 +27,7 @@ struct AuditRecord {
     QString phase;       // "intent" or "result"
     QString outcome;     // result: "released", "refused: …", "unknown: …"
     bool isDone = false; // result: what was asked for was done
-    QJsonObject before;  // LOCK in JSON: docs/command-line.md
+    QJsonObject before;  // LOCK in JSON: docs/json.md
     QJsonObject after;
     QString node;             // of a set, where each node's part is recorded by itself
     QJsonObject to;           // of an edit: what is to be there

@@ -32,7 +32,7 @@ enum class Loss {
 
 // Who holds already, as an onlooker sees it.
 struct SeenHold {
-    QByteArray recipe; // as it is seen (docs/command-line.md, "Recipe ids")
+    QByteArray recipe; // as it is seen (docs/names-and-ids.md, "Recipe IDs")
     ZPath node;        // ZooKeeper: what stands for it
     QByteArray value;  // Redis: what the key says
 };

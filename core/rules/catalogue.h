@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every recipe id (docs/command-line.md, "Recipe ids"): what it is, what it costs, how it can fail, how it is taken
+// Every recipe id (docs/names-and-ids.md, "Recipe IDs"): what it is, what it costs, how it can fail, how it is taken
 // away. What other code needs to know of a recipe is a field here, so that no code asks for a recipe by its id.
 // Any thread.
 #pragma once

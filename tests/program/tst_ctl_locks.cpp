@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lockscopectl sees on real servers, and every field of its JSON against docs/command-line.md.
+// What lockscopectl sees on real servers, and every field of its JSON against docs/json.md.
 #include "tests/support/testmain.h"
 #include "tests/support/ctlfixture.h"
 

@@ -147,7 +147,7 @@ struct Servers {
     }
 };
 
-// The fields a JSON object has, sorted, for comparing with the list in docs/command-line.md.
+// The fields a JSON object has, sorted, for comparing with the list in docs/json.md.
 inline QStringList fields(const QJsonObject &object)
 {
     auto keys = object.keys();

@@ -11,14 +11,14 @@ using namespace lockscope::recipes;
 
 namespace {
 
-// The first column of docs/command-line.md, "Recipe ids".
+// The first column of docs/names-and-ids.md, "Recipe IDs".
 std::set<QByteArray> documentedIds()
 {
-    QFile page(QFINDTESTDATA("../../docs/command-line.md"));
+    QFile page(QFINDTESTDATA("../../docs/names-and-ids.md"));
     if (!page.open(QIODevice::ReadOnly))
         return {};
     const auto text = page.readAll();
-    const auto begin = text.indexOf("\n## Recipe ids\n");
+    const auto begin = text.indexOf("\n## Recipe IDs\n");
     std::set<QByteArray> ids;
     for (const auto &line : text.mid(begin, text.indexOf("\n## ", begin + 1) - begin).split('\n')) {
         const auto quoted = line.split('|').value(1).split('`');

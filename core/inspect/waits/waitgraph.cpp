@@ -259,7 +259,7 @@ WaitGraph waitGraphOf(const std::vector<LockSnapshot> &all, const std::vector<Cl
     return graph;
 }
 
-// The wait-for graph as JSON (docs/command-line.md) and for Graphviz.
+// The wait-for graph as JSON (docs/json.md) and for Graphviz.
 namespace {
 
 QString idOf(const WaitGraph &graph, int client)
