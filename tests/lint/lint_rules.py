@@ -11,6 +11,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import lint
+import prose
 import reach
 from manual import main as main_of_manual
 
@@ -373,6 +374,77 @@ class Program(unittest.TestCase):
     def test_an_empty_folder_is_no_success(self):
         with tempfile.TemporaryDirectory() as root:
             self.assertEqual(lint.main(root), 1)
+
+
+class Prose(unittest.TestCase):
+    def found(self, path, text):
+        return [rule for rule, _, _ in prose.faults_of(path, text)]
+
+    def test_strings(self):
+        for good in ['u"the holder is unknown"_s', '// "it was told again"\nint a;', 'u"%1 was told"_s; // prose: ok (a quotation)',
+                     '"SELECT somebody FROM x where"', '"told"', '"https://host.example/it was"', "'\"' + f(\"nobody\")"]:
+            self.assertEqual(self.found("core/x.cpp", good + "\n"), [], good)
+        for bad, rule in [('u"%1 was not told"_s', "is-said"), ('u"it lets "\n    "it go"_s', "let-go"), ('"give it back"', "give-back"),
+                          ('"it takes it away"', "take-away"), ('"read it anew"', "anew"), ('"the last look says"', "look-again"),
+                          ('"this is no lock"', "is-no"), ('"for somebody else"', "somebody"), ('"the node is gone"', "is-gone"),
+                          ('"the simulated world"', "simulated-world"), ('"this is not now"', "banned"), ('"read it afresh"', "banned"),
+                          (f'"{"many words " * 13}"', "long-sentence"), ('"; and a tail"', "fragment"), ('"ends with a colon: "', "fragment")]:
+            self.assertEqual(self.found("ui/x.cpp", bad + ";\n"), [rule], bad)
+        self.assertEqual(self.found("tests/unit/x.cpp", '"this is not now"'), [])
+        self.assertEqual([*prose.string_faults('\n\nf("and nobody\\n",\n  "b");')][0][1], 3)
+
+    def test_documents(self):
+        for good in ["`is told`", "    is told", "| " + "a " * 60 + "|", "a " * 80, "- " + "a " * 70 + "\n- " + "a " * 70, "no longer"]:
+            self.assertEqual(self.found("docs/x.md", good + "\n"), [], good)
+        for bad, rule in [("It is told.", "is-said"), ("Not now.", "banned"), ("| a | " + "a " * 61 + "|", "long-cell"),
+                          ("a " * 81, "long-paragraph"), ("- " + ("a " * 41 + "\n  ") * 2, "long-paragraph")]:
+            self.assertEqual(self.found("docs/x.md", bad + "\n"), [rule], bad)
+        self.assertEqual(self.found("installer/man/x.1.in", "It is told.\n"), ["is-said"])
+
+    def test_names_of_tests(self):
+        def named(name):
+            return self.found("tests/unit/tst_x.cpp", f"    void {name}()\n    {{}}\n")
+
+        for good in ["staleTokenIsNotReleased", "offersTheLock", "whateverElse_data"]:
+            self.assertEqual(named(good), [], good)
+        for bad in ["whatHoldsHolds", "A12_whoWaits", "ofALostAnswer", "whetherItEnds"]:
+            self.assertEqual(named(bad), ["test-name"], bad)
+        self.assertEqual(named("a" * 46), ["long-test-name"])
+
+    def test_baseline(self):
+        key, places = ("ui/x.cpp", "anew"), [(1, "read anew"), (2, "made anew")]
+        self.assertEqual([*prose.compare({key: places}, {key: 2})], [])
+        self.assertNotEqual([*prose.compare({key: places}, {key: 1})], [])
+        self.assertIn("--update", [*prose.compare({key: places}, {key: 3})][0])
+        self.assertIn("--update", [*prose.compare({}, {key: 1})][0])
+        banned = ("ui/x.cpp", "banned")
+        self.assertNotEqual([*prose.compare({banned: places}, {banned: 2})], [])
+
+    def test_update_lowers_only(self):
+        with tempfile.TemporaryDirectory() as root:
+            for folder in ("ui", "tests/lint"):
+                os.makedirs(os.path.join(root, folder))
+
+            def write(name, text):
+                with open(os.path.join(root, name), "w", encoding="utf-8") as file:
+                    file.write(text)
+
+            for number in range(12):
+                write(f"ui/f{number}.h", "int a;\n")
+            write("README.md", "Short.\n")
+            write("ui/a.cpp", 'f("read anew");\ng("made anew");\n')
+            self.assertEqual(prose.main(root), 1)
+            self.assertEqual(prose.main(root, "--regenerate"), 0)
+            write("ui/a.cpp", 'f("read anew");\n')
+            self.assertEqual(prose.main(root), 1)
+            self.assertEqual(prose.main(root, "--update"), 0)
+            write("ui/a.cpp", 'f("read anew");\ng("made anew");\n')
+            self.assertEqual(prose.main(root, "--update"), 1)
+            self.assertEqual(prose.main(root), 1)
+            write("ui/a.cpp", 'f("read anew");\n')
+            self.assertEqual(prose.main(root), 0)
+            write("README.md", "word " * 701)
+            self.assertEqual(prose.main(root), 1)
 
 
 class Manual(unittest.TestCase):
