@@ -28,7 +28,7 @@ struct OverlapBound {
 [[nodiscard]] Duration overlapBound(const Scenario &scenario);
 
 struct BackendRules {
-    bool (*canHappen)(FaultKind fault);
+    std::vector<FaultKind> never; // cannot happen there
     // Why two may believe to hold it, and for how long at most.
     GuaranteeRule (*twoBelieve)(const recipes::RecipeInfo &recipe, FaultKind fault, const QByteArray &invariant);
     std::optional<OverlapBound> (*overlap)(const Scenario &scenario, FaultKind fault);
@@ -45,6 +45,8 @@ struct BackendRules {
     Result<void> (*checkAct)(const QByteArray &command) = nullptr;
     bool serversStop = false; // one by one, by an operator
     bool playsRows = false;   // several of a table, by an index or without one
+
+    [[nodiscard]] bool canHappen(FaultKind fault) const { return std::ranges::find(never, fault) == never.end(); }
 };
 [[nodiscard]] const BackendRules &rulesOf(BackendKind backend);
 
@@ -58,6 +60,12 @@ constexpr Duration connectsAgain = std::chrono::milliseconds(250);
 [[nodiscard]] inline Duration less(Duration span, Duration by)
 {
     return std::max(span - by, Duration::zero());
+}
+// How much longer the first one works: where all queue first, until they have, a millisecond apart, and it is quiet.
+[[nodiscard]] inline Duration joining(const Scenario &scenario)
+{
+    return scenario.arrival == Arrival::Queued ? (scenario.contenders + 20) * Duration(std::chrono::milliseconds(1))
+                                               : Duration::zero();
 }
 [[nodiscard]] bool isAny(FaultKind fault, std::initializer_list<const char *> names);
 

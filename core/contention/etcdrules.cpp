@@ -4,7 +4,6 @@
 namespace lockscope::contention {
 
 using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 using recipes::RecipeInfo;
 
 namespace {
@@ -15,21 +14,9 @@ std::optional<OverlapBound> overlapOnEtcd(const Scenario &scenario, FaultKind fa
     case FaultKind::Pause:
     case FaultKind::Drift: return overlapOfRenewedLease(scenario, fault);
     // Where all queue first, the first one works until they have.
-    case FaultKind::ForceRelease:
-        return OverlapBound{scenario.hold
-                                + (scenario.arrival == Arrival::Queued ? (scenario.contenders + 20) * Duration(1ms)
-                                                                       : Duration::zero()),
-                            u"the rest of its work"_s};
+    case FaultKind::ForceRelease: return OverlapBound{scenario.hold + joining(scenario), u"the rest of its work"_s};
     default: return {};
     }
-}
-
-// It keeps what it was told on a majority of its members, and leases run by a clock that nobody sets. A lease is one
-// hold's own: none ends without its hold but by force, which is a fault of its own.
-bool canHappenOnEtcd(FaultKind fault)
-{
-    return fault != FaultKind::Expire && fault != FaultKind::Lag && fault != FaultKind::RestartEmpty
-           && fault != FaultKind::Failover && fault != FaultKind::LostPublish;
 }
 
 GuaranteeRule twoBelieveOnEtcd(const RecipeInfo &, FaultKind fault, const QByteArray &)
@@ -47,19 +34,17 @@ GuaranteeRule twoBelieveOnEtcd(const RecipeInfo &, FaultKind fault, const QByteA
     }
 }
 
-Duration leaseOrWork(const Scenario &scenario)
-{
-    return std::max<Duration>(scenario.ttl, scenario.hold);
-}
-
 } // namespace
 
+// It keeps what it was told on a majority of its members, and leases run by a clock that nobody sets. A lease is one
+// hold's own: none ends without its hold but by force, which is a fault of its own.
 BackendRules rulesOfEtcd()
 {
-    return {.canHappen = &canHappenOnEtcd,
+    return {.never = {FaultKind::Expire, FaultKind::Lag, FaultKind::RestartEmpty, FaultKind::Failover,
+                      FaultKind::LostPublish},
             .twoBelieve = &twoBelieveOnEtcd,
             .overlap = &overlapOnEtcd,
-            .believesFor = &leaseOrWork};
+            .believesFor = [](const Scenario &scenario) { return std::max<Duration>(scenario.ttl, scenario.hold); }};
 }
 
 } // namespace lockscope::contention

@@ -44,12 +44,6 @@ std::optional<OverlapBound> overlapOnMariaDb(const Scenario &scenario, FaultKind
     }
 }
 
-bool canHappenOnMariaDb(FaultKind fault)
-{
-    return fault != FaultKind::Lag && fault != FaultKind::RestartEmpty && fault != FaultKind::Failover
-           && fault != FaultKind::LostPublish;
-}
-
 QString mariaDbFaultReason(const RecipeInfo &recipe, FaultKind fault)
 {
     if (recipe.optimistic)
@@ -119,7 +113,7 @@ Duration untilSilent(const Scenario &scenario)
 
 BackendRules rulesOfMariaDb()
 {
-    return {.canHappen = &canHappenOnMariaDb,
+    return {.never = {FaultKind::Lag, FaultKind::RestartEmpty, FaultKind::Failover, FaultKind::LostPublish},
             .twoBelieve = &twoBelieveOnMariaDb,
             .overlap = &overlapOnMariaDb,
             .believesFor = &untilSilent,

@@ -22,12 +22,6 @@ std::optional<OverlapBound> overlapOnPostgreSql(const Scenario &scenario, FaultK
     return {};
 }
 
-bool canHappenOnPostgreSql(FaultKind fault)
-{
-    return fault != FaultKind::Lag && fault != FaultKind::RestartEmpty && fault != FaultKind::Failover
-           && fault != FaultKind::LostPublish;
-}
-
 GuaranteeRule twoBelieveOnPostgreSql(const RecipeInfo &, FaultKind fault, const QByteArray &)
 {
     switch (fault) {
@@ -44,19 +38,14 @@ GuaranteeRule twoBelieveOnPostgreSql(const RecipeInfo &, FaultKind fault, const 
     }
 }
 
-Duration pgUntilSilent(const Scenario &)
-{
-    return pgSilence;
-}
-
 } // namespace
 
 BackendRules rulesOfPostgreSql()
 {
-    return {.canHappen = &canHappenOnPostgreSql,
+    return {.never = {FaultKind::Lag, FaultKind::RestartEmpty, FaultKind::Failover, FaultKind::LostPublish},
             .twoBelieve = &twoBelieveOnPostgreSql,
             .overlap = &overlapOnPostgreSql,
-            .believesFor = &pgUntilSilent};
+            .believesFor = [](const Scenario &) { return pgSilence; }};
 }
 
 } // namespace lockscope::contention

@@ -34,11 +34,6 @@ std::optional<OverlapBound> overlapOnRedis(const Scenario &scenario, FaultKind f
     }
 }
 
-bool canHappenOnRedis(FaultKind fault)
-{
-    return fault != FaultKind::Expire && fault != FaultKind::Lag; // it has no sessions
-}
-
 QString redisFaultReason(const RecipeInfo &recipe, FaultKind fault)
 {
     const auto untilItAsks = recipe.renewed ? u"until its next renewal"_s
@@ -84,19 +79,14 @@ Result<void> checkRedisAct(const QByteArray &command)
     return Error{ErrorCode::BadInput, u"a contender that does something sends a command"_s};
 }
 
-Duration leaseOnRedis(const Scenario &scenario)
-{
-    return scenario.ttl;
-}
-
 } // namespace
 
 BackendRules rulesOfRedis()
 {
-    return {.canHappen = &canHappenOnRedis,
+    return {.never = {FaultKind::Expire, FaultKind::Lag}, // it has no sessions
             .twoBelieve = &twoBelieveOnRedis,
             .overlap = &overlapOnRedis,
-            .believesFor = &leaseOnRedis,
+            .believesFor = [](const Scenario &scenario) -> Duration { return scenario.ttl; },
             .canHave = [](const RecipeInfo &recipe, int servers) { return recipe.quorum && servers % 2 == 1; },
             .checkAct = &checkRedisAct};
 }

@@ -5,17 +5,10 @@
 namespace lockscope::contention {
 
 using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 using recipes::RecipeInfo;
 using recipes::Shape;
 
 namespace {
-
-// How much longer the first one works: where all queue first, until they have, a millisecond apart, and it is quiet.
-Duration joining(const Scenario &scenario)
-{
-    return scenario.arrival == Arrival::Queued ? (scenario.contenders + 20) * Duration(1ms) : Duration::zero();
-}
 
 std::optional<OverlapBound> overlapOnZooKeeper(const Scenario &scenario, FaultKind fault)
 {
@@ -30,11 +23,6 @@ std::optional<OverlapBound> overlapOnZooKeeper(const Scenario &scenario, FaultKi
     case FaultKind::ForceRelease: return OverlapBound{scenario.hold + joining(scenario), u"the rest of its work"_s};
     default: return {};
     }
-}
-
-bool canHappenOnZooKeeper(FaultKind fault)
-{
-    return fault != FaultKind::RestartEmpty && fault != FaultKind::Failover && fault != FaultKind::LostPublish;
 }
 
 QString zooKeeperFaultReason(FaultKind fault)
@@ -59,11 +47,6 @@ GuaranteeRule twoBelieveOnZooKeeper(const RecipeInfo &, FaultKind fault, const Q
     return {zooKeeperFaultReason(fault)};
 }
 
-Duration sessionOrWork(const Scenario &scenario)
-{
-    return std::max<Duration>(scenario.sessionTimeout, scenario.hold);
-}
-
 GuaranteeRule heardLate(const RecipeInfo &recipe, FaultKind fault, const QByteArray &invariant)
 {
     const auto because =
@@ -82,10 +65,11 @@ GuaranteeRule heardLate(const RecipeInfo &recipe, FaultKind fault, const QByteAr
 
 BackendRules rulesOfZooKeeper()
 {
-    return {.canHappen = &canHappenOnZooKeeper,
+    return {.never = {FaultKind::RestartEmpty, FaultKind::Failover, FaultKind::LostPublish},
             .twoBelieve = &twoBelieveOnZooKeeper,
             .overlap = &overlapOnZooKeeper,
-            .believesFor = &sessionOrWork,
+            .believesFor =
+                [](const Scenario &scenario) { return std::max<Duration>(scenario.sessionTimeout, scenario.hold); },
             .outOfOrder = &heardLate,
             .leasesAreSessions = true,
             .playsTwoLocks = true,
