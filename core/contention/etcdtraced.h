@@ -35,7 +35,17 @@ struct EtcdMeasures {
     {
         return requestBytes + request.key.size() + request.end.size();
     }
-    static qint64 bytes(const etcd::Transaction &transaction);
+    static qint64 bytes(const etcd::Transaction &transaction)
+    {
+        auto bytes = requestBytes;
+        for (const auto &one : transaction.conditions)
+            bytes += one.key.size();
+        for (const auto *list : {&transaction.then, &transaction.otherwise}) {
+            for (const auto &one : *list)
+                bytes += one.range.key.size() + one.value.size();
+        }
+        return bytes;
+    }
     template <class R>
     static qint64 bytes(const R &)
     {
@@ -52,7 +62,19 @@ class TracedEtcd final : public TracedPort<etcd::ForwardingClient, EtcdMeasures>
 public:
     using TracedPort::TracedPort;
 
-    Subscription watch(etcd::WatchRequest request, std::function<void(const etcd::WatchNews &)> listener) override;
+    // A request, too, as the gate counts them; that it stands is its answer.
+    Subscription watch(etcd::WatchRequest request, std::function<void(const etcd::WatchNews &)> listener) override
+    {
+        tracer()->sent("watch", request.key, EtcdMeasures::requestBytes + request.key.size());
+        return inner().watch(request, [listener = std::move(listener), tracer = tracer(),
+                                       stands = false](const etcd::WatchNews &news) mutable {
+            if (!std::exchange(stands, true))
+                tracer->answered("watch", news.over.has_value(), 0);
+            for (const auto &event : news.events)
+                tracer->woken(Mark::WatchEvent, event.isRemoved ? "deleted" : "put", event.entry.key);
+            listener(news);
+        });
+    }
 };
 
 } // namespace lockscope::contention
