@@ -62,24 +62,16 @@ protected:
     Task<Result<QueueEntry>> enter(Deadline deadline) override;
     [[nodiscard]] bool minds(const ZPath &node) const override;
 
-private:
     Access m_access;
 };
 
 // zk-shared-herd: the read/write lock as the textbook gives it first, every waiter watches the whole queue.
-class SharedHerd : public SessionLock {
+class SharedHerd : public SharedLock {
 public:
-    SharedHerd(zk::Session &session, ZPath path, Random random, Access access)
-        : SessionLock(session, std::move(path), std::move(random)), m_access(access)
-    {
-    }
+    using SharedLock::SharedLock;
 
 protected:
     Task<Result<QueueEntry>> enter(Deadline deadline) override;
-    [[nodiscard]] bool minds(const ZPath &node) const override;
-
-private:
-    Access m_access;
 };
 
 } // namespace lockscope::recipes

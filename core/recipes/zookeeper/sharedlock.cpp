@@ -107,9 +107,4 @@ Task<Result<QueueEntry>> SharedHerd::enter(Deadline deadline)
     }
 }
 
-bool SharedHerd::minds(const ZPath &node) const
-{
-    return isIn(path(), node) && !sharedQueue(onlyThat(node.name())).empty();
-}
-
 } // namespace lockscope::recipes
