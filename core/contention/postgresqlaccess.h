@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/contention/sqlaccess.h"
-#include "core/recipes/postgresql/make.h"
+#include "core/recipes/make.h"
 #include "core/simservers/postgresql/session.h"
 
 namespace lockscope::contention {

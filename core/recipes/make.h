@@ -29,5 +29,8 @@ namespace lockscope::recipes {
 [[nodiscard]] Result<std::unique_ptr<Lock>> makeLock(const QByteArray &id, mariadb::Session &session,
                                                      const QByteArray &lock, const AcquireOptions &options,
                                                      Random random);
+// On a PostgreSQL, whose sessions have MariaDB's port: "ADVISORY#42", "public.stock#id=1".
+[[nodiscard]] Result<std::unique_ptr<Lock>> makePostgreSqlLock(const QByteArray &id, mariadb::Session &session,
+                                                               const QByteArray &lock, const AcquireOptions &options);
 
 } // namespace lockscope::recipes

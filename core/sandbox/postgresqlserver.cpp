@@ -12,7 +12,7 @@
 
 #include "core/base/connectionuri.h"
 #include "core/postgresql/dialect.h"
-#include "core/recipes/postgresql/make.h"
+#include "core/recipes/make.h"
 #include "core/sandbox/certificates.h"
 #include "core/sandbox/demostage.h"
 #include "core/sandbox/kit.h"

@@ -3,7 +3,7 @@
 #include "core/operate/postgresqlrelease.h"
 #include "core/transport/postgresqlprelude.h"
 #include "core/postgresql/dialect.h"
-#include "core/recipes/postgresql/make.h"
+#include "core/recipes/make.h"
 #include "core/workspace/sqllink.h"
 
 namespace lockscope {

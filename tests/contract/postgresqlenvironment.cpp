@@ -3,7 +3,7 @@
 #include "sqlclient.h"
 
 #include "core/postgresql/dialect.h"
-#include "core/recipes/postgresql/make.h"
+#include "core/recipes/make.h"
 #include "core/sandbox/postgresqlserver.h"
 
 namespace lockscope::contract {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/recipes/postgresql/make.h"
+#include "core/recipes/make.h"
 
 #include "core/recipes/postgresql/locks.h"
 
