@@ -60,7 +60,7 @@ Task<Result<bool>> insertOnce(mariadb::Session *session, RowClaim claim, RowGuar
         auto ours = co_await whoseAtLast(session, askingWhoseMark(claim), deadline); // 3
         co_return ours;
     }
-    guard->forget();
+    guard->dismiss();
     const auto code = inserted ? ErrorCode::NodeExists : inserted.error().code;
     const bool mayTryAgain = code == ErrorCode::NodeExists || code == ErrorCode::DeadlockVictim; // 2
     if (!mayTryAgain && code != ErrorCode::NotConnected)
@@ -76,10 +76,10 @@ Task<Result<Grant>> MarkLock::poll(Deadline deadline)
     for (;;) {
         CO_TRY_VOID(co_await untilConnected(m_session, deadline));
         const RowClaim claim{m_row, uuidToken(m_random)};
-        RowGuard guard(m_session, m_waitGroup, deleting(claim));
+        RowGuard guard(RowReturn{m_session, m_waitGroup, deleting(claim)});
         CO_TRY(const auto &taken, co_await insertOnce(m_session, claim, &guard, deadline)); // 1
         if (taken) {
-            guard.forget();
+            guard.dismiss();
             m_held = claim;
             co_return Grant{claim.token, std::nullopt, {}};
         }

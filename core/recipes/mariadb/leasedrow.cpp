@@ -96,7 +96,7 @@ Task<Result<bool>> takeOnce(Session *session, RowClaim claim, std::chrono::milli
         auto ours = co_await whoseAtLast(session, askingWhose(claim), deadline); // 4
         co_return ours;
     }
-    guard->forget();
+    guard->dismiss();
     if (!updated && !isUncertain(updated.error()))
         co_return updated.error();
     co_return false;
@@ -137,11 +137,11 @@ Task<Result<Grant>> LeasedRow::poll(Deadline deadline)
     for (;;) {
         CO_TRY_VOID(co_await untilConnected(m_session, deadline));
         const RowClaim claim{m_row, uuidToken(m_random)};
-        RowGuard guard(m_session, m_waitGroup, changing(claim, serverNow, {}));
+        RowGuard guard(RowReturn{m_session, m_waitGroup, changing(claim, serverNow, {})});
         const auto asked = loop.now();
         CO_TRY(const auto &taken, co_await takeOnce(m_session, claim, m_ttl, &guard, deadline)); // 1
         if (taken && loop.now() < KeepAlive::validUntil(asked, m_ttl)) {
-            guard.forget();
+            guard.dismiss();
             m_isRowThere = true;
             m_held.emplace(*m_session, claim, m_ttl, asked, [this](Loss loss) { lose(loss); }); // 5
             co_return Grant{claim.token, std::nullopt, {}};

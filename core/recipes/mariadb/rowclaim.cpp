@@ -76,13 +76,14 @@ Task<Result<Grant>> withNothingLeft(Session *session, WaitGroup waitGroup, Resul
 
 Task<Result<void>> freeRow(Session *session, WaitGroup waitGroup, Statement freeing, QString what, Deadline deadline)
 {
-    RowGuard guard(session, std::move(waitGroup), freeing);
+    RowGuard guard(RowReturn{session, std::move(waitGroup), freeing});
     auto sending = session->execute(freeing, answerBy(*session, deadline));
     const auto freed = co_await sending;
     if (!freed)
-        co_return Error{freed.error().code, u"%1 may still be held and is being released in the background: %2"_s.arg(
-                                                what, freed.error().message)};
-    guard.forget();
+        co_return Error{
+            freed.error().code,
+            u"%1 may still be held, it is being given back in the background: %2"_s.arg(what, freed.error().message)};
+    guard.dismiss();
     if (freed->affected < 1)
         co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more"_s.arg(what)};
     co_return Result<void>();

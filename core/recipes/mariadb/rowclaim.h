@@ -7,6 +7,8 @@
 #include "core/mariadb/session.h"
 #include "core/recipes/lockbase.h"
 
+#include <QScopeGuard>
+
 namespace lockscope::recipes {
 
 // Nobody knows whether the server has done it; or it can be asked again on the next connection.
@@ -21,27 +23,13 @@ namespace lockscope::recipes {
 [[nodiscard]] Task<bool> giveBackRow(mariadb::Session *session, mariadb::Statement freeing);
 
 // A write is out: unless somebody says that the row is not ours, or keeps it, it is given back when this goes.
-class RowGuard {
-public:
-    RowGuard(mariadb::Session *session, WaitGroup waitGroup, mariadb::Statement freeing)
-        : m_session(session), m_waitGroup(std::move(waitGroup)), m_freeing(std::move(freeing))
-    {
-    }
-    RowGuard(const RowGuard &) = delete;
-    RowGuard &operator=(const RowGuard &) = delete;
-    ~RowGuard()
-    {
-        if (!m_isForgotten)
-            m_waitGroup.add(m_session->background(), giveBackRow(m_session, m_freeing));
-    }
-    void forget() { m_isForgotten = true; }
-
-private:
-    mariadb::Session *m_session;
-    WaitGroup m_waitGroup;
-    mariadb::Statement m_freeing;
-    bool m_isForgotten = false;
+struct RowReturn {
+    mariadb::Session *session;
+    WaitGroup waitGroup;
+    mariadb::Statement freeing;
+    void operator()() const { waitGroup.add(session->background(), giveBackRow(session, freeing)); }
 };
+using RowGuard = QScopeGuard<RowReturn>;
 
 // What take() answers: after a failure, once nothing of it is left, or with UnknownOutcome.
 [[nodiscard]] Task<Result<Grant>> withNothingLeft(mariadb::Session *session, WaitGroup waitGroup,

@@ -172,14 +172,14 @@ Task<Result<void>> TransactionLock::release(Deadline deadline)
     const auto what = name();
     const auto connection = session().connectionId();
     forget();
-    UndoGuard guard(waitGroup(), undoing(connection)); // should the COMMIT not be done
+    UndoGuard guard(UndoCall{waitGroup(), undoing(connection)}); // should the COMMIT not be done
     auto committing = session().commit(connection, answerBy(session(), deadline));
     const auto committed = co_await committing;
     if (!committed && committed.error().code == ErrorCode::SessionExpired) // before the COMMIT was sent
         co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more: %2"_s.arg(what, committed.error().message)};
     if (!committed)
         co_return Error{committed.error().code, u"%1: %2"_s.arg(what, committed.error().message)};
-    guard.keep();
+    guard.dismiss();
     co_return Result<void>();
 }
 
@@ -190,11 +190,11 @@ Task<Result<void>> TransactionLock::release(Deadline deadline)
 //   4. To release, give it back. Not 1: it was not ours.
 Task<Result<Grant>> NamedLock::takeOn(mariadb::ConnectionId connection, Deadline deadline)
 {
-    UndoGuard guard(waitGroup(), undoing(connection));           // 2
+    UndoGuard guard(UndoCall{waitGroup(), undoing(connection)}); // 2
     CO_TRY(const auto &got, co_await ask(connection, deadline)); // 1
     if (!got)
         co_return Error{ErrorCode::TimedOut, u"timed out waiting for its holder"_s, true};
-    guard.keep();
+    guard.dismiss();
     m_count = 1;
     co_return holdOn(connection);
 }
@@ -221,7 +221,7 @@ Task<Result<void>> NamedLock::release(Deadline deadline)
     std::optional<UndoGuard> guard; // should there be no answer
     if (--m_count == 0) {
         forget();
-        guard.emplace(waitGroup(), givingBack);
+        guard.emplace(UndoCall{waitGroup(), givingBack});
     }
     const mariadb::Statement statement{givingBack.text, givingBack.parameters, connection, false};
     auto releasing = session().execute(statement, answerBy(session(), deadline)); // 4
@@ -233,7 +233,7 @@ Task<Result<void>> NamedLock::release(Deadline deadline)
                         u"%1 may still be held and is being released in the background: %2"_s.arg(
                             what, released.error().message)};
     if (guard)
-        guard->keep();
+        guard->dismiss();
     if (released->cell(0, "again") != QByteArray("1"))
         co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more"_s.arg(what)};
     co_return Result<void>();

@@ -10,6 +10,8 @@
 #include "core/mariadb/session.h"
 #include "core/recipes/lockbase.h"
 
+#include <QScopeGuard>
+
 namespace lockscope::recipes {
 
 // Giving back what a connection may hold for us, when nobody waits for it any more. Loop thread only; the
@@ -25,24 +27,13 @@ struct Undo {
 // Ends what the connection waits for and undoes it, in the background.
 void undoInBackground(const WaitGroup &waitGroup, Undo undo);
 
-// Something may be held: undone when this goes out of scope, unless it is kept.
-class UndoGuard {
-public:
-    UndoGuard(WaitGroup waitGroup, Undo undo) : m_waitGroup(std::move(waitGroup)), m_undo(std::move(undo)) {}
-    UndoGuard(const UndoGuard &) = delete;
-    UndoGuard &operator=(const UndoGuard &) = delete;
-    ~UndoGuard()
-    {
-        if (!m_isKept)
-            undoInBackground(m_waitGroup, m_undo);
-    }
-    void keep() { m_isKept = true; }
-
-private:
-    WaitGroup m_waitGroup;
-    Undo m_undo;
-    bool m_isKept = false;
+// Something may be held: undone when this goes out of scope, unless it is dismissed.
+struct UndoCall {
+    WaitGroup waitGroup;
+    Undo undo;
+    void operator()() const { undoInBackground(waitGroup, undo); }
 };
+using UndoGuard = QScopeGuard<UndoCall>;
 
 class SqlLock : public LockBase {
 public:

@@ -57,31 +57,6 @@ Task<bool> giveBackIfSet(mariadb::Session *session, Reply<Rows> setting, Stateme
     co_return isGone;
 }
 
-// Stands for whoever waits for the answer.
-class FlagGuard {
-public:
-    FlagGuard(mariadb::Session *session, WaitGroup waitGroup, Reply<Rows> setting, Statement clearing)
-        : m_session(session), m_waitGroup(std::move(waitGroup)), m_setting(std::move(setting)),
-          m_clearing(std::move(clearing))
-    {
-    }
-    FlagGuard(const FlagGuard &) = delete;
-    FlagGuard &operator=(const FlagGuard &) = delete;
-    ~FlagGuard()
-    {
-        if (!m_isAnswered)
-            m_waitGroup.add(m_session->background(), giveBackIfSet(m_session, m_setting, m_clearing));
-    }
-    void answered() { m_isAnswered = true; }
-
-private:
-    mariadb::Session *m_session;
-    WaitGroup m_waitGroup;
-    Reply<Rows> m_setting;
-    Statement m_clearing;
-    bool m_isAnswered = false;
-};
-
 } // namespace
 
 Task<Result<Grant>> FlagLock::poll(Deadline deadline)
@@ -125,9 +100,13 @@ Task<Result<FlagLock::Seen>> FlagLock::look(Deadline deadline)
 Task<Result<bool>> FlagLock::setOnce(qint64 version, Deadline deadline)
 {
     auto setting = m_session->execute(settingFlag(m_row, version), answerBy(*m_session, deadline));
-    FlagGuard guard(m_session, m_waitGroup, setting, clearingFlag(m_row, version + 1));
+    // Stands for whoever waits for the answer.
+    auto guard = qScopeGuard(
+        [session = m_session, waitGroup = m_waitGroup, setting, clearing = clearingFlag(m_row, version + 1)] {
+            waitGroup.add(session->background(), giveBackIfSet(session, setting, clearing));
+        });
     const auto set = co_await setting;
-    guard.answered();
+    guard.dismiss();
     if (set) {
         if (set->affected == 1)
             m_version = version + 1;

@@ -27,7 +27,7 @@ PgRowLock::PgRowLock(mariadb::Session &session, const QByteArray &lock, RowName 
 
 Task<Result<Grant>> PgRowLock::takeOn(mariadb::ConnectionId connection, Deadline deadline)
 {
-    UndoGuard guard(waitGroup(), undoing(connection));                           // 4
+    UndoGuard guard(UndoCall{waitGroup(), undoing(connection)});                 // 4
     auto beginning = session().begin(connection, answerBy(session(), deadline)); // 1
     CO_TRY_VOID(co_await beginning);
     const bool hasTime = !deadline.hasPassed(session().loop());
@@ -44,7 +44,7 @@ Task<Result<Grant>> PgRowLock::takeOn(mariadb::ConnectionId connection, Deadline
         co_return Error{ErrorCode::NoRow, u"the row does not exist, so there is nothing to lock"_s};
     const mariadb::Statement clock{pgClock, {}, connection, false};
     CO_TRY_VOID(co_await refuseOwnedRow(&session(), m_row, *row, clock, deadline));
-    guard.keep();
+    guard.dismiss();
     co_return holdOn(connection);
 }
 

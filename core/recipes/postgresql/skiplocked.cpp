@@ -33,7 +33,7 @@ SkipLockedLock::SkipLockedLock(mariadb::Session &session, const QByteArray &lock
 Task<Result<Grant>> SkipLockedLock::takeOn(mariadb::ConnectionId connection, Deadline deadline)
 {
     auto &loop = session().loop();
-    UndoGuard guard(waitGroup(), undoing(connection)); // 4
+    UndoGuard guard(UndoCall{waitGroup(), undoing(connection)}); // 4
     for (;;) {
         CO_TRY(const auto &got, co_await tryOnce(connection, deadline));
         if (got)
@@ -45,7 +45,7 @@ Task<Result<Grant>> SkipLockedLock::takeOn(mariadb::ConnectionId connection, Dea
         auto rest = sleepUntil(loop, next); // 3
         co_await rest;
     }
-    guard.keep();
+    guard.dismiss();
     co_return holdOn(connection);
 }
 

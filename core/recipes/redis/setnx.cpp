@@ -49,11 +49,11 @@ Task<Result<Grant>> SetNxLock::poll(Deadline deadline)
         CO_TRY_VOID(co_await untilConnected(m_connection, deadline));
         // A new token for every try: taking away what an earlier one left can never hit this one.
         const TokenKey ours{m_key, LockValue(uuidToken(m_random))};
-        TokenGuard guard(*m_connection, m_waitGroup, ours);
+        TokenGuard guard(TokenRemoval{m_connection, m_waitGroup, ours});
         const auto asked = loop.now();
         CO_TRY(const auto &set, co_await setOnce(ours, &guard, deadline)); // 1, 2
         if (set && loop.now() < KeepAlive::validUntil(asked, m_ttl)) {
-            guard.forget();
+            guard.dismiss();
             m_lease.emplace(*m_connection, ours, m_ttl, asked, [this](Loss loss) { lose(loss); }); // 4
             co_return Grant{ours.token.bytes(), std::nullopt, {}};
         }
@@ -77,7 +77,7 @@ Task<Result<bool>> SetNxLock::setOnce(TokenKey ours, TokenGuard *guard, Deadline
         auto holds = co_await holdsToken(m_connection, ours, deadline);
         co_return holds;
     }
-    guard->forget();
+    guard->dismiss();
     if (!set && !isConnectionError(set.error()))
         co_return set.error();
     co_return false;
@@ -93,14 +93,14 @@ Task<Result<void>> SetNxLock::release(Deadline deadline)
     const TokenKey ours = m_lease->key();
     m_lease.reset();
     const auto what = name();
-    TokenGuard guard(*m_connection, m_waitGroup, ours); // if there is no answer, or nobody to hear it
+    TokenGuard guard(TokenRemoval{m_connection, m_waitGroup, ours}); // if there is no answer, or nobody to hear it
     auto deleting = deleteToken(*m_connection, ours, answerBy(*m_connection, deadline));
     const auto deleted = co_await deleting;
     if (!deleted)
-        co_return Error{
-            deleted.error().code,
-            u"%1 may still be held and is being released in the background: %2"_s.arg(what, deleted.error().message)};
-    guard.forget();
+        co_return Error{deleted.error().code,
+                        u"%1 may still be held, it is being given back in the background: %2"_s.arg(
+                            what, deleted.error().message)};
+    guard.dismiss();
     if (deleted->integer < 1)
         co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more"_s.arg(what)};
     co_return Result<void>();

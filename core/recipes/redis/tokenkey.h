@@ -9,6 +9,8 @@
 #include "core/recipes/lockbase.h"
 #include "core/redis/connection.h"
 
+#include <QScopeGuard>
+
 namespace lockscope::recipes {
 
 struct TokenKey {
@@ -29,27 +31,13 @@ void removeToken(redis::Connection &connection, const WaitGroup &waitGroup, Toke
 
 // A SET is out: unless somebody says that the key is not ours, or keeps it, it is taken away when this
 // goes out of scope.
-class TokenGuard {
-public:
-    TokenGuard(redis::Connection &connection, WaitGroup waitGroup, TokenKey ours)
-        : m_connection(&connection), m_waitGroup(std::move(waitGroup)), m_ours(std::move(ours))
-    {
-    }
-    TokenGuard(const TokenGuard &) = delete;
-    TokenGuard &operator=(const TokenGuard &) = delete;
-    ~TokenGuard()
-    {
-        if (!m_isForgotten)
-            removeToken(*m_connection, m_waitGroup, m_ours);
-    }
-    void forget() { m_isForgotten = true; }
-
-private:
-    redis::Connection *m_connection;
-    WaitGroup m_waitGroup;
-    TokenKey m_ours;
-    bool m_isForgotten = false;
+struct TokenRemoval {
+    redis::Connection *connection;
+    WaitGroup waitGroup;
+    TokenKey ours;
+    void operator()() const { removeToken(*connection, waitGroup, ours); }
 };
+using TokenGuard = QScopeGuard<TokenRemoval>;
 
 // A lease: a key with our token that dies by itself, kept alive while we hold it, by a script that compares our token
 // first. Loop thread only; the connection outlives it. Destroying it ends the prolonging.
