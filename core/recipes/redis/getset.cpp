@@ -112,12 +112,6 @@ Task<bool> tryOnce(redis::Connection *connection, TokenKey stamp, DetachedAttemp
 
 } // namespace
 
-GetSetLock::GetSetLock(redis::Connection &connection, RedisKey key, std::chrono::milliseconds ttl, Random random)
-    : LockBase(connection.loop(), key.bytes()), m_connection(&connection), m_stamp{std::move(key), LockValue()},
-      m_ttl(ttl), m_random(std::move(random)), m_waitGroup(connection.loop())
-{
-}
-
 Task<Result<Grant>> GetSetLock::take(Deadline deadline)
 {
     auto &loop = m_connection->loop();

@@ -11,16 +11,33 @@
 
 namespace lockscope::recipes {
 
-// redis-set-nx: the token lock on one Redis.
-class SetNxLock final : public LockBase {
+// What the locks by one key of one Redis share.
+class KeyLock : public LockBase {
 public:
     // `ttl` at least 1 ms.
-    SetNxLock(redis::Connection &connection, RedisKey key, std::chrono::milliseconds ttl, Random random);
+    KeyLock(redis::Connection &connection, RedisKey key, std::chrono::milliseconds ttl, Random random)
+        : LockBase(connection.loop(), key.bytes()), m_connection(&connection), m_key(std::move(key)), m_ttl(ttl),
+          m_random(std::move(random)), m_waitGroup(connection.loop())
+    {
+    }
+    [[nodiscard]] std::function<bool(const SeenHold &)> overlooks() const override { return standsUnderOtherKeys; }
+
+protected:
+    redis::Connection *m_connection;
+    RedisKey m_key;
+    std::chrono::milliseconds m_ttl;
+    Random m_random;
+    WaitGroup m_waitGroup;
+};
+
+// redis-set-nx: the token lock on one Redis.
+class SetNxLock final : public KeyLock {
+public:
+    using KeyLock::KeyLock;
     ~SetNxLock() override { shutDown(); }
 
     Task<Result<void>> release(Deadline deadline) override;
     Task<Result<bool>> isStillMine(Deadline deadline) override;
-    [[nodiscard]] std::function<bool(const SeenHold &)> overlooks() const override;
 
 private:
     Task<Result<Grant>> take(Deadline deadline) override;
@@ -29,19 +46,14 @@ private:
     [[nodiscard]] bool isHeld() const override { return m_lease && !m_lease->isOver(); }
     void letGo() override;
 
-    redis::Connection *m_connection;
-    RedisKey m_key;
-    std::chrono::milliseconds m_ttl;
-    Random m_random;
-    WaitGroup m_waitGroup;
     std::optional<Lease> m_lease;
 };
 
 // redis-setnx-expire: the first lock everybody writes, for teaching what is wrong with it.
-class SetNxExpireLock final : public LockBase {
+class SetNxExpireLock final : public KeyLock {
 public:
     // `ttl` is rounded up to whole seconds: EXPIRE takes nothing else.
-    SetNxExpireLock(redis::Connection &connection, RedisKey key, std::chrono::milliseconds ttl, Random random);
+    using KeyLock::KeyLock;
     ~SetNxExpireLock() override { shutDown(); }
 
     // True whenever there was a key to delete, whosever it was.
@@ -49,7 +61,6 @@ public:
     // Whether our time is not over and the key is there: it does not say whose it is.
     Task<Result<bool>> isStillMine(Deadline deadline) override;
     void noteTakenAway(const Grant &grant) override;
-    [[nodiscard]] std::function<bool(const SeenHold &)> overlooks() const override;
 
 private:
     Task<Result<Grant>> take(Deadline deadline) override;
@@ -57,18 +68,14 @@ private:
     [[nodiscard]] bool isHeld() const override { return m_life.has_value(); }
     void letGo() override;
 
-    redis::Connection *m_connection;
-    RedisKey m_key;
-    std::chrono::seconds m_ttl;
-    Random m_random;
-    WaitGroup m_waitGroup;
+    std::chrono::seconds m_seconds = std::chrono::ceil<std::chrono::seconds>(m_ttl);
     std::optional<KeepAlive> m_life;
 };
 
 // redis-getset: a lock whose value says until when, for teaching what is wrong with it.
-class GetSetLock final : public LockBase {
+class GetSetLock final : public KeyLock {
 public:
-    GetSetLock(redis::Connection &connection, RedisKey key, std::chrono::milliseconds ttl, Random random);
+    using KeyLock::KeyLock;
     ~GetSetLock() override { shutDown(); }
 
     // NotHeld when the time that the key says is past: then it is left alone.
@@ -84,11 +91,7 @@ private:
     [[nodiscard]] bool isHeld() const override { return m_life.has_value(); }
     void letGo() override;
 
-    redis::Connection *m_connection;
-    TokenKey m_stamp; // the last one we wrote
-    std::chrono::milliseconds m_ttl;
-    Random m_random;
-    WaitGroup m_waitGroup;
+    TokenKey m_stamp{m_key, LockValue()}; // the last one we wrote
     std::optional<KeepAlive> m_life;
 };
 

@@ -21,12 +21,6 @@ namespace lockscope::recipes {
 
 using namespace Qt::StringLiterals;
 
-SetNxLock::SetNxLock(redis::Connection &connection, RedisKey key, std::chrono::milliseconds ttl, Random random)
-    : LockBase(connection.loop(), key.bytes()), m_connection(&connection), m_key(std::move(key)), m_ttl(ttl),
-      m_random(std::move(random)), m_waitGroup(connection.loop())
-{
-}
-
 Task<Result<Grant>> SetNxLock::take(Deadline deadline)
 {
     auto taken = co_await poll(deadline);
@@ -114,11 +108,6 @@ Task<Result<bool>> SetNxLock::isStillMine(Deadline deadline)
     auto asking = m_connection->command({"GET", ours.key.bytes()}, deadline);
     CO_TRY(const auto &value, co_await asking);
     co_return !value.isNil() && value.text == ours.token.bytes();
-}
-
-std::function<bool(const SeenHold &)> SetNxLock::overlooks() const
-{
-    return standsUnderOtherKeys;
 }
 
 void SetNxLock::letGo()

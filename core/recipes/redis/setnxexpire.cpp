@@ -59,13 +59,6 @@ void sendDelete(redis::Connection &connection, const RedisKey &key)
 
 } // namespace
 
-SetNxExpireLock::SetNxExpireLock(redis::Connection &connection, RedisKey key, std::chrono::milliseconds ttl,
-                                 Random random)
-    : LockBase(connection.loop(), key.bytes()), m_connection(&connection), m_key(std::move(key)),
-      m_ttl(std::chrono::ceil<std::chrono::seconds>(ttl)), m_random(std::move(random)), m_waitGroup(connection.loop())
-{
-}
-
 Task<Result<Grant>> SetNxExpireLock::take(Deadline deadline)
 {
     auto &loop = m_connection->loop();
@@ -75,14 +68,14 @@ Task<Result<Grant>> SetNxExpireLock::take(Deadline deadline)
         const DetachedAttempt one(loop, [connection = m_connection, key = m_key] { sendDelete(*connection, key); });
         DetachedAttempt::Waiter waiter(one);
         m_waitGroup.add(m_connection->background(),
-                        tryOnce(m_connection, m_key, m_ttl, one, answerBy(*m_connection, deadline)));
+                        tryOnce(m_connection, m_key, m_seconds, one, answerBy(*m_connection, deadline)));
         auto outcome = one.outcome();
         const auto got = co_await outcome;
         if (!got && got.error().code != ErrorCode::NotConnected)
             co_return got.error();
         if (got && *got) {
             waiter.take();
-            m_life.emplace(loop, m_ttl, asked, KeepAlive::Prolong(), [this](Loss loss) { lose(loss); });
+            m_life.emplace(loop, m_seconds, asked, KeepAlive::Prolong(), [this](Loss loss) { lose(loss); });
             co_return Grant{mark, std::nullopt, {}};
         }
         if (deadline.hasPassed(loop))
@@ -125,11 +118,6 @@ void SetNxExpireLock::noteTakenAway(const Grant &)
         return;
     m_life.reset();
     lose(Loss::TakenAway);
-}
-
-std::function<bool(const SeenHold &)> SetNxExpireLock::overlooks() const
-{
-    return standsUnderOtherKeys;
 }
 
 void SetNxExpireLock::letGo()
