@@ -191,19 +191,4 @@ QByteArray MySqlPrelude::failure(const QString &why, bool isOfTls) const
     return packed(body + why.toUtf8().left(500), isRefused ? m_refusedNumber : isGreeted ? afterLogin : 0);
 }
 
-std::unique_ptr<Prelude> makeMySqlPrelude(const QString &host)
-{
-    return std::make_unique<MySqlPrelude>(true, trustOf(host, true));
-}
-
-std::unique_ptr<Prelude> makeUnverifiedMySqlPrelude(const QString &host)
-{
-    return std::make_unique<MySqlPrelude>(true, trustOf(host, false));
-}
-
-std::unique_ptr<Prelude> makePlainMySqlPrelude(const QString &host)
-{
-    return std::make_unique<MySqlPrelude>(false, trustOf(host, false));
-}
-
 } // namespace lockscope::transport

@@ -34,10 +34,6 @@ private:
     QByteArray m_login;                    // waits for TLS
 };
 
-[[nodiscard]] std::unique_ptr<Prelude> makeMySqlPrelude(const QString &host);
-[[nodiscard]] std::unique_ptr<Prelude> makeUnverifiedMySqlPrelude(const QString &host);
-[[nodiscard]] std::unique_ptr<Prelude> makePlainMySqlPrelude(const QString &host);
-inline constexpr SqlSpeech mySqlSpeech{
-    {true, makeMySqlPrelude}, {true, makeUnverifiedMySqlPrelude}, {false, makePlainMySqlPrelude}};
+inline constexpr SqlSpeech mySqlSpeech = speechOf<MySqlPrelude>;
 
 } // namespace lockscope::transport

@@ -94,19 +94,4 @@ QByteArray PostgreSqlPrelude::failure(const QString &why, bool) const
     return 'E' + length + fields;
 }
 
-std::unique_ptr<Prelude> makePostgreSqlPrelude(const QString &host)
-{
-    return std::make_unique<PostgreSqlPrelude>(true, trustOf(host, true));
-}
-
-std::unique_ptr<Prelude> makeUnverifiedPostgreSqlPrelude(const QString &host)
-{
-    return std::make_unique<PostgreSqlPrelude>(true, trustOf(host, false));
-}
-
-std::unique_ptr<Prelude> makePlainPostgreSqlPrelude(const QString &host)
-{
-    return std::make_unique<PostgreSqlPrelude>(false, trustOf(host, false));
-}
-
 } // namespace lockscope::transport

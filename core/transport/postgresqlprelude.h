@@ -28,10 +28,6 @@ private:
     bool m_isRefused = false;
 };
 
-[[nodiscard]] std::unique_ptr<Prelude> makePostgreSqlPrelude(const QString &host);
-[[nodiscard]] std::unique_ptr<Prelude> makeUnverifiedPostgreSqlPrelude(const QString &host);
-[[nodiscard]] std::unique_ptr<Prelude> makePlainPostgreSqlPrelude(const QString &host);
-inline constexpr SqlSpeech postgreSqlSpeech{
-    {true, makePostgreSqlPrelude}, {true, makeUnverifiedPostgreSqlPrelude}, {false, makePlainPostgreSqlPrelude}};
+inline constexpr SqlSpeech postgreSqlSpeech = speechOf<PostgreSqlPrelude>;
 
 } // namespace lockscope::transport

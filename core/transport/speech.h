@@ -59,6 +59,16 @@ inline constexpr Speech throughoutTls{true};
 enum class Trust { Verified, SameMachine, None };
 [[nodiscard]] Trust trustOf(const QString &host, bool isVerified);
 
+template <class Own, bool isTls, bool isVerified>
+std::unique_ptr<Prelude> makePrelude(const QString &host)
+{
+    return std::make_unique<Own>(isTls, trustOf(host, isVerified));
+}
+template <class Own>
+inline constexpr SqlSpeech speechOf{{true, makePrelude<Own, true, true>},
+                                    {true, makePrelude<Own, true, false>},
+                                    {false, makePrelude<Own, false, false>}};
+
 // Of a packet of MariaDB's or MySQL's server, without its head: why the client must not get it; empty: it may.
 class MySqlGuard {
 public:
