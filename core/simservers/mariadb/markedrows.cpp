@@ -5,17 +5,6 @@ namespace lockscope::sim {
 
 using Kind = SqlStatement::Kind;
 
-namespace {
-
-SqlAnswer changedRow(bool isOne)
-{
-    SqlAnswer answer;
-    answer.rows.affected = isOne ? 1 : 0;
-    return answer;
-}
-
-} // namespace
-
 bool MarkedRows::isAbout(Kind kind)
 {
     return kind >= Kind::InsertMark && kind <= Kind::ClearFlag;
@@ -37,23 +26,23 @@ SqlAnswer MarkedRows::run(const SqlStatement &what, const QByteArrayList &parame
         if (mark != m_marks.end())
             return error(1062, "Duplicate entry '" + row.value + "' for key 'PRIMARY'");
         m_marks.emplace(row, Mark{parameters[1], m_world.now()});
-        return changedRow(true);
+        return changed(true);
     case Kind::DeleteMark:
         if (isItsMark)
             m_marks.erase(mark);
-        return changedRow(isItsMark);
+        return changed(isItsMark);
     case Kind::IsMarkMine: return cells({what.output}, {isItsMark ? "1" : "0"});
     case Kind::SetFlag: {
         const bool isFree = flag && !flag->isSet && QByteArray::number(flag->version) == parameters[0];
         if (isFree)
             *flag = {flag->version + 1, true};
-        return changedRow(isFree);
+        return changed(isFree);
     }
     case Kind::ClearFlag: {
         const bool isSo = flag && flag->isSet && QByteArray::number(flag->version) == parameters[1];
         if (isSo)
             flag->isSet = false;
-        return changedRow(isSo);
+        return changed(isSo);
     }
     default: break;
     }

@@ -199,6 +199,13 @@ SqlAnswer error(int number, const QByteArray &message)
     return answer;
 }
 
+SqlAnswer changed(bool isOne)
+{
+    SqlAnswer answer;
+    answer.rows.affected = isOne ? 1 : 0;
+    return answer;
+}
+
 SqlAnswer cells(const QByteArrayList &columns, std::vector<mariadb::Rows::Cell> row)
 {
     SqlAnswer answer;

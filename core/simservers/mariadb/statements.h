@@ -81,6 +81,8 @@ struct SqlAnswer {
 [[nodiscard]] SqlAnswer error(int number, const QByteArray &message);
 // One row.
 [[nodiscard]] SqlAnswer cells(const QByteArrayList &columns, std::vector<mariadb::Rows::Cell> row);
+// Of a write: that one row, or none.
+[[nodiscard]] SqlAnswer changed(bool isOne);
 [[nodiscard]] SqlAnswer lockWaitTimeout();
 [[nodiscard]] SqlAnswer deadlock();
 [[nodiscard]] SqlAnswer transactionIsAborted();

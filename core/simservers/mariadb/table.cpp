@@ -59,17 +59,6 @@ std::vector<QByteArray> SqlTable::lookedAt(const SqlStatement &what, const QByte
 using Kind = SqlStatement::Kind;
 using std::chrono::milliseconds;
 
-namespace {
-
-SqlAnswer changed(bool isOne)
-{
-    SqlAnswer answer;
-    answer.rows.affected = isOne ? 1 : 0;
-    return answer;
-}
-
-} // namespace
-
 bool LeasedRows::isAbout(Kind kind)
 {
     return kind == Kind::TakeLeasedRow || kind == Kind::MakeLeasedRow || kind == Kind::ExtendLeasedRow
