@@ -20,10 +20,9 @@ const std::vector<CommandSpec> &commands()
 
 const CommandSpec *findCommand(const QString &name)
 {
-    const auto at = std::find_if(commands().begin(), commands().end(),
-                                 [&](const CommandSpec &command) {
-                                     return command.name == name || (name == "recognize"_L1 && command.name == "recognise"_L1);
-                                 });
+    const auto at = std::find_if(commands().begin(), commands().end(), [&](const CommandSpec &command) {
+        return command.name == name || (name == "recognize"_L1 && command.name == "recognise"_L1);
+    });
     return at == commands().end() ? nullptr : &*at;
 }
 

@@ -289,8 +289,8 @@ Task<Exit> forceRelease(CommandContext &context)
     const auto word = context.has(u"method"_s) ? context.arguments.value(u"method"_s) : u"release"_s;
     const auto way = operate::wayNamed(word);
     if (!way)
-        co_return fail(
-            Error{ErrorCode::BadInput, u"force-release: unknown method \"%1\"; --method takes %2"_s.arg(word, wayList)});
+        co_return fail(Error{ErrorCode::BadInput,
+                             u"force-release: unknown method \"%1\"; --method takes %2"_s.arg(word, wayList)});
     const auto name = escaped(lock->text());
     const auto deadline = requestDeadline(context);
     auto plan = co_await context.workspace.planForceRelease(*lock, *holder, deadline, *way);

@@ -333,7 +333,8 @@ private slots:
         if (QStandardPaths::findExecutable(u"etcdctl"_s).isEmpty())
             QSKIP("etcdctl is not installed; Debian's package is etcd-client");
         const auto before = run({u"--connect"_s, uri({}), u"test"_s});
-        QVERIFY2(before.out.contains("authentication is off: every client that connects may do everything"), before.what());
+        QVERIFY2(before.out.contains("authentication is off: every client that connects may do everything"),
+                 before.what());
         etcdctl({u"user"_s, u"add"_s, u"root:secret"_s});
         etcdctl({u"user"_s, u"grant-role"_s, u"root"_s, u"root"_s});
         etcdctl({u"auth"_s, u"enable"_s});

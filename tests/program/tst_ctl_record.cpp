@@ -118,8 +118,8 @@ private slots:
     {
         const auto ran = replay({u"note"_s, u"zk:/locks/stuck"_s});
         QVERIFY2(ran.status == 0, ran.what());
-        for (const auto &part : {"# Incident: `zk:/locks/stuck`", "is forced to let go", "Forced releases: 1",
-                                 "stalled \\| stopped", "a recording, from", "comes, and waits", "ZooKeeper 3"})
+        for (const auto &part : {"# Incident: `zk:/locks/stuck`", "is force-released", "Forced releases: 1",
+                                 "stalled \\| stopped", "a recording, from", "starts to wait", "ZooKeeper 3"})
             QVERIFY2(ran.out.contains(part), ran.what());
     }
 

@@ -617,7 +617,7 @@ private slots:
         page().detail().findChild<QPushButton *>(u"copyNote"_s)->click();
         QTRY_VERIFY(!QGuiApplication::clipboard()->text().isEmpty());
         const auto note = QGuiApplication::clipboard()->text();
-        for (const auto &part : {u"# Incident: `zk:/locks/orders`"_s, u"## Timeline"_s, u"is forced to let go"_s,
+        for (const auto &part : {u"# Incident: `zk:/locks/orders`"_s, u"## Timeline"_s, u"is force-released"_s,
                                  u"Forced releases: 1"_s, u"zk://zk:2181"_s, u"stuck"_s, u"ann@host"_s})
             QVERIFY2(note.contains(part), qPrintable(note));
     }

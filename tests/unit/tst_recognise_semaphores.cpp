@@ -134,9 +134,10 @@ private slots:
         const QByteArray first = "web1_4711_11111111111111111111111111111111";
         const QByteArray second = "web1_4712_22222222222222222222222222222222";
         const auto set = sortedSet("renders", {{first, nowMs + 10'000}, {second, nowMs - 5000}}, 30'000);
-        QCOMPARE(drawnSemaphore(set),
-                 QByteArray("renders redis-semaphore high held (DistributedLock (.NET)) !leftover-keys\nweb1_4711_{h1} "
-                            "holds permit -"));
+        QCOMPARE(
+            drawnSemaphore(set),
+            QByteArray("renders redis-semaphore high held (DistributedLock (.NET)) !leftover-keys\nweb1_4711_{h1} "
+                       "holds permit -"));
         QCOMPARE(drawnSemaphore(sortedSet("renders", {{first, nowMs}, {"ann", nowMs}})), QByteArray());
     }
 };

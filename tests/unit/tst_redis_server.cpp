@@ -67,10 +67,9 @@ private slots:
             u"user pre may find locks, read them, receive changes, see clients, acquire and release\n"_s));
         // None told, and none there.
         const auto untold = rightsOfPre({}, "app:");
-        QVERIFY2(
-            untold.contains(u"may not find locks: User pre has no permissions to access the '*' key; among which "
-                            "keys is not told"_s),
-            qPrintable(untold));
+        QVERIFY2(untold.contains(u"may not find locks: User pre has no permissions to access the '*' key; the keys "
+                                 "are unknown, because"_s),
+                 qPrintable(untold));
         QVERIFY(rightsOfPre("", "app:").contains(u"may not find locks: User pre has no permissions"_s));
         const auto many = rightsOfPre("~a ~b ~c ~d ~e ~f ~g ~h ~i ~j", "a");
         QVERIFY2(many.contains(u"has 2 more patterns of keys"_s), qPrintable(many));

@@ -132,7 +132,7 @@ private slots:
         QCOMPARE(locks[0].contenders[0].role, Role::Holder);
         QCOMPARE(*locks[0].contenders[1].session, u"4"_s);
         QVERIFY(!locks[0].waitersKnown);
-        QVERIFY2(gaps.contains(u"told by its statement only"_s), qPrintable(gaps));
+        QVERIFY2(gaps.contains(u"known only from its statement"_s), qPrintable(gaps));
         const auto unexplained = unexplainedWaits(seen, locks);
         QCOMPARE(unexplained.size(), std::size_t(1));
         QVERIFY2(

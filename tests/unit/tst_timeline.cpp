@@ -269,7 +269,7 @@ private slots:
         facts.acts = {facts.history->acts.front().second};
         const auto whole = incidentNote(facts);
         for (const auto &part :
-             {u"**PRODUCTION**"_s, u"is forced to let go"_s, u"Forced releases: 1"_s, u"`` stuck \\| `really` ``"_s,
+             {u"**PRODUCTION**"_s, u"is force-released"_s, u"Forced releases: 1"_s, u"`` stuck \\| `really` ``"_s,
               u"`contended by a (billing-7); 1 waiting`"_s, u"`ann@host`"_s})
             QVERIFY2(whole.contains(part), qPrintable(part + u"\n\n"_s + whole));
         QVERIFY(!whole.contains(u"No history"_s));

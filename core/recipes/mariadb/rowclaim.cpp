@@ -80,9 +80,8 @@ Task<Result<void>> freeRow(Session *session, WaitGroup waitGroup, Statement free
     auto sending = session->execute(freeing, answerBy(*session, deadline));
     const auto freed = co_await sending;
     if (!freed)
-        co_return Error{
-            freed.error().code,
-            u"%1 may still be held, it is being given back in the background: %2"_s.arg(what, freed.error().message)};
+        co_return Error{freed.error().code, u"%1 may still be held and is being released in the background: %2"_s.arg(
+                                                what, freed.error().message)};
     guard.dismiss();
     if (freed->affected < 1)
         co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more"_s.arg(what)};

@@ -91,9 +91,9 @@ Task<Result<void>> SetNxLock::release(Deadline deadline)
     auto deleting = deleteToken(*m_connection, ours, answerBy(*m_connection, deadline));
     const auto deleted = co_await deleting;
     if (!deleted)
-        co_return Error{deleted.error().code,
-                        u"%1 may still be held, it is being given back in the background: %2"_s.arg(
-                            what, deleted.error().message)};
+        co_return Error{
+            deleted.error().code,
+            u"%1 may still be held and is being released in the background: %2"_s.arg(what, deleted.error().message)};
     guard.dismiss();
     if (deleted->integer < 1)
         co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more"_s.arg(what)};
