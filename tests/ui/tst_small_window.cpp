@@ -327,7 +327,7 @@ private slots:
         m_backend->notifyConnection(redis);
         m_backend->notifyConnection(testing::connectedStatus("etcd", Scheme::Etcd, false, m_now));
         QTRY_COMPARE(asked->text(), u"12 requests/s · redis: 100 % of all"_s);
-        QVERIFY(asked->toolTip().contains(u"etcd: 3.5 requests/s; how much"_s));
+        QVERIFY(asked->toolTip().contains(u"etcd: 3.5 requests/s; the servers"_s));
         redis.cost.servedPerSecond = 40'000;
         m_backend->notifyConnection(redis);
         QTRY_COMPARE(asked->text(), u"12 requests/s · zk: 0.3 % of all"_s);
