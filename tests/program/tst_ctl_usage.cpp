@@ -79,7 +79,7 @@ private slots:
         row("locks --connect sim:7", 2, "this version cannot open it");
         row("locks --connect mariadb://h,i/db", 2, "one MariaDB server at a time");
         row("tree / --connect mariadb://h/db", 2, "no ZooKeeper connection");
-        row("show --connect zk://h", 2, "show wants LOCK");
+        row("show --connect zk://h", 2, "show requires LOCK");
         row("show nocolon --connect zk://127.0.0.1:1", 2, "names no lock");
         row("show other:/x --connect zk://127.0.0.1:1", 2, "names no connection");
         row("tree zk:locks --connect zk://127.0.0.1:1", 2, "is not the path");
@@ -107,15 +107,15 @@ private slots:
         row("simulate --recipe zk-mutex --contenders 3 --fault failover", 2, "is not simulated for");
         row("lesson 99", 2, "unknown lesson \"99\"");
         row("lesson herd --language xx", 2, "--language is en, zh_CN or ru");
-        row("record", 2, "record wants FILE");
+        row("record", 2, "record requires FILE");
         row("record file", 2, "record needs a connection");
-        row("replay file", 2, "replay wants FILE COMMAND");
+        row("replay file", 2, "replay requires FILE COMMAND");
         row("replay /nowhere/file locks", 2, "/nowhere/file cannot be read");
         row("replay /nowhere/file acquire", 2,
             "not answered from a recording; locks, show, sessions, findings, graph, note are");
         row("replay /nowhere/file force-release zk:/a --holder x --yes", 2,
             "\"force-release\" is not answered from a recording; locks, show, sessions, findings, graph, note are: what "
-            "was recorded cannot be acted on");
+            "a recording is read-only");
         row("replay /nowhere/file rehearse zk:/a --holder x", 2, "\"rehearse\" is not answered from a recording");
         row("replay /nowhere/file locks --holder x", 2, "locks knows no --holder");
         row("replay /nowhere/file locks --nonsense", 2, "unknown option");
