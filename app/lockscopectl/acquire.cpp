@@ -411,6 +411,8 @@ CommandSpec acquireCommand()
     };
     spec.fewestWords = spec.mostWords = 1;
     spec.takesRest = true;
+    spec.examples = {u"acquire zk:/locks/report --recipe curator-mutex --wait 30s -- date"_s,
+                     u"acquire zk:/locks/report --recipe curator-mutex --hold 1s --json"_s};
     spec.run = acquire;
     return spec;
 }

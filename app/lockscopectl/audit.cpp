@@ -98,6 +98,7 @@ CommandSpec auditCommand()
          u"check only for changed or missing records; status 1 if one is found or the check is impossible"_s},
     };
     spec.connects = false;
+    spec.examples = {u"audit"_s, u"audit --verify"_s};
     spec.run = audit;
     return spec;
 }

@@ -192,11 +192,12 @@ CommandSpec treeCommand()
     CommandSpec spec;
     spec.name = u"tree"_s;
     spec.words = u"[[CONNECTION:]PATH]"_s;
-    spec.summary = u"raw znodes below a path"_s;
+    spec.summary = u"list raw znodes below a path"_s;
     spec.more = u"At most 10,000 nodes. Without PATH everything from the root."_s;
     spec.options = {{u"depth"_s, u"N"_s, u"how many levels below PATH (0: only PATH itself)"_s}};
     spec.mostWords = 1;
     spec.answersSoon = true;
+    spec.examples = {u"tree /locks"_s, u"tree zk:/ --depth 1"_s};
     spec.run = tree;
     return spec;
 }
@@ -270,10 +271,12 @@ CommandSpec keysCommand()
     CommandSpec spec;
     spec.name = u"keys"_s;
     spec.words = u"[[CONNECTION:]GLOB]"_s;
-    spec.summary = u"raw Redis keys with type, time to live and size"_s;
+    spec.summary = u"list raw Redis keys with type, TTL and size"_s;
     spec.more = u"GLOB is Redis' own (*, ?, [abc]). The keys are found by SCAN and not read."_s;
     spec.mostWords = 1;
     spec.answersSoon = true;
+    spec.examples = {u"--connect redis=redis://10.0.3.9 keys"_s,
+                     u"--connect redis=redis://10.0.3.9 keys 'redis:lock:*'"_s};
     spec.run = keys;
     return spec;
 }

@@ -37,10 +37,11 @@ struct CommandContext {
 
 struct CommandSpec {
     QString name;
-    QString words;   // "LOCK", "[CONNECTION:]PATH"
-    QString summary; // one line
-    QString more;    // what --help says besides; may be empty
-    QString list;    // what --help lists after that, heading and lines; may be empty
+    QString words;          // "LOCK", "[CONNECTION:]PATH"
+    QString summary;        // one line
+    QString more;           // what --help says besides; may be empty
+    QString list;           // what --help lists after that, heading and lines; may be empty
+    QStringList examples{}; // its words; of a command that connects the server is put before them where none is named
     std::vector<OptionSpec> options;
     std::map<QString, QString> otherNames{}; // of its options, and the one of every command that is meant
     int fewestWords = 0;

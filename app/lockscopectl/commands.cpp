@@ -10,10 +10,10 @@ using namespace Qt::StringLiterals;
 const std::vector<CommandSpec> &commands()
 {
     static const std::vector<CommandSpec> all{
-        locksCommand(),   showCommand(),         sessionsCommand(), findingsCommand(),  graphCommand(),
-        noteCommand(),    rehearseCommand(),     treeCommand(),     keysCommand(),      recipesCommand(),
-        acquireCommand(), forceReleaseCommand(), simulateCommand(), lessonCommand(),    sandboxCommand(),
-        recordCommand(),  replayCommand(),       auditCommand(),    recogniseCommand(), testCommand(),
+        locksCommand(),    showCommand(),   sessionsCommand(), findingsCommand(),  graphCommand(),
+        noteCommand(),     treeCommand(),   keysCommand(),     acquireCommand(),   forceReleaseCommand(),
+        rehearseCommand(), auditCommand(),  recordCommand(),   replayCommand(),    recipesCommand(),
+        simulateCommand(), lessonCommand(), testCommand(),     recogniseCommand(), sandboxCommand(),
     };
     return all;
 }
@@ -44,27 +44,52 @@ QString wrapped(const QString &text)
 
 } // namespace
 
+// At most 24 lines: the height of a terminal.
 QString generalHelp()
 {
-    QString text = u"lockscopectl: the locks of %1, seen as locks\n\n"_s.arg(app::titlesOfBackends())
-                   + u"  lockscopectl --connect [NAME=]URI… COMMAND [WORD] [OPTION]…\n\nCommands\n"_s;
-    for (const auto &command : commands())
-        text += u"  %1%2\n"_s.arg(command.name.leftJustified(16), command.summary);
-    text += u"\nOptions, before or after the command\n"_s + app::optionsHelp(app::sharedOptions());
+    static const std::map<QString, QString> groups{{u"locks"_s, u"Inspect"_s},
+                                                   {u"acquire"_s, u"Act"_s},
+                                                   {u"record"_s, u"Record"_s},
+                                                   {u"recipes"_s, u"Learn"_s},
+                                                   {u"test"_s, u"Set up"_s}};
+    QString text = u"lockscopectl: the locks of %1, seen as locks\n"
+                   "  lockscopectl --connect [NAME=]URI… COMMAND [WORD] [OPTION]…\n"_s.arg(app::titlesOfBackends());
+    for (const auto &command : commands()) {
+        const auto group = groups.find(command.name);
+        const auto heading = group == groups.end() ? QString() : group->second;
+        text += heading.leftJustified(8) + command.name.leftJustified(15) + command.summary + u'\n';
+    }
+    return text
+           + u"Options and examples: lockscopectl COMMAND --help\n"
+             "Status: 0 done, 1 failed, 2 usage, 3 no connection, 4 refused by a guard, 5 timed out\n"_s;
+}
+
+namespace {
+
+QString examplesOf(const CommandSpec &command)
+{
+    QString text = u"\nExamples\n"_s;
+    for (const auto &example : command.examples) {
+        const bool isComplete = !command.connects || example.startsWith("--connect"_L1);
+        text += u"  lockscopectl %1%2\n"_s.arg(isComplete ? QString() : u"--connect zk=zk://10.0.3.7 "_s, example);
+    }
+    return text;
+}
+
+// How a lock is written on each backend, and where a password comes from.
+QString namesHelp()
+{
     QStringList locks;
     for (const auto &backend : allBackends())
         locks << backend.lockHelp;
-    text += u'\n' + wrapped(u"LOCK is CONNECTION:NAME: "_s + locks.join(u", "_s) + u'.') + u'\n';
-    text += wrapped(
-        u"A D is a duration: 500ms, 30s, 2m. Passwords may come from LOCKSCOPE_PASSWORD_<NAME> or from the "
-        u"keychain (saved by the window for that name and address) instead of the URI. Without tls=on (or rediss) "
-        u"and without ssh= data and credentials travel in clear."_s);
-    text += u"\n\n"
-            u"Status: 0 done, 1 failed, 2 bad usage, 3 could not connect or authenticate, 4 refused by a guard,\n"
-            u"5 timed out waiting.\n\n"
-            u"More about a command: lockscopectl COMMAND --help\n"_s;
-    return text;
+    return u'\n' + wrapped(u"LOCK is CONNECTION:NAME: "_s + locks.join(u", "_s) + u'.') + u'\n'
+           + wrapped(u"D is a duration: 500ms, 30s, 2m. Passwords come from the URI, from LOCKSCOPE_PASSWORD_<NAME> "
+                     u"or from the keychain (saved by the desktop app for that name and address). Without tls=on "
+                     u"(or rediss) and without ssh= data and passwords are not encrypted."_s)
+           + u'\n';
 }
+
+} // namespace
 
 QString commandHelp(const CommandSpec &command)
 {
@@ -80,7 +105,7 @@ QString commandHelp(const CommandSpec &command)
     if (!command.options.empty())
         text += u"\nOptions\n"_s + app::optionsHelp(command.options);
     text += u"\nOptions of every command\n"_s + app::optionsHelp(app::sharedOptions());
-    return text;
+    return text + namesHelp() + examplesOf(command);
 }
 
 } // namespace lockscope::ctl

@@ -193,6 +193,7 @@ CommandSpec findingsCommand()
         u"Muted findings are listed and marked. docs/findings.md says for each code how to confirm it and what to do."_s;
     spec.options = {{u"all"_s, {}, u"also of what may be no lock (low confidence)"_s}};
     spec.observes = spec.isReplayable = true;
+    spec.examples = {u"findings"_s, u"findings --all --json"_s};
     spec.run = findings;
     return spec;
 }

@@ -373,6 +373,8 @@ CommandSpec forceReleaseCommand()
     };
     spec.fewestWords = spec.mostWords = 1;
     spec.answersSoon = spec.asks = true;
+    spec.examples = {u"force-release zk:/locks/orders --holder ID --dry-run"_s,
+                     u"force-release zk:/locks/orders --holder ID --reason INC-1207 --yes"_s};
     spec.run = forceRelease;
     return spec;
 }

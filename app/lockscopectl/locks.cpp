@@ -179,13 +179,14 @@ CommandSpec locksCommand()
 {
     CommandSpec spec;
     spec.name = u"locks"_s;
-    spec.summary = u"every lock found"_s;
+    spec.summary = u"list every lock"_s;
     spec.options = {
         {u"match"_s, u"GLOB"_s, u"only locks whose CONNECTION:NAME, or NAME, matches"_s},
         {u"all"_s, {}, u"also what may be no lock (low confidence)"_s},
         {u"watch"_s, {}, u"stay, and print one JSON line per change until interrupted"_s},
     };
     spec.observes = spec.isReplayable = true;
+    spec.examples = {u"locks"_s, u"locks --match '*orders*' --json"_s};
     spec.run = locks;
     return spec;
 }

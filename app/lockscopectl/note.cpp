@@ -112,6 +112,7 @@ CommandSpec noteCommand()
         u"Reads the servers once, and says so in the note. If a client waits, all connections are read, because a deadlock can span them. From a recording (lockscopectl replay FILE note LOCK) the note also has the timeline of holders and waiters. Server data is in code spans."_s;
     spec.fewestWords = spec.mostWords = 1;
     spec.answersSoon = spec.observes = spec.isReplayable = true;
+    spec.examples = {u"note zk:/locks/orders"_s, u"note zk:/locks/orders --json"_s};
     spec.run = note;
     return spec;
 }

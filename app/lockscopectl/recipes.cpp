@@ -172,7 +172,7 @@ CommandSpec recipesCommand()
 {
     CommandSpec spec;
     spec.name = u"recipes"_s;
-    spec.summary = u"the lock recipes, with requests and wake-ups per operation, and their flaws"_s;
+    spec.summary = u"list lock recipes with their cost and flaws"_s;
     spec.more =
         u"--faults shows the table that every test run checks with thousands of simulated runs: which recipe keeps "
         u"which promise under which fault, and why not. `simulate --fault F` shows it happen."_s;
@@ -181,6 +181,7 @@ CommandSpec recipesCommand()
         {u"fencing"_s, {}, u"of --faults: what the lock guards refuses writes with an older fencing token"_s},
     };
     spec.connects = false;
+    spec.examples = {u"recipes"_s, u"recipes --faults"_s};
     spec.run = listRecipes;
     return spec;
 }

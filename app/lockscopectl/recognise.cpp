@@ -217,7 +217,7 @@ CommandSpec recogniseCommand()
 {
     CommandSpec spec;
     spec.name = u"recognise"_s;
-    spec.summary = u"try recogniser rules of your own on the given connections"_s;
+    spec.summary = u"try your own recognition rules on the connections"_s;
     spec.more =
         u"Tests custom recognition rules (JSON or TOML, see docs/rules.md) against a Redis server; without --connect only checks them. A rule says which keys are locks, who holds them and how to release them, or describes a client's token format. Reads --rules FILE, or the configuration folder. Reports every mistake with line and field (status 2). Lists keys that match by name but not by value, with the reason. All commands and the desktop app accept --rules FILE."_s;
     spec.options = {{u"rule"_s, u"FILE"_s, u"the same as --rules. Repeatable"_s, true},
@@ -225,6 +225,8 @@ CommandSpec recogniseCommand()
     spec.otherNames = {{u"rule"_s, rulesOption}, {u"against"_s, u"connect"_s}};
     spec.connects = false;
     spec.mayConnect = true;
+    spec.examples = {u"--connect redis=redis://10.0.3.9 recognise --rules my-rules.json"_s,
+                     u"--connect redis=redis://10.0.3.9 recognise --rules my-rules.json --json"_s};
     spec.run = tryRules;
     return spec;
 }

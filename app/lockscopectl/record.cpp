@@ -96,7 +96,7 @@ CommandSpec recordCommand()
     CommandSpec spec;
     spec.name = u"record"_s;
     spec.words = u"FILE"_s;
-    spec.summary = u"write every change seen of locks, sessions and findings to FILE, until interrupted"_s;
+    spec.summary = u"record locks, sessions and findings to FILE"_s;
     spec.more =
         u"Reports at the end what was recorded. A crash loses at most the last second. FILE must not exist yet; only its owner may read it, and it contains no secrets. `lockscopectl replay FILE` answers from it, on any machine, without a server."_s;
     spec.options = {
@@ -105,6 +105,7 @@ CommandSpec recordCommand()
     };
     spec.fewestWords = spec.mostWords = 1;
     spec.observes = spec.follows = true;
+    spec.examples = {u"record incident.lsr"_s, u"record incident.lsr --for 1s"_s};
     spec.run = record;
     return spec;
 }

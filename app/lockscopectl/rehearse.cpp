@@ -89,6 +89,7 @@ CommandSpec rehearseCommand()
     };
     spec.fewestWords = spec.mostWords = 1;
     spec.answersSoon = true;
+    spec.examples = {u"rehearse zk:/locks/orders --holder ID"_s, u"rehearse zk:/locks/orders --holder ID --json"_s};
     spec.run = rehearseRelease;
     return spec;
 }

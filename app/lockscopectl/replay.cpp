@@ -90,7 +90,7 @@ CommandSpec replayCommand()
     CommandSpec spec;
     spec.name = u"replay"_s;
     spec.words = u"FILE COMMAND…"_s;
-    spec.summary = u"answer a command that looks (locks, show, sessions …) from a recording, without a server"_s;
+    spec.summary = u"answer an inspecting command from a recording"_s;
     spec.more =
         u"As of the recording's end, or of the moment --at. What is printed is as the command prints it from servers; "
         u"a line on stderr, and \"recorded\" in JSON, say that it is a recording, and as of when. COMMAND takes "
@@ -103,6 +103,7 @@ CommandSpec replayCommand()
     spec.mostWords = 9;
     spec.connects = false;
     spec.isReplay = true;
+    spec.examples = {u"replay incident.lsr locks"_s, u"replay incident.lsr show zk:/locks/orders --timeline"_s};
     spec.run = replay;
     return spec;
 }

@@ -122,7 +122,7 @@ CommandSpec sandboxCommand()
 {
     CommandSpec spec;
     spec.name = u"sandbox"_s;
-    spec.summary = u"start private servers on loopback, print their URIs, stay until interrupted"_s;
+    spec.summary = u"start private servers on loopback until interrupted"_s;
     const auto usual =
         app::titlesOfBackends([](const BackendInfo &backend) { return sandbox::kitOf(backend.kind).usual > 0; });
     spec.more =
@@ -141,6 +141,7 @@ CommandSpec sandboxCommand()
     spec.options.push_back({u"no-restart"_s, {}, u"a server that ends stays away"_s});
     spec.options.push_back({u"demo"_s, {}, u"fill them with live locks"_s});
     spec.connects = false;
+    spec.examples = {u"sandbox --demo"_s, u"sandbox --zk 3 --mariadb"_s};
     spec.run = runSandbox;
     return spec;
 }

@@ -259,6 +259,7 @@ CommandSpec showCommand()
     };
     spec.fewestWords = spec.mostWords = 1;
     spec.answersSoon = spec.isReplayable = true;
+    spec.examples = {u"show zk:/locks/orders"_s, u"show zk:/locks/orders --json"_s};
     spec.run = show;
     return spec;
 }

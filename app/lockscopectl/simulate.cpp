@@ -353,7 +353,7 @@ CommandSpec simulateCommand()
 {
     CommandSpec spec;
     spec.name = u"simulate"_s;
-    spec.summary = u"simulate contention for a lock; report costs and violated guarantees"_s;
+    spec.summary = u"simulate contention and report costs and violated guarantees"_s;
     spec.more =
         u"Without --connect (or with sim:) runs in the simulator on virtual time: same seed, same result.\nWith --connect runs on the real servers, on a lock of its own, never on a production connection. Exits with 0 even if a guarantee was violated; the output says which, and when. \"lockscopectl recipes --faults\" lists the guarantees."_s;
     spec.options = {
@@ -381,6 +381,8 @@ CommandSpec simulateCommand()
     };
     spec.connects = false;
     spec.mayConnect = true;
+    spec.examples = {u"simulate --recipe curator-mutex --contenders 20"_s,
+                     u"simulate --recipe redis-set-nx --fault pause --seed 2"_s};
     spec.run = runSimulate;
     return spec;
 }

@@ -64,6 +64,7 @@ CommandSpec testCommand()
         u"whether each connection can be used: what answers there, what its user may do, what is not seen"_s;
     spec.more = u"It writes nothing."_s;
     spec.observes = true;
+    spec.examples = {u"test"_s, u"test --json"_s};
     spec.run = test;
     return spec;
 }

@@ -23,8 +23,7 @@ def help_of(program, *words):
 def offered(program):
     """(options, commands) that the program's own help tells of: words at the start of an indented line."""
     text = help_of(program)
-    section = re.search(r"^Commands\n((?:  .*\n)+)", text, re.M)
-    commands = re.findall(r"^  ([a-z-]+)", section.group(1), re.M) if section else []
+    commands = re.findall(r"^(?:[A-Z][A-Za-z ]{7}| {8})([a-z][a-z-]+) +\S", text, re.M) if " COMMAND " in text else []
     texts = [text] + [help_of(program, command) for command in commands]
     options = {name for each in texts for name in re.findall(r"^ +--([a-z][a-z-]*)", each, re.M)}
     return options, set(commands)
@@ -42,6 +41,7 @@ def faults_of_pages(program, manual):
 def servers(program):
     """(titles, URIs) of the kinds of servers that the program's help tells of."""
     text = help_of(program)
+    text += help_of(program, "locks") if " COMMAND " in text else ""
     titles = re.search(r": the locks of (.*), seen as locks", text)
     return re.split(r", | and | or ", titles.group(1)) if titles else [], set(re.findall(r"\b[a-z]+://", text))
 

@@ -34,8 +34,9 @@ QString page()
 {
     QString text = uR"(# Findings
 
-What can be wrong with a lock. `lockscopectl findings` lists what is; in the window it stands above the lock, and on the page
-Findings. The severity is the usual one: where less is known, or less is at stake, a finding is less severe.
+Each finding names a problem of one lock. `lockscopectl findings` lists them; in the window they are
+shown above the lock and on the page Findings. The table has the usual severity: a finding is less
+severe where less is known or less is at stake.
 
 | code | severity | it means | how to confirm it | what to do |
 |---|---|---|---|---|
