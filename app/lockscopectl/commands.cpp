@@ -60,7 +60,7 @@ QString generalHelp()
         text += heading.leftJustified(8) + command.name.leftJustified(15) + command.summary + u'\n';
     }
     return text
-           + u"Options and examples: lockscopectl COMMAND --help\n"
+           + u"lockscopectl COMMAND --help: its options and examples\n"
              "Status: 0 done, 1 failed, 2 usage, 3 no connection, 4 refused by a guard, 5 timed out\n"_s;
 }
 

@@ -382,7 +382,7 @@ CommandSpec simulateCommand()
     spec.connects = false;
     spec.mayConnect = true;
     spec.examples = {u"simulate --recipe curator-mutex --contenders 20"_s,
-                     u"simulate --recipe redis-set-nx --fault pause --seed 2"_s};
+                     u"simulate --recipe redis-set-nx --contenders 20 --fault pause"_s};
     spec.run = runSimulate;
     return spec;
 }

@@ -60,9 +60,8 @@ CommandSpec testCommand()
 {
     CommandSpec spec;
     spec.name = u"test"_s;
-    spec.summary =
-        u"whether each connection can be used: what answers there, what its user may do, what is not seen"_s;
-    spec.more = u"It writes nothing."_s;
+    spec.summary = u"check connections, rights and coverage"_s;
+    spec.more = u"Reports what answers, what the user may do and what is not visible. It writes nothing."_s;
     spec.observes = true;
     spec.examples = {u"test"_s, u"test --json"_s};
     spec.run = test;

@@ -456,7 +456,7 @@ class Manual(unittest.TestCase):
                 file.write("Locks in Here and There.")
             program = os.path.join(root, "prog")
             with open(program, "w", encoding="utf-8") as file:
-                file.write("#!/bin/sh\ncat <<'END'\nprog: the locks of Here and There, seen as locks\na://b\n\nCommands\n  go     away\n\nOptions\n  --help     this\n  --fast     now\nEND\n")
+                file.write("#!/bin/sh\ncat <<'END'\nprog: the locks of Here and There, seen as locks\n  prog COMMAND [WORD]\na://b\nInspect go     away\n\nOptions\n  --help     this\n  --fast     now\nEND\n")
             os.chmod(program, 0o755)
             for folder in ("man", "completion"):
                 os.mkdir(os.path.join(root, folder))

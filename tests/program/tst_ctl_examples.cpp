@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The examples that each command's --help prints run as they are printed: on the demo of the sandbox, with its servers
-// for those of the example.
+// The examples that each command's --help prints run as they are printed: on the demo of the sandbox, with its
+// servers for those of the example.
 #include "tests/support/ctlfixture.h"
 #include "tests/support/testmain.h"
 
@@ -43,14 +43,16 @@ private:
     }
     Ran ranFor(const QString &example, bool isUntilInterrupted)
     {
-        QFile::remove(example.contains(u" record "_s) ? m_folder.filePath(u"incident.lsr"_s) : QString());
+        if (example.contains(u" record "_s))
+            QFile::remove(m_folder.filePath(u"incident.lsr"_s));
         if (!isUntilInterrupted)
             return testing::run(wordsOf(example));
         Ctl ctl(wordsOf(example));
         if (example.startsWith("sandbox"_L1))
             ctl.line();
-        else
-            QTest::qWaitFor([&] { return QFile::exists(m_folder.filePath(u"incident.lsr"_s)); }, testing::patienceMs);
+        else if (!QTest::qWaitFor([&] { return QFile::exists(m_folder.filePath(u"incident.lsr"_s)); },
+                                  testing::patienceMs))
+            return {-1, {}, "nothing was recorded"};
         ctl.signal(SIGINT);
         return ctl.finish();
     }

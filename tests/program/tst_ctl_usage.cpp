@@ -178,7 +178,7 @@ private slots:
         for (const auto &command : words(
                  "locks show sessions findings note tree keys recipes acquire force-release simulate sandbox record "
                  "replay audit"))
-            QVERIFY2(help.out.contains("  " + command.toUtf8() + "  "), help.what());
+            QVERIFY2(help.out.contains(' ' + command.toUtf8() + "  "), help.what());
         QVERIFY2(help.out.count('\n') <= 24, help.what()); // a terminal's height
         QCOMPARE(run({u"--version"_s}).out.trimmed(), QByteArray("lockscopectl " LOCKSCOPE_VERSION));
     }

@@ -108,7 +108,7 @@ private slots:
         auto status = testing::connectedStatus("zk", Scheme::ZooKeeper, false, m_now);
         status.state = ConnectionStatus::State::Broken;
         m_backend->notifyConnection(status);
-        QCOMPARE(notice(), u"Nothing could be looked at"_s);
+        QCOMPARE(notice(), u"No server could be read"_s);
         // Beside findings it stands above them.
         notifyStatus();
         notifyLock(FindingCode::LongHeld);

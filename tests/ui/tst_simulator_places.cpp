@@ -186,7 +186,7 @@ private slots:
         QVERIFY(refusal(on(at("closed"), {"zk-mutex"})).contains(u"not open any more"_s));
         QVERIFY(refusal(on(at("redis"), {"zk-mutex"}))
                     .contains(u"zk-mutex is a lock on ZooKeeper, which redis is not"_s));
-        QVERIFY(refusal(on(at("zk"), {"zk-mutex"}, 1001)).contains(u"up to 1000 contenders"_s));
+        QVERIFY(refusal(on(at("zk"), {"zk-mutex"}, 1001)).contains(u"at most 1000 contenders"_s));
         QVERIFY(refusal(on(at("sql"), {"sql-for-update"}, 51)).contains(u"one lock at a time: up to 50"_s));
         QVERIFY(refusal(on(at("zk"), {"broken-forgets-to-look"})).contains(u"only in the simulator"_s));
         auto faulty = on(at("zk"), {"zk-mutex"});

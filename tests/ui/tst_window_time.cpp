@@ -263,7 +263,7 @@ private slots:
         press(Qt::Key_A, Qt::ControlModifier | Qt::ShiftModifier);
         QVERIFY2(bar().bannerText().contains(u"return to live view first"_s), qPrintable(bar().bannerText()));
         const auto isOff = [](const auto *one) {
-            return !one->isEnabled() && one->toolTip().contains(u"return to live view first"_s);
+            return !one->isEnabled() && one->toolTip().contains(u"Return to live view first"_s);
         };
         for (const auto *name : {"forceReleaseButton", "acquireButton"}) {
             auto *button = page().detail().findChild<QPushButton *>(QLatin1String(name));

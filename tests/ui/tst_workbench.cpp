@@ -293,7 +293,7 @@ private slots:
         m_window->workbench().openLink(u"lockscope://open?connection=zk&lock=%2Flocks%2Fgone"_s);
         const auto *said = m_window->findChild<QMessageBox *>(u"workbenchSays"_s);
         QVERIFY(said);
-        QVERIFY2(said->text().contains(u"/locks/gone is not among the locks"_s), qPrintable(said->text()));
+        QVERIFY2(said->text().contains(u"/locks/gone was not found on zk"_s), qPrintable(said->text()));
         QCOMPARE(m_backend->calls, asked);
         QVERIFY(!m_backend->last<Connect>());
     }

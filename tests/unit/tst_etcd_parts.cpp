@@ -179,7 +179,7 @@ private slots:
     void aUserIsToldWhichKeysAreItsOwn()
     {
         etcd::AccessRights access;
-        QVERIFY(etcdRightsOf(access).front().startsWith(u"users are off there"_s));
+        QVERIFY(etcdRightsOf(access).front().startsWith(u"authentication is off"_s));
         access.areUsersOn = true;
         access.user = "bob\x1b";
         QCOMPARE(etcd::readRoles(json(R"({"roles":["app","root"]})")), (QStringList{u"app"_s, u"root"_s}));
@@ -215,7 +215,7 @@ private slots:
         QCOMPARE(readablePrefixes(access, "j"), QByteArrayList{"jobs/"});
         QCOMPARE(readablePrefixes(access, "other"), QByteArrayList());
         QVERIFY(prefixToChoose({"app/", "/a b?/"}).endsWith(u"end its URI with /app/ or //a%20b%3F/"_s));
-        QVERIFY(prefixToChoose({}).contains(u"no prefix as a whole"_s));
+        QVERIFY(prefixToChoose({}).contains(u"none of the scanned prefixes"_s));
     }
 
     void whatIsNoJsonIsRepeated()

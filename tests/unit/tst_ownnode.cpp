@@ -317,7 +317,7 @@ private slots:
         QCOMPARE(world.server.standing(), 0);
         const auto &flaws = findRecipe("zk-ephemeral")->flaws;
         QVERIFY(std::any_of(flaws.begin(), flaws.end(), [](const QString &flaw) {
-            return flaw.contains(u"between that look and its delete"_s);
+            return flaw.contains(u"between that read and its delete"_s);
         }));
     }
 
