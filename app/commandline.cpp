@@ -170,24 +170,22 @@ const std::vector<OptionSpec> &sharedOptions()
     static const std::vector<OptionSpec> options{
         {u"connect"_s, u"[NAME=]URI"_s,
          serverUris()
-             + u"or sandbox: (private servers for this run). A bare NAME is the connection that the window saved "
-               "under it, else that of a lockscope.toml in this folder or the nearest above. Repeatable"_s,
+             + u"or sandbox: (private servers for this run). A bare NAME is a connection saved by the desktop "
+               u"app, or one of the nearest lockscope.toml. Repeatable"_s,
          true},
-        {u"read-only"_s, {}, u"refuse every write, whatever asks for it"_s, false},
-        {u"production"_s, u"NAME"_s, u"mark connection NAME as production for this run. Repeatable"_s, true},
-        {u"allow-writes"_s, u"NAME"_s,
-         u"allow writes on connection NAME for this run, although it is production or was saved as read-only. Repeatable"_s,
+        {u"read-only"_s, {}, u"refuse every write"_s, false},
+        {u"production"_s, u"NAME"_s, u"mark connection NAME as production. Repeatable"_s, true},
+        {u"allow-writes"_s, u"NAME"_s, u"allow writes on the production or read-only connection NAME. Repeatable"_s,
          true},
         {u"label"_s, u"PATTERN=NAME"_s,
-         u"call the clients NAME whose endpoint, identity, session or id matches PATTERN (as file names do); on several "
-         u"servers they are one client. Repeatable"_s,
+         u"show clients whose endpoint, identity, session or ID matches PATTERN as one client NAME. "
+         u"Repeatable"_s,
          true},
         {u"rules"_s, u"FILE"_s,
-         u"recogniser rules of your own (docs/rules.md), besides those in the configuration folder. Repeatable"_s,
-         true},
-        {u"json"_s, {}, u"print JSON (schema lockscope/1) to stdout, and nothing else there"_s, false},
-        {u"help"_s, {}, u"this text; after a command, about that command"_s, false},
-        {u"version"_s, {}, u"the version"_s, false},
+         u"your own recognition rules (docs/rules.md), in addition to the configuration folder. Repeatable"_s, true},
+        {u"json"_s, {}, u"print JSON (schema lockscope/1) to stdout"_s, false},
+        {u"help"_s, {}, u"print this help, or that of the command"_s, false},
+        {u"version"_s, {}, u"print the version"_s, false},
     };
     return options;
 }

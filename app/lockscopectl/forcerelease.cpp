@@ -359,14 +359,14 @@ CommandSpec forceReleaseCommand()
     spec.more =
         u"Shows the commands, the next holder and the risks, then asks for confirmation on a terminal (skip with --yes). Before sending, re-reads the lock and writes the intent to the audit log; afterwards re-reads it and reports the result. Exits with status 4 and changes nothing if the lock changed in between."_s;
     spec.options = {
-        {u"holder"_s, u"ID"_s, u"the contender that must still hold it, as `show` prints it, or session:0x…"_s},
+        {u"holder"_s, u"ID"_s, u"ID of the holder as `show` prints it, or session:0x…"_s},
         {u"method"_s, u"METHOD"_s,
          u"what is done: "_s + wayList
-             + u" (what it is unless said). --dry-run lists those there are for ID; of kill-waiter ID is one that waits"_s},
-        {u"reason"_s, u"TEXT"_s, u"why, for the audit record; required on a production connection"_s},
-        {u"dry-run"_s, {}, u"show what would be done, and do nothing"_s},
-        {u"yes"_s, {}, u"do not ask; on a production connection only with --confirm"_s},
-        {u"confirm"_s, u"NAME"_s, u"the connection's name, which --yes needs on production"_s},
+             + u" (default: release); --dry-run lists those for ID, and for kill-waiter ID is a waiter"_s},
+        {u"reason"_s, u"TEXT"_s, u"reason for the audit log; required on production"_s},
+        {u"dry-run"_s, {}, u"show what would be sent, and send nothing"_s},
+        {u"yes"_s, {}, u"do not ask; on production only with --confirm"_s},
+        {u"confirm"_s, u"NAME"_s, u"name of the production connection, for --yes"_s},
         {u"not-exact"_s,
          {},
          u"accept that the holder cannot be identified exactly (for example, value 1 without expiry): whichever client holds the lock when the command arrives loses it"_s},
