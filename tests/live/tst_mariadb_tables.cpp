@@ -267,7 +267,7 @@ private slots:
         QVERIFY2(lock, textOf(lock));
         QCOMPARE(words(*lock), sessionOf(*alter) + u" waits"_s);
         QVERIFY(!lock->waitersKnown);
-        QVERIFY2(lock->why.contains("its statement says"_L1) && lock->why.contains("not told"_L1),
+        QVERIFY2(lock->why.contains("its statement says"_L1) && lock->why.contains("does not report the blocker"_L1),
                  qPrintable(lock->why));
         QString said;
         const auto isCounted = [&] { // who has only just begun to wait is not counted yet

@@ -64,6 +64,8 @@ public:
     Task<Result<void>> read(Send send, Loop *loop, std::vector<SqlTableLock> kept, Deadline deadline);
     [[nodiscard]] const std::vector<SqlLockRow> &rows() const { return m_rows; }
     [[nodiscard]] QStringList gaps() const { return m_tableGaps + m_gaps; }
+    // Of these: tables of locks whose rows the last read could not see.
+    [[nodiscard]] const QStringList &rowsNotRead() const { return m_gaps; }
     // Tables whose rows may be locks by their names, and which are not read.
     [[nodiscard]] std::vector<Unexplained> unexplained() const;
 

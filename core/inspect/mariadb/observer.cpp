@@ -71,9 +71,8 @@ Task<Result<LockSnapshot>> MariaDbObserver::readNow(QByteArray lock, Deadline de
         if (!mayBeOld && !isHad)
             break;
     }
-    for (const auto &gap : m_reader.gaps()) {
-        if (isLockRow ? gap.contains("cannot be read"_L1) || gap.contains("not asked for"_L1)
-                      : !isNamed && !isTable && gap.startsWith("row locks"_L1))
+    for (const auto &gap : isLockRow ? m_reader.lockRowsNotRead() : m_reader.gaps()) {
+        if (isLockRow || (!isNamed && !isTable && gap.startsWith(rowLocksNotSeen)))
             co_return Error{ErrorCode::NoPermission, gap};
     }
     if (mayBeOld)

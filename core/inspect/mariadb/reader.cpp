@@ -241,7 +241,7 @@ Task<Result<void>> SqlReader::readRowLocks(SqlPoll *look, Deadline deadline)
     if (!rows) {
         const auto said = co_await missingRowsReason(rows.error(), deadline);
         look->seesAllProcesses = said.seesAllProcesses;
-        note(u"row locks cannot be seen: "_s + said.why);
+        note(rowLocksNotSeen + said.why);
         co_return Result<void>();
     }
     look->rowsAreFresh = false;

@@ -13,6 +13,9 @@
 
 namespace lockscope::inspect {
 
+// What a gap about row locks begins with: observers ask for that.
+inline const QString rowLocksNotSeen = QStringLiteral("row locks cannot be seen: ");
+
 class SqlReader {
 public:
     // `session` outlives the reader and its tasks.
@@ -30,6 +33,7 @@ public:
     // The next look reads what stands in rows that are locks, however lately that was read.
     void readLockRowsAnew() { m_lockRows.readAnew(); }
     [[nodiscard]] std::vector<Unexplained> lockTablesNotRead() const { return m_lockRows.unexplained(); }
+    [[nodiscard]] const QStringList &lockRowsNotRead() const { return m_lockRows.rowsNotRead(); }
     [[nodiscard]] const QStringList &gaps() const { return m_gaps; }
     // Of the last look. How old at most, where that is known.
     [[nodiscard]] bool rowsAreFresh() const { return m_rowsAreFresh; }

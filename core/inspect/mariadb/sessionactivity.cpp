@@ -44,7 +44,7 @@ Task<Result<SessionActivity>> readSqlDoing(mariadb::Session *session, quint64 co
         doing.rowsModified = open->rowsModified;
     }
     for (const auto &gap : reader.gaps()) {
-        if (gap.startsWith("row locks"_L1))
+        if (gap.startsWith(rowLocksNotSeen))
             doing.gaps << u"its transaction cannot be seen: "_s + gap;
     }
     if (!look.rowsAreFresh)

@@ -59,11 +59,9 @@ Task<Result<LockSnapshot>> PostgreSqlObserver::readNow(QByteArray lock, Deadline
     const auto at = std::ranges::find(snapshots, lock, [](const LockSnapshot &one) { return one.lock.name; });
     if (at != snapshots.end())
         co_return std::move(*at);
-    for (const auto &gap : m_reader.gaps()) {
-        // Not "it is free" where it was not seen.
-        if (isLockRowName(lock) && gap.contains("cannot be read"_L1))
-            co_return Error{ErrorCode::Refused, gap, true};
-    }
+    // Not "it is free" where it was not seen.
+    if (isLockRowName(lock) && !m_reader.lockRowsNotRead().isEmpty())
+        co_return Error{ErrorCode::Refused, m_reader.lockRowsNotRead().front(), true};
     const auto hint = missingPgLockReason(lock, look, snapshots);
     co_return Error{ErrorCode::NoNode, u"no lock is seen at %1: %2"_s.arg(label(lock, 80), hint)};
 }

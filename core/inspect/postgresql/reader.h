@@ -25,6 +25,7 @@ public:
     // The next look reads the rows that are locks by what stands in them as they are then.
     void readLockRowsAnew() { m_lockRows.readAnew(); }
     [[nodiscard]] std::vector<Unexplained> lockTablesNotRead() const { return m_lockRows.unexplained(); }
+    [[nodiscard]] const QStringList &lockRowsNotRead() const { return m_lockRows.rowsNotRead(); }
     // What the last look could not see.
     [[nodiscard]] const QStringList &gaps() const { return m_gaps; }
     [[nodiscard]] bool hasLooked() const { return m_hasLooked; }
