@@ -88,7 +88,7 @@ std::optional<QString> besideWhom(const inspect::LockSnapshot &lock, const QStri
             escaped(contender.id), recipeAndClient(lock), ours);
     }
     if (isDated(lock) && lock.contenders.empty())
-        return u"is free by its node's date (%1), and its clients do not wait for %2: both would hold it"_s.arg(
+        return u"is free by its node's date (%1), and its clients do not wait for %2: both would hold the lock"_s.arg(
             recipeAndClient(lock), ours);
     return std::nullopt;
 }
@@ -160,7 +160,7 @@ Task<Result<void>> HeldLock::Private::refuseUnderOtherNames(Link *link, Deadline
         if (holder != standing->contenders.end())
             co_return Error{
                 ErrorCode::Refused,
-                u"acquire refused: %1 is held by %2 (%3), which %4 at %5 does not wait for: both would hold it; "
+                u"acquire refused: %1 is held by %2 (%3), which %4 at %5 does not wait for: both would hold the lock; "
                 u"nothing was written"_s.arg(escaped(standing->lock.text()), escaped(holder->id),
                                              recipeAndClient(*standing), QString::fromUtf8(request.recipe),
                                              escaped(request.lock.text()))};

@@ -73,7 +73,7 @@ protected:
             const bool isInTime = got.error().code == ErrorCode::TimedOut;
             QVERIFY2(isInTime == waiting.contains(recipe), recipe + ": " + message.toUtf8());
             if (got.error().code == ErrorCode::Refused)
-                QVERIFY2(message.contains(u"both would hold it"), qPrintable(message));
+                QVERIFY2(message.contains(u"both would hold the lock"), qPrintable(message));
         }
     }
     // The same of one that is seen to be held.

@@ -152,7 +152,7 @@ private slots:
     void aLeaseOfSeveralIsNotTakenFromItsClients_data()
     {
         const Rows<QByteArray, QString> row("end", "says");
-        row("held", "2999-01-01T00:00:00", u"both would hold it"_s);
+        row("held", "2999-01-01T00:00:00", u"both would hold the lock"_s);
         row("free", "2001-01-01T00:00:00", u"is free by its node's date"_s);
     }
     void aLeaseOfSeveralIsNotTakenFromItsClients()

@@ -349,13 +349,14 @@ private slots:
 
         leadTo((*copy)->address());
         QCOMPARE(released(*release).error().code, ErrorCode::Refused);
-        QVERIFY2(bulk().contains(u"leads to redis"_s), qPrintable(bulk()));
+        QVERIFY2(bulk().contains(u"now points to redis"_s), qPrintable(bulk()));
         QCOMPARE(apply(*planned).error().code, ErrorCode::Refused);
         QVERIFY(!testing::valueOf(other->command({"RENAME", "moved:key", "moved:aside"}, soon())).isError());
         const auto undone = edited(*gone->undo);
         QVERIFY(!undone);
-        QVERIFY2(undone.error().message.contains(u"leads to redis://127.0.0.1:%1 now"_s.arg((*copy)->address().port)),
-                 qPrintable(undone.error().message));
+        QVERIFY2(
+            undone.error().message.contains(u"now points to redis://127.0.0.1:%1"_s.arg((*copy)->address().port)),
+            qPrintable(undone.error().message));
         QCOMPARE(testing::valueOf(other->command({"DBSIZE"}, soon())).integer, 2);
 
         leadTo(m_servers.redis->address()); // the same server by a new connection

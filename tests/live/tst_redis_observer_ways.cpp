@@ -44,7 +44,7 @@ private slots:
         QCOMPARE(act({"ACL", "SETUSER", "watcher", "on", ">pw", "allkeys", "+@all", "-client|tracking"}), "OK");
         observe({}, "watcher");
         QVERIFY(firstSnapshot());
-        QVERIFY(m_sink.says(u"a new lock is seen when SCAN comes by"_s));
+        QVERIFY(m_sink.says(u"SCAN finds a new lock"_s));
         QCOMPARE(act({"SET", "fresh-lock", token}), "OK");
         QTRY_VERIFY_WITH_TIMEOUT(lockNamed("fresh-lock"), 15'000);
     }
@@ -210,7 +210,7 @@ private slots:
             QVERIFY(answerOf(m_other->pipeline(noise, soon())));
         QVERIFY(m_sink.how().contains(u"known locks"_s));
         // That others may be missed for a while is said; those of a quiet family, or called as clients do, are not.
-        QTRY_VERIFY(m_sink.says(u"when SCAN comes by"_s));
+        QTRY_VERIFY(m_sink.says(u"SCAN finds a new lock"_s));
         QCOMPARE(act({"SET", "quiet-lock2", token}), "OK");
         QVERIFY(appears("quiet-lock2"));
         QCOMPARE(act({"SET", "lock:new", token}), "OK");

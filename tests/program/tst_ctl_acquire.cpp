@@ -145,8 +145,8 @@ private slots:
         holder.signal(SIGTERM);
         const auto waited = waiter.finish(), held = holder.finish();
         QVERIFY2(waited.status == 1 && !waited.err.contains("nothing was left behind"), waited.what());
-        QVERIFY2(waited.err.contains("stays until its TTL has passed (40 s at most)"), waited.what());
-        QVERIFY2(held.status == 1 && held.err.contains("stays until its TTL has passed (50 s at most)"), held.what());
+        QVERIFY2(waited.err.contains("remains until its TTL expires (at most 40 s)"), waited.what());
+        QVERIFY2(held.status == 1 && held.err.contains("remains until its TTL expires (at most 50 s)"), held.what());
         QVERIFY2(!held.out.contains("\"released\":true"), held.what());
     }
 
