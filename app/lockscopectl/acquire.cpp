@@ -332,8 +332,11 @@ Task<Exit> Holding::once(Duration waited, bool *isConflict)
     co_return begun ? static_cast<Exit>(m_status) : Exit::Failed;
 }
 
-Exit failedToGet(const AcquireArguments &arguments, const Error &error)
+Exit failedToGet(const AcquireArguments &arguments, Error error)
 {
+    const auto &request = arguments.request;
+    if (error.code == ErrorCode::BadInput && recipes::recipeOf(request.recipe).storesLimit && !request.isLimitGiven)
+        error.message += u". The option --limit N gives it"_s;
     if (error.code != ErrorCode::TimedOut)
         return fail(error);
     const auto waited = arguments.wait ? formatDuration(*arguments.wait) : u"a while"_s;
