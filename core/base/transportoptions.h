@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a connection gets to its servers, whatever they are: TLS and SSH, as the query of its URI says. See
-// docs/connections.md. What is done with it: core/passage.
+// docs/connections.md. What is done with it: core/transport.
 #pragma once
 
 #include "core/base/result.h"
