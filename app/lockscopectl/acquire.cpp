@@ -336,7 +336,7 @@ Exit failedToGet(const AcquireArguments &arguments, Error error)
 {
     const auto &request = arguments.request;
     if (error.code == ErrorCode::BadInput && recipes::recipeOf(request.recipe).storesLimit && !request.isLimitGiven)
-        error.message += u". For a new semaphore, give --limit N"_s;
+        error.message = u"%1. For a new semaphore, give --limit N"_s.arg(error.message);
     if (error.code != ErrorCode::TimedOut)
         return fail(error);
     const auto waited = arguments.wait ? formatDuration(*arguments.wait) : u"a while"_s;

@@ -71,10 +71,10 @@ Task<Result<LockSnapshot>> MariaDbObserver::readNow(QByteArray lock, Deadline de
         if (!mayBeOld && !isHad)
             break;
     }
-    for (const auto &gap : isLockRow ? m_reader.lockRowsNotRead() : m_reader.gaps()) {
-        if (isLockRow || (!isNamed && !isTable && gap.startsWith(rowLocksNotSeen)))
-            co_return Error{ErrorCode::NoPermission, gap};
-    }
+    if (isLockRow && !m_reader.lockRowsNotRead().isEmpty())
+        co_return Error{ErrorCode::NoPermission, m_reader.lockRowsNotRead().front()};
+    if (!isLockRow && !isNamed && !isTable && !m_reader.rowLocksGap().isEmpty())
+        co_return Error{ErrorCode::NoPermission, m_reader.rowLocksGap()};
     if (mayBeOld)
         co_return Error{ErrorCode::Refused,
                         u"it is unknown whether a client holds %1: "_s.arg(label(lock, 80)) + oldRowsText(), true};

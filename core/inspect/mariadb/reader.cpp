@@ -102,6 +102,7 @@ Task<Result<SqlPoll>> SqlReader::look(Deadline deadline, QByteArray also)
     auto answer = co_await ask(deadline, also);
     if (answer) {
         m_gaps = m_newGaps;
+        m_rowLocksGap = m_newRowLocksGap;
         m_hasLooked = true;
         m_rowsAreFresh = answer->rowsAreFresh;
         m_oldInARow = m_rowsAreFresh ? 0 : m_oldInARow + 1;
@@ -175,6 +176,7 @@ Task<Result<void>> SqlReader::meetServer(Deadline deadline)
 Task<Result<SqlPoll>> SqlReader::ask(Deadline deadline, QByteArray also)
 {
     m_newGaps.clear();
+    m_newRowLocksGap.clear();
     SqlPoll look;
     look.serverStarted = m_serverStarted;
     const auto asked = m_session.loop().now();
@@ -241,7 +243,8 @@ Task<Result<void>> SqlReader::readRowLocks(SqlPoll *look, Deadline deadline)
     if (!rows) {
         const auto said = co_await missingRowsReason(rows.error(), deadline);
         look->seesAllProcesses = said.seesAllProcesses;
-        note(rowLocksNotSeen + said.why);
+        m_newRowLocksGap = u"row locks cannot be seen: %1"_s.arg(said.why);
+        note(m_newRowLocksGap);
         co_return Result<void>();
     }
     look->rowsAreFresh = false;

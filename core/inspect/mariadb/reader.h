@@ -13,9 +13,6 @@
 
 namespace lockscope::inspect {
 
-// What a gap about row locks begins with: observers ask for that.
-inline const QString rowLocksNotSeen = QStringLiteral("row locks cannot be seen: ");
-
 class SqlReader {
 public:
     // `session` outlives the reader and its tasks.
@@ -35,6 +32,8 @@ public:
     [[nodiscard]] std::vector<Unexplained> lockTablesNotRead() const { return m_lockRows.unexplained(); }
     [[nodiscard]] const QStringList &lockRowsNotRead() const { return m_lockRows.rowsNotRead(); }
     [[nodiscard]] const QStringList &gaps() const { return m_gaps; }
+    // Why the last look saw no row locks; empty: it did.
+    [[nodiscard]] const QString &rowLocksGap() const { return m_rowLocksGap; }
     // Of the last look. How old at most, where that is known.
     [[nodiscard]] bool rowsAreFresh() const { return m_rowsAreFresh; }
     [[nodiscard]] QString ageOfRows() const;
@@ -91,6 +90,7 @@ private:
     SqlLockRows m_lockRows{ownLockRows()};
     QStringList m_gaps;    // of the last look
     QStringList m_newGaps; // of the one under way
+    QString m_rowLocksGap, m_newRowLocksGap;
     qint64 m_requests = 0;
     std::shared_ptr<Pace> m_pace;
     std::optional<ServerTime> m_serverStarted;

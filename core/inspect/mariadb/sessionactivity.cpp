@@ -43,10 +43,8 @@ Task<Result<SessionActivity>> readSqlDoing(mariadb::Session *session, quint64 co
         doing.rowsLocked = open->rowsLocked;
         doing.rowsModified = open->rowsModified;
     }
-    for (const auto &gap : reader.gaps()) {
-        if (gap.startsWith(rowLocksNotSeen))
-            doing.gaps << u"its transaction cannot be seen: "_s + gap;
-    }
+    if (!reader.rowLocksGap().isEmpty())
+        doing.gaps << u"its transaction cannot be seen: %1"_s.arg(reader.rowLocksGap());
     if (!look.rowsAreFresh)
         doing.gaps << u"the data about its transaction is slightly older"_s;
     if (!doing.statement.isEmpty())
