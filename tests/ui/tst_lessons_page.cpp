@@ -293,7 +293,7 @@ private slots:
         QVERIFY2(lesson.text().contains("36 times"_L1), qPrintable(lesson.text()));
         const auto &tiles = lesson.picture().tiles(0);
         QCOMPARE(tiles.watchEvents(), u"–"_s); // before the first release
-        QVERIFY2(tiles.wholeRun().contains("36 told"_L1), qPrintable(tiles.wholeRun()));
+        QVERIFY2(tiles.wholeRun().contains("36 wake-ups"_L1), qPrintable(tiles.wholeRun()));
     }
 
     // At the end a tile says of its counter what the texts say of it, to the digit.
