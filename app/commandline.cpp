@@ -183,6 +183,7 @@ const std::vector<OptionSpec> &sharedOptions()
          true},
         {u"rules"_s, u"FILE"_s,
          u"your own recognition rules (docs/rules.md), in addition to the configuration folder. Repeatable"_s, true},
+        {u"color"_s, u"WHEN"_s, u"auto, always or never (default: auto)"_s, false},
         {u"json"_s, {}, u"print JSON (schema lockscope/1) to stdout"_s, false},
         {u"help"_s, {}, u"print this help, or that of the command"_s, false},
         {u"version"_s, {}, u"print the version"_s, false},

@@ -3,6 +3,7 @@
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/locktext.h"
 #include "app/lockscopectl/output.h"
+#include "app/lockscopectl/report.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
@@ -17,6 +18,8 @@ namespace lockscope::ctl {
 using namespace Qt::StringLiterals;
 
 namespace {
+
+using inspect::Severity;
 
 struct FoundFinding {
     inspect::Finding finding;
@@ -57,18 +60,6 @@ bool isSaidAnew(const inspect::LockSnapshot &lock, const inspect::Finding &findi
                       return graph.locks[static_cast<std::size_t>(number)].name == lock.lock;
                   });
               });
-}
-
-// Those that were there then; of a broken file none.
-std::vector<Mute> mutesAt(MuteTime now)
-{
-    auto mutes = readMutes();
-    if (!mutes) {
-        printError(mutes.error().message);
-        return {};
-    }
-    std::erase_if(*mutes, [now](const Mute &mute) { return mute.since > now || mute.until <= now; });
-    return *mutes;
 }
 
 // One of several locks is muted with all of them only.
@@ -126,14 +117,9 @@ QJsonObject findingJson(const FoundFinding &found)
     return json;
 }
 
-Task<Exit> findings(CommandContext &context)
+std::vector<FoundFinding> foundFindings(CommandContext &context, const std::vector<inspect::LockSnapshot> &locks,
+                                        const inspect::WaitGraph &graph, const std::vector<Mute> &mutes)
 {
-    auto looking = context.pictures.look(context);
-    const auto looked = co_await looking;
-    const auto locks = context.pictures.locks();
-    const auto deadline = requestDeadline(context);
-    auto following = context.pictures.waits(context, deadline);
-    const auto graph = co_await following;
     std::vector<FoundFinding> all;
     for (const auto &lock : locks) {
         for (const auto &finding : lock.findings) {
@@ -145,34 +131,107 @@ Task<Exit> findings(CommandContext &context)
         all.push_back(foundIn(graph, cycle));
     for (auto &[connection, finding] : inspect::findingsOfUnexplainedWaits(context.pictures.coverage()))
         all.push_back({std::move(finding), {}, {}, {}, connection});
-    const auto mutes = mutesAt(std::chrono::floor<std::chrono::seconds>(context.pictures.now()));
     for (auto &found : all)
         addMute(found, mutes);
-    std::stable_sort(all.begin(), all.end(), [](const FoundFinding &a, const FoundFinding &b) {
-        return a.finding.severity > b.finding.severity;
+    std::ranges::stable_sort(
+        all, [](const FoundFinding &a, const FoundFinding &b) { return a.finding.severity > b.finding.severity; });
+    return all;
+}
+
+// An incident says it already.
+bool isIn(const std::vector<inspect::Incident> &incidents, const FoundFinding &found)
+{
+    return !found.muted && std::ranges::any_of(incidents, [&](const inspect::Incident &incident) {
+        return std::ranges::all_of(
+                   found.locks,
+                   [&](const inspect::LockName &lock) {
+                       const bool isCause = incident.code == found.finding.code
+                                            && std::ranges::find(incident.locks, lock) != incident.locks.end();
+                       return isCause
+                              || std::ranges::find(incident.folded, inspect::FoldedFinding{lock, found.finding.code})
+                                     != incident.folded.end();
+                   })
+               && !found.locks.empty();
     });
+}
+
+// Incidents, then what none of them explains. What is worth no more than a note is counted by its code.
+void printReport(const std::vector<FoundFinding> &all, const std::vector<inspect::Incident> &incidents, bool isWhole)
+{
+    const int width = terminalWidth();
+    std::vector<Line> lines;
+    addIncidents(lines, incidents, width);
+    std::map<QString, int> notes;
+    for (const auto &found : all) {
+        if (isIn(incidents, found))
+            continue;
+        if (found.finding.severity == Severity::Info && !isWhole) {
+            ++notes[inspect::word(found.finding.code)];
+            continue;
+        }
+        const auto &kind = inspect::kindOf(found.finding.code);
+        QStringList texts{messageWords(found)};
+        if (found.finding.severity != Severity::Info)
+            texts << u"Confirm: %1"_s.arg(kind.confirm) << u"Action: %1"_s.arg(kind.remedy);
+        add(lines, {statusOf(found.finding), lockWords(found), texts, {inspect::word(found.finding.severity)}},
+            width);
+    }
+    QStringList counts;
+    for (const auto &[code, count] : notes)
+        counts << u"%1 %2"_s.arg(QString::number(count), code);
+    if (!counts.isEmpty())
+        lines.push_back({{u"INFO  "_s, Ink::Bold}, {u"%1 (--severity info lists them)"_s.arg(counts.join(u", "_s))}});
+    print(lines);
+}
+
+Task<Exit> findings(CommandContext &context)
+{
+    const auto least = context.arguments.value(u"severity"_s, u"info"_s);
+    const QStringList severities{u"info"_s, u"warning"_s, u"critical"_s};
+    if (!severities.contains(least))
+        co_return fail({ErrorCode::BadInput, u"findings: --severity takes info, warning or critical"_s});
+    auto looking = context.pictures.look(context);
+    const auto looked = co_await looking;
+    auto locks = context.pictures.locks();
+    const auto deadline = requestDeadline(context);
+    auto following = context.pictures.waits(context, deadline);
+    const auto graph = co_await following;
+    const auto mutes = mutesAt(context.pictures.now());
+    auto all = foundFindings(context, locks, graph, mutes);
+    for (auto &lock : locks)
+        addDeadlocks(lock, graph, graph.cycles);
+    auto incidents = inspect::incidentsOf(graph, locks);
+    removeMuted(incidents, mutes);
+    const auto total = qint64(all.size());
+    const auto isLess = [least = Severity(severities.indexOf(least))](Severity one) { return one < least; };
+    std::erase_if(all, [&](const FoundFinding &found) { return isLess(found.finding.severity); });
+    std::erase_if(incidents, [&](const inspect::Incident &incident) { return isLess(incident.severity); });
     if (context.json) {
         QJsonArray array;
         for (const auto &found : all)
             array.append(findingJson(found));
-        printClosedAnswer(context, QJsonObject{{u"findings"_s, array},
+        printClosedAnswer(context, QJsonObject{{u"incidents"_s, inspect::toJson(incidents)},
+                                               {u"findings"_s, array},
                                                {u"waitersUnknown"_s, waitersUnknownJson(graph)},
                                                {u"unlinked"_s, unlinkedJson(graph)}});
         co_return looked;
     }
-    Table table({{u"SEVERITY"_s},
-                 {u"CODE"_s},
-                 {u"LOCK"_s, Table::Align::Left, true},
-                 {u"MESSAGE"_s, Table::Align::Left, false, true}});
+    const auto unlinked = unlinkedWords(graph);
+    Table table({});
     for (const auto &found : all)
         table.add({inspect::word(found.finding.severity), inspect::word(found.finding.code), lockWords(found),
                    messageWords(found)});
-    const auto unlinked = unlinkedWords(graph);
-    if (!table.isEmpty())
-        print(table.text(terminalWidth()));
-    else
+    if (all.empty() && total > 0)
+        print(u"no finding is %1; %2"_s.arg(
+            least == "critical"_L1 ? u"critical"_s : u"a warning or critical"_s,
+            amountOf(total, "less severe finding exists"_L1, "less severe findings exist"_L1)));
+    else if (all.empty())
         print(inspect::noneFound(inspect::Question::Findings, context.pictures.isAnySeen(),
                                  context.pictures.coverage(), unlinked.isEmpty()));
+    else if (terminalWidth() > 0)
+        printReport(all, incidents, context.has(u"severity"_s));
+    else
+        print(table.text(0));
     // What a deadlock would not be found for, and what else was not seen.
     for (const auto &line : unseenWaiterWords(graph) + unlinked + coverageWords(context))
         print(line);
@@ -191,7 +250,9 @@ CommandSpec findingsCommand()
         spec.list += app::helpLine(inspect::word(kind.code), kind.meaning.toString());
     spec.more =
         u"Muted findings are listed and marked. docs/findings.md says for each code how to confirm it and what to do."_s;
-    spec.options = {{u"all"_s, {}, u"also of what may be no lock (low confidence)"_s}};
+    spec.options = {
+        {u"all"_s, {}, u"also of what may be no lock (low confidence)"_s},
+        {u"severity"_s, u"LEVEL"_s, u"only findings of at least info, warning or critical (default: info)"_s}};
     spec.observes = spec.isReplayable = true;
     spec.examples = {u"findings"_s, u"findings --all --json"_s};
     spec.run = findings;

@@ -3,7 +3,9 @@
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/locktext.h"
 #include "app/lockscopectl/output.h"
+#include "app/lockscopectl/report.h"
 #include "core/async/completion.h"
+#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
@@ -22,20 +24,9 @@ using inspect::LockSnapshot;
 namespace {
 
 // Against CONNECTION:NAME, or NAME alone; * matches slashes and colons too.
-bool matches(const QString &glob, const LockSnapshot &lock)
+bool matches(const QString &glob, const inspect::LockName &lock)
 {
-    return glob.isEmpty() || inspect::matchesGlob(lock.lock, glob);
-}
-
-std::vector<LockSnapshot> foundLocks(CommandContext &context)
-{
-    const auto glob = context.arguments.value(u"match"_s);
-    std::vector<LockSnapshot> locks;
-    for (auto &lock : context.pictures.locks()) {
-        if (matches(glob, lock))
-            locks.push_back(std::move(lock));
-    }
-    return locks;
+    return glob.isEmpty() || inspect::matchesGlob(lock, glob);
 }
 
 // What needs a person first: the gravest finding, then the longest queue, then the name.
@@ -50,35 +41,106 @@ void sortByNeed(std::vector<LockSnapshot> &locks)
     });
 }
 
-void printTable(CommandContext &context, const std::vector<LockSnapshot> &locks)
+// On a pipe: a line for each lock.
+void printRows(CommandContext &context, const std::vector<LockSnapshot> &locks)
 {
-    Table table({{u"STATE"_s},
-                 {u"LOCK"_s, Table::Align::Left, true},
-                 {u"HOLDER"_s, Table::Align::Left, true},
-                 {u"WAITING"_s, Table::Align::Right},
-                 {u"AGE"_s, Table::Align::Right},
-                 {u"RECIPE"_s},
-                 {u"FINDINGS"_s, Table::Align::Left, false, true}});
+    Table table({});
     for (const auto &lock : locks)
-        table.add({stateWord(lock), escaped(lock.lock.text()), holderWords(lock), waitingWords(lock),
+        table.add({statusOf(lock).word, escaped(lock.lock.text()), holderWords(lock), waitingWords(lock),
                    ageWords(lock, context.pictures.serverNow(lock)), escaped(lock.recipe), findingWords(lock)});
-    print(table.isEmpty() ? inspect::noneFound(inspect::Question::Locks, true, context.pictures.coverage())
-                          : table.text(terminalWidth()));
-    for (const auto &line : coverageWords(context))
-        print(line);
+    print(table.text(0));
 }
 
-void addCycles(std::vector<LockSnapshot> &locks, const inspect::WaitGraph &graph)
+// Held, and nothing about it needs anybody: they share a row for each holder.
+bool isQuiet(const LockSnapshot &lock)
 {
+    return lock.state == inspect::LockState::Held && lock.holderCount() == 1 && lock.waiterCount() == 0
+           && lock.waitersKnown && lock.worst() == inspect::Severity::Info;
+}
+
+ReportRow rowOf(CommandContext &context, const LockSnapshot &lock)
+{
+    QStringList texts;
+    if (const auto holder = holderWords(lock); holder != u"-"_s)
+        texts << holder;
+    if (const auto findings = findingWords(lock); !findings.isEmpty())
+        texts << findings;
+    return {statusOf(lock),
+            escaped(lock.lock.name),
+            texts,
+            {waitingWords(lock), ageWords(lock, context.pictures.serverNow(lock))}};
+}
+
+void addLocks(std::vector<Line> &lines, CommandContext &context, const inspect::LinkState &connection,
+              const std::vector<LockSnapshot> &locks)
+{
+    constexpr std::size_t fewest = 4; // that share a row
+    const int width = terminalWidth();
+    std::map<QString, std::vector<const LockSnapshot *>> quiet;
+    std::vector<const LockSnapshot *> here;
+    for (const auto &lock : locks) {
+        if (lock.lock.connection != connection.name)
+            continue;
+        here.push_back(&lock);
+        if (isQuiet(lock) && !context.has(u"all-held"_s))
+            quiet[holderWords(lock)].push_back(&lock);
+    }
+    if (here.empty())
+        return;
+    addHeading(lines, connectionLine(connection), amountOf(std::ssize(here), "lock"_L1, "locks"_L1), width);
+    add(lines, {{u"STATE"_s, {}}, u"LOCK and HOLDER"_s, {}, {u"WAIT"_s, u"HELD"_s}}, width);
+    for (const auto *lock : here) {
+        const auto shared = isQuiet(*lock) ? quiet.find(holderWords(*lock)) : quiet.end();
+        if (shared == quiet.end() || shared->second.size() < fewest)
+            add(lines, rowOf(context, *lock), width);
+    }
+    for (const auto &[holder, shared] : quiet) {
+        if (shared.size() < fewest)
+            continue;
+        auto row = rowOf(context, *shared.front());
+        row.title = u"%1 locks, no client waits"_s.arg(shared.size());
+        row.texts = {holder, u"--all-held lists them"_s};
+        row.amounts = {u"0"_s, u"-"_s};
+        add(lines, row, width);
+    }
+    lines.push_back({});
+}
+
+void printReport(CommandContext &context, const std::vector<LockSnapshot> &locks,
+                 const std::vector<inspect::Incident> &incidents)
+{
+    std::vector<Line> lines;
+    addIncidents(lines, incidents, terminalWidth());
+    for (const auto &connection : context.pictures.connections())
+        addLocks(lines, context, connection, locks);
+    lines.push_back({{u"%1 as of %2."_s.arg(
+        amountOf(std::ssize(locks), "lock"_L1, "locks"_L1),
+        isoSeconds(std::chrono::floor<std::chrono::seconds>(context.pictures.now()).time_since_epoch()))}});
+    print(lines);
+}
+
+void printAll(CommandContext &context, const inspect::WaitGraph &graph)
+{
+    const auto glob = context.arguments.value(u"match"_s);
+    auto locks = context.pictures.locks();
     for (auto &lock : locks)
         addDeadlocks(lock, graph, graph.cycles);
-}
-
-void printAll(CommandContext &context, std::vector<LockSnapshot> locks, const inspect::WaitGraph &graph)
-{
+    auto incidents = inspect::incidentsOf(graph, locks);
+    removeMuted(incidents, mutesAt(context.pictures.now()));
+    std::erase_if(locks, [&](const LockSnapshot &lock) { return !matches(glob, lock.lock); });
+    std::erase_if(incidents, [&](const inspect::Incident &incident) {
+        return std::ranges::none_of(incident.locks, [&](const auto &lock) { return matches(glob, lock); });
+    });
     if (!context.json) {
         sortByNeed(locks);
-        printTable(context, locks);
+        if (locks.empty())
+            print(inspect::noneFound(inspect::Question::Locks, true, context.pictures.coverage()));
+        else if (terminalWidth() > 0)
+            printReport(context, locks, incidents);
+        else
+            printRows(context, locks);
+        for (const auto &line : coverageWords(context))
+            print(line);
         return;
     }
     std::sort(locks.begin(), locks.end(), [](const auto &a, const auto &b) { return a.lock < b.lock; });
@@ -90,7 +152,7 @@ void printAll(CommandContext &context, std::vector<LockSnapshot> locks, const in
             json.insert(u"heldWith"_s, others);
         array.append(json);
     }
-    printClosedAnswer(context, QJsonObject{{u"locks"_s, array}});
+    printClosedAnswer(context, QJsonObject{{u"incidents"_s, inspect::toJson(incidents)}, {u"locks"_s, array}});
 }
 
 bool printChange(const inspect::SnapshotChange &change)
@@ -131,7 +193,7 @@ Task<Exit> watch(CommandContext &context)
     context.interrupts.setHandler([ended](Interrupt) { ended.complete(Exit::Done); });
     context.sink.onChange([ended, glob, labels = context.labels](inspect::SnapshotChange change) {
         addLabels(change.lock, labels);
-        if (matches(glob, change.lock) && !printChange(change))
+        if (matches(glob, change.lock.lock) && !printChange(change))
             ended.complete(Exit::Done);
     });
     context.sink.onCoverage(CoverageTeller(context.loop()));
@@ -166,9 +228,7 @@ Task<Exit> locks(CommandContext &context)
         const auto deadline = requestDeadline(context);
         auto following = context.pictures.waits(context, deadline);
         const auto graph = co_await following;
-        auto found = foundLocks(context);
-        addCycles(found, graph);
-        printAll(context, std::move(found), graph);
+        printAll(context, graph);
     }
     co_return looked;
 }
@@ -183,6 +243,7 @@ CommandSpec locksCommand()
     spec.options = {
         {u"match"_s, u"GLOB"_s, u"only locks whose CONNECTION:NAME, or NAME, matches"_s},
         {u"all"_s, {}, u"also what may be no lock (low confidence)"_s},
+        {u"all-held"_s, {}, u"on a terminal: list each lock without a waiter in a row of its own"_s},
         {u"watch"_s, {}, u"stay, and print one JSON line per change until interrupted"_s},
     };
     spec.observes = spec.isReplayable = true;

@@ -72,10 +72,25 @@ QString stateWord(const LockSnapshot &lock)
     return word;
 }
 
+QString roleSign(Role role)
+{
+    return role == Role::Holder ? shape(u"●"_s, u"*"_s) : shape(u"○"_s, u"o"_s);
+}
+
 QString roleWord(Role role)
 {
-    const auto word = inspect::word(role);
-    return (role == Role::Holder ? shape(u"● "_s, u"* "_s) : shape(u"○ "_s, u"o "_s)) + word;
+    return u"%1 %2"_s.arg(roleSign(role), inspect::word(role));
+}
+
+QString clientText(const Contender &contender)
+{
+    if (!contender.label.isEmpty())
+        return shown(contender.label);
+    if (contender.identity && !contender.identity->isEmpty())
+        return inspect::nameLabel(*contender.identity);
+    if (contender.program)
+        return inspect::nameLabel(*contender.program);
+    return contender.endpoint ? shown(*contender.endpoint) : escaped(contender.id);
 }
 
 QString holderWords(const LockSnapshot &lock)
@@ -181,6 +196,19 @@ QStringList unseenWaiterWords(const inspect::WaitGraph &graph)
 inspect::Coverage deadlocksUnknown(const ConnectionName &name)
 {
     return {name, false, u"whether it is part of a deadlock: not all servers could be read for that"_s};
+}
+
+// Those that were there then; of a broken file none.
+std::vector<Mute> mutesAt(history::Moment moment)
+{
+    const auto now = std::chrono::floor<std::chrono::seconds>(moment);
+    auto mutes = readMutes();
+    if (!mutes) {
+        printError(mutes.error().message);
+        return {};
+    }
+    std::erase_if(*mutes, [now](const Mute &mute) { return mute.since > now || mute.until <= now; });
+    return *mutes;
 }
 
 QStringList unlinkedWords(const inspect::WaitGraph &graph)

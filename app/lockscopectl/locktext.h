@@ -2,7 +2,9 @@
 // Locks in words for people: the cells of tables, escaped.
 #pragma once
 
+#include "core/history/recording.h"
 #include "core/inspect/waits/waitgraph.h"
+#include "core/workspace/mutes.h"
 
 #include <QJsonArray>
 
@@ -12,6 +14,9 @@ namespace lockscope::ctl {
 // "ID (what the user calls its client)".
 [[nodiscard]] QString idWithLabel(const inspect::LockSnapshot &lock, const QByteArray &id);
 [[nodiscard]] QString stateWord(const inspect::LockSnapshot &lock);
+[[nodiscard]] QString roleSign(inspect::Role role);
+// One name for a client: its label, what it calls itself, its address, its ID.
+[[nodiscard]] QString clientText(const inspect::Contender &contender);
 [[nodiscard]] QString roleWord(inspect::Role role);
 // "10.0.3.7:56332", else what the client wrote, else its id; "+2" when more hold it.
 [[nodiscard]] QString holderWords(const inspect::LockSnapshot &lock);
@@ -33,6 +38,8 @@ namespace lockscope::ctl {
 // What else of a deadlock would not be found: in words, and the connections in JSON.
 [[nodiscard]] QStringList unlinkedWords(const inspect::WaitGraph &graph);
 [[nodiscard]] QJsonArray unlinkedJson(const inspect::WaitGraph &graph);
+// The mutes of that moment. None where their file is broken, which is reported on stderr.
+[[nodiscard]] std::vector<Mute> mutesAt(history::Moment moment);
 // Text of ours that may hold text of theirs (an endpoint, a client's name).
 [[nodiscard]] QString shown(const QString &text);
 [[nodiscard]] QString shown(const std::optional<QString> &text);

@@ -3,6 +3,7 @@
 // over SSH.
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
+#include "app/lockscopectl/report.h"
 #include "app/lockscopectl/privateservers.h"
 #include "core/async/closing.h"
 #include "core/async/qtloop.h"
@@ -344,6 +345,8 @@ int runCommand(const CommandSpec &command, const QStringList &words)
     }
     if (arguments->has(u"version"_s))
         return withoutCommand({u"--version"_s});
+    if (const auto when = arguments->value(u"color"_s, u"auto"_s); !setColor(when))
+        return endAsBadUsage(u"--color takes auto, always or never, not \"%1\""_s.arg(when));
     if (arguments->has(u"help"_s))
         return print(commandHelp(command).chopped(1)) ? 0 : 1;
     const auto given = arguments->words.size() - 1;

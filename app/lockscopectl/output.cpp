@@ -41,7 +41,16 @@ bool printObject(QJsonObject object, QJsonDocument::JsonFormat format)
 
 bool print(const QString &text)
 {
-    return write(stdout, harmlessLines(text).toUtf8() + '\n');
+    // Tabs stand between the cells of a table, each of which was made harmless before.
+    auto cells = text.split(u'\t');
+    for (auto &cell : cells)
+        cell = harmlessLines(cell);
+    return write(stdout, cells.join(u'\t').toUtf8() + '\n');
+}
+
+bool printStyled(const QString &lines)
+{
+    return write(stdout, lines.toUtf8());
 }
 
 bool printJsonLine(QJsonObject object)
@@ -99,7 +108,6 @@ qsizetype cellsOfOne(char32_t c)
 constexpr qsizetype columnGap = 2;
 constexpr qsizetype narrowest = 8;
 constexpr qsizetype narrowestProse = 40;
-constexpr qsizetype widestCell = 200; // of what may be cut: a key of 100 kB would pad every row
 
 QString cut(const QString &text, qsizetype cells)
 {
@@ -112,23 +120,6 @@ QString cut(const QString &text, qsizetype cells)
     while (from > 0 && left >= cellsOfOne(all[from - 1]))
         left -= cellsOfOne(all[--from]);
     return u'…' + QString::fromUcs4(reinterpret_cast<const char32_t *>(all.constData()) + from, all.size() - from);
-}
-
-// At its spaces; a word that is wider goes on in the next line.
-QStringList wrapped(const QString &text, qsizetype cells)
-{
-    QStringList lines;
-    QString line;
-    for (auto word : text.split(u' ')) {
-        if (!line.isEmpty() && cellsOf(line) + 1 + cellsOf(word) > cells)
-            lines << std::exchange(line, {});
-        while (cellsOf(word) > cells) {
-            lines << word.left(cells);
-            word = word.mid(cells);
-        }
-        line += line.isEmpty() ? word : u' ' + word;
-    }
-    return lines << line;
 }
 
 } // namespace
@@ -148,8 +139,6 @@ std::vector<qsizetype> Table::widths(int width) const
         auto most = cellsOf(m_columns[c].title);
         for (const auto &row : m_rows)
             most = std::max(most, cellsOf(row.value(static_cast<qsizetype>(c))));
-        if (m_columns[c].cuttable)
-            most = std::min(most, widestCell);
         wide.push_back(most);
     }
     const auto total = [&] {
@@ -158,7 +147,7 @@ std::vector<qsizetype> Table::widths(int width) const
             sum += cells;
         return sum;
     };
-    while (width > 0 && total() > width) {
+    while (total() > width) {
         // The widest column that may give does, first.
         std::size_t widest = wide.size();
         for (std::size_t c = 0; c < wide.size(); ++c) {
@@ -174,8 +163,26 @@ std::vector<qsizetype> Table::widths(int width) const
     return wide;
 }
 
+QStringList wrapped(const QString &text, qsizetype cells)
+{
+    QStringList lines;
+    QString line;
+    for (auto word : text.split(u' ')) {
+        if (!line.isEmpty() && cellsOf(line) + 1 + cellsOf(word) > cells)
+            lines << std::exchange(line, {});
+        while (cellsOf(word) > cells) {
+            lines << word.left(cells);
+            word = word.mid(cells);
+        }
+        line += line.isEmpty() ? word : u' ' + word;
+    }
+    return lines << line;
+}
+
 QString Table::text(int width) const
 {
+    if (width == 0)
+        return tabbed();
     const auto wide = widths(width);
     const auto total = std::accumulate(wide.begin(), wide.end(), columnGap * (std::ssize(wide) - 1));
     QStringList titles;
@@ -210,6 +217,24 @@ QString Table::text(int width) const
         if (const auto heading = m_headings.find(row); heading != m_headings.end())
             lines << QString() << heading->second;
         addLine(m_rows[row]);
+    }
+    return lines.join(u'\n');
+}
+
+QString Table::tabbed() const
+{
+    QStringList lines, titles;
+    for (const auto &column : m_columns)
+        titles << column.title;
+    if (!titles.isEmpty())
+        lines << titles.join(u'\t');
+    for (std::size_t row = 0; row < m_rows.size(); ++row) {
+        if (const auto heading = m_headings.find(row); heading != m_headings.end())
+            lines << heading->second;
+        QStringList cells;
+        for (const auto &cell : m_rows[row])
+            cells << harmlessLine(cell);
+        lines << cells.join(u'\t');
     }
     return lines.join(u'\n');
 }

@@ -21,6 +21,8 @@ bool printJsonLine(QJsonObject object);
 bool printJson(QJsonObject object);
 // One line to stderr: what was tried, on what, what to do next. Without the credentials of any URI in it.
 void printError(const QString &message);
+// Lines with control sequences of our own: all other text in them was made harmless before.
+bool printStyled(const QString &lines);
 // To stderr, for previews and questions under --json.
 void printNote(const QString &text);
 // To stderr, in place of what the terminal's last line shows.
@@ -48,17 +50,20 @@ public:
     // Above the rows that follow, over the whole width.
     void addHeading(const QString &title) { m_headings.emplace(m_rows.size(), title); }
     [[nodiscard]] bool isEmpty() const { return m_rows.empty(); }
-    // Without a final newline. `width` 0: as wide as it gets, but no cell that may be cut wider than 200; a row is a
-    // line then.
+    // Without a final newline. `width` 0, where stdout is no terminal: a row is a line of whole cells with tabs
+    // between them.
     [[nodiscard]] QString text(int width) const;
 
 private:
     [[nodiscard]] std::vector<qsizetype> widths(int width) const;
+    [[nodiscard]] QString tabbed() const;
     std::vector<Column> m_columns;
     std::vector<QStringList> m_rows;
     std::map<std::size_t, QString> m_headings; // by the row they stand above
 };
 
+// Continued at its spaces; a word that is wider than a line is broken.
+[[nodiscard]] QStringList wrapped(const QString &text, qsizetype cells);
 // Terminal cells a text takes: CJK characters take two, combining marks none.
 [[nodiscard]] qsizetype cellsOf(const QString &text);
 

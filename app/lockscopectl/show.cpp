@@ -3,6 +3,7 @@
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/locktext.h"
 #include "app/lockscopectl/output.h"
+#include "app/lockscopectl/report.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/history/timeline.h"
@@ -142,6 +143,40 @@ QString queueTable(const LockSnapshot &lock, inspect::ServerTime now)
     return table.text(terminalWidth());
 }
 
+// On a terminal: a row for each contender, with nothing cut.
+std::vector<Line> queueLines(const LockSnapshot &lock, inspect::ServerTime now)
+{
+    std::vector<Line> lines;
+    const int width = terminalWidth();
+    add(lines, {{u"QUEUE"_s, {}}, u"CLIENT"_s, {}, {u"AGE"_s}}, width);
+    for (const auto &contender : lock.contenders) {
+        const bool holds = contender.role == inspect::Role::Holder;
+        const auto place =
+            holds || !contender.position ? inspect::word(contender.role) : QString::number(*contender.position);
+        QStringList facts{u"ID %1"_s.arg(escaped(contender.id))};
+        if (contender.session)
+            facts << u"%1 %2"_s.arg(infoOf(lock.backend).words.client, shown(contender.session));
+        if (contender.endpoint)
+            facts << shown(contender.endpoint);
+        if (contender.mode != inspect::Mode::Exclusive)
+            facts << inspect::word(contender.mode);
+        if (contender.reentry > 1)
+            facts << u"held %1 times"_s.arg(contender.reentry);
+        if (contender.expiresAt)
+            facts << u"expires in %1"_s.arg(formatDuration(*contender.expiresAt - now));
+        QStringList texts{facts.join(u", "_s)};
+        if (!contender.watches.isEmpty())
+            texts << u"%1 %2"_s.arg(infoOf(lock.backend).words.waitsFor, watchWords(contender));
+        add(lines,
+            {{roleSign(contender.role), place, holds ? Ink::Cyan : Ink::Yellow},
+             clientText(contender),
+             texts,
+             {ageWords(contender, now)}},
+            width);
+    }
+    return lines;
+}
+
 QString nodeLine(const inspect::NodeSaid &said, inspect::ServerTime now)
 {
     if (!said.answered)
@@ -168,8 +203,13 @@ void printText(const LockSnapshot &lock, const std::optional<HeldBeside> &beside
                                               shown(lock.why));
     if (const auto together = besideLine(beside); !together.isEmpty())
         lines << together;
-    if (!lock.contenders.empty())
+    if (!lock.contenders.empty() && terminalWidth() > 0) {
+        print(lines.join(u'\n') + u'\n');
+        print(queueLines(lock, now));
+        lines.clear();
+    } else if (!lock.contenders.empty()) {
         lines << QString() << queueTable(lock, now);
+    }
     if (!lock.findings.empty())
         lines << QString();
     auto findings = lock.findings;

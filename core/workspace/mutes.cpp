@@ -123,6 +123,15 @@ const Mute *muteOf(const std::vector<Mute> &mutes, const LockName &lock, Finding
     return longest;
 }
 
+void removeMuted(std::vector<inspect::Incident> &incidents, const std::vector<Mute> &mutes)
+{
+    std::erase_if(incidents, [&](const inspect::Incident &incident) {
+        return std::ranges::all_of(incident.locks, [&](const LockName &lock) {
+            return muteOf(mutes, lock, incident.code, incident.severity) != nullptr;
+        });
+    });
+}
+
 QString objectionTo(const Mute &mute)
 {
     if (mute.lock.isEmpty() == mute.pattern.isEmpty())

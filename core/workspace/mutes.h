@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/base/result.h"
-#include "core/inspect/findings.h"
+#include "core/inspect/waits/incidents.h"
 
 #include <QObject>
 
@@ -32,6 +32,8 @@ constexpr std::chrono::days longestMute{90};
 // The one that lasts longest of those that cover it; null: it is not muted. Whether they are over is not asked.
 [[nodiscard]] const Mute *muteOf(const std::vector<Mute> &mutes, const inspect::LockName &lock,
                                  inspect::FindingCode code, inspect::Severity severity);
+// Takes out the incidents all of whose locks are muted for their finding.
+void removeMuted(std::vector<inspect::Incident> &incidents, const std::vector<Mute> &mutes);
 // Why this is no mute: the field, and what it is to be. Empty where it is one.
 [[nodiscard]] QString objectionTo(const Mute &mute);
 // "long-held of zk:/locks/a", "whatever is found of zk:/tmp/*".

@@ -17,8 +17,8 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr int lockLength = 100;
-constexpr std::size_t mostNamed = 3, mostInJson = 20;
+constexpr int incidentLockLength = 100;
+constexpr std::size_t mostClientsNamed = 3, mostInJson = 20;
 
 class IncidentFinder {
 public:
@@ -193,7 +193,7 @@ private:
 
     [[nodiscard]] static QString causeText(const Incident &incident, const QString &client, std::size_t blocked)
     {
-        const auto first = label(incident.locks.front().text(), lockLength);
+        const auto first = label(incident.locks.front().text(), incidentLockLength);
         const auto locks = incident.locks.size() == 1
                                ? first
                                : u"%1 and %2 more"_s.arg(first, QString::number(incident.locks.size() - 1));
@@ -216,7 +216,7 @@ private:
         QStringList names;
         for (const int client : causes)
             names << nameOf(client);
-        if (names.size() > qsizetype(mostNamed))
+        if (names.size() > qsizetype(mostClientsNamed))
             names = {u"%1 and %2 more"_s.arg(names.front(), QString::number(names.size() - 1))};
         return causeText(incident, names.isEmpty() ? u"A client"_s : names.join(u", "_s), blocked);
     }

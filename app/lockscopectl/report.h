@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a terminal shows of locks and incidents: rows of a sign with its word, text of any length and amounts at the
+// right. Nothing in a row is cut. Color follows --color and NO_COLOR.
+#pragma once
+
+#include "core/inspect/state/change.h"
+#include "core/inspect/waits/incidents.h"
+
+namespace lockscope::ctl {
+
+enum class Ink { Plain, Bold, Dim, Red, Yellow, Cyan, Magenta, Reverse };
+struct Span {
+    QString text; // escaped
+    Ink ink = Ink::Plain;
+};
+using Line = std::vector<Span>;
+
+// "auto", "always" or "never"; anything else is refused.
+[[nodiscard]] bool setColor(const QString &when);
+bool print(const std::vector<Line> &lines);
+
+// What a lock or incident is, most important first: "✕ deadlock", "∞ no expiry", "◔ contended". In ASCII where the
+// locale has no more.
+struct Status {
+    QString sign;
+    QString word;
+    Ink ink = Ink::Plain;
+};
+[[nodiscard]] Status statusOf(const inspect::LockSnapshot &lock);
+[[nodiscard]] Status statusOf(const inspect::Incident &incident);
+[[nodiscard]] Status statusOf(const inspect::Finding &finding);
+
+struct ReportRow {
+    Status status;
+    QString title;         // in bold; never broken
+    QStringList texts{};   // continued at their spaces
+    QStringList amounts{}; // at the right end
+};
+// `width`: of the terminal.
+void add(std::vector<Line> &lines, const ReportRow &row, int width);
+// A heading with something at the right end.
+void addHeading(std::vector<Line> &lines, Line left, const QString &right, int width);
+
+// INCIDENTS and each of them; nothing where there are none.
+void addIncidents(std::vector<Line> &lines, const std::vector<inspect::Incident> &incidents, int width);
+// "orders-zk  PROD  ZooKeeper  zk-1:2181".
+[[nodiscard]] Line connectionLine(const inspect::LinkState &connection);
+[[nodiscard]] QString ageText(std::optional<std::chrono::milliseconds> age, bool atMost);
+
+} // namespace lockscope::ctl
