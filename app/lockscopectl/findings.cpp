@@ -181,7 +181,7 @@ void printReport(const std::vector<FoundFinding> &all, const std::vector<inspect
         counts << u"%1 %2"_s.arg(QString::number(count), code);
     if (!counts.isEmpty())
         lines.push_back({{u"INFO  "_s, Ink::Bold}, {u"%1 (--severity info lists them)"_s.arg(counts.join(u", "_s))}});
-    print(lines);
+    printLines(lines);
 }
 
 Task<Exit> findings(CommandContext &context)

@@ -116,7 +116,7 @@ void printReport(CommandContext &context, const std::vector<LockSnapshot> &locks
     lines.push_back({{u"%1 as of %2."_s.arg(
         amountOf(std::ssize(locks), "lock"_L1, "locks"_L1),
         isoSeconds(std::chrono::floor<std::chrono::seconds>(context.pictures.now()).time_since_epoch()))}});
-    print(lines);
+    printLines(lines);
 }
 
 void printAll(CommandContext &context, const inspect::WaitGraph &graph)

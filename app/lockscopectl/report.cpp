@@ -92,7 +92,7 @@ bool setColor(const QString &when)
     return when == "auto"_L1 || forcedColor();
 }
 
-bool print(const std::vector<Line> &lines)
+bool printLines(const std::vector<Line> &lines)
 {
     QString text;
     for (const auto &line : lines) {

@@ -17,7 +17,7 @@ using Line = std::vector<Span>;
 
 // "auto", "always" or "never"; anything else is refused.
 [[nodiscard]] bool setColor(const QString &when);
-bool print(const std::vector<Line> &lines);
+bool printLines(const std::vector<Line> &lines);
 
 // What a lock or incident is, most important first: "✕ deadlock", "∞ no expiry", "◔ contended". In ASCII where the
 // locale has no more.

@@ -205,7 +205,7 @@ void printText(const LockSnapshot &lock, const std::optional<HeldBeside> &beside
         lines << together;
     if (!lock.contenders.empty() && terminalWidth() > 0) {
         print(lines.join(u'\n') + u'\n');
-        print(queueLines(lock, now));
+        printLines(queueLines(lock, now));
         lines.clear();
     } else if (!lock.contenders.empty()) {
         lines << QString() << queueTable(lock, now);
