@@ -58,10 +58,21 @@ bool isQuiet(const LockSnapshot &lock)
            && lock.waitersKnown && lock.worst() == inspect::Severity::Info;
 }
 
+// Its name, whole; empty where nothing holds it.
+QString holderText(const LockSnapshot &lock)
+{
+    const auto holder = std::ranges::find(lock.contenders, inspect::Role::Holder, &inspect::Contender::role);
+    if (holder == lock.contenders.end())
+        return {};
+    const auto name = clientText(*holder, lock.backend);
+    const int others = lock.holderCount() - 1;
+    return others > 0 ? u"%1 and %2"_s.arg(name, amountOf(others, "other"_L1, "others"_L1)) : name;
+}
+
 ReportRow rowOf(CommandContext &context, const LockSnapshot &lock)
 {
     QStringList texts;
-    if (const auto holder = holderWords(lock); holder != u"-"_s)
+    if (const auto holder = holderText(lock); !holder.isEmpty())
         texts << holder;
     if (const auto findings = findingWords(lock); !findings.isEmpty())
         texts << findings;
@@ -83,14 +94,14 @@ void addLocks(std::vector<Line> &lines, CommandContext &context, const inspect::
             continue;
         here.push_back(&lock);
         if (isQuiet(lock) && !context.has(u"all-held"_s))
-            quiet[holderWords(lock)].push_back(&lock);
+            quiet[holderText(lock)].push_back(&lock);
     }
     if (here.empty())
         return;
     addHeading(lines, connectionLine(connection), amountOf(std::ssize(here), "lock"_L1, "locks"_L1), width);
     add(lines, {{u"STATE"_s, {}}, u"LOCK and HOLDER"_s, {}, {u"WAIT"_s, u"HELD"_s}}, width);
     for (const auto *lock : here) {
-        const auto shared = isQuiet(*lock) ? quiet.find(holderWords(*lock)) : quiet.end();
+        const auto shared = isQuiet(*lock) ? quiet.find(holderText(*lock)) : quiet.end();
         if (shared == quiet.end() || shared->second.size() < fewest)
             add(lines, rowOf(context, *lock), width);
     }

@@ -82,14 +82,12 @@ QString roleWord(Role role)
     return u"%1 %2"_s.arg(roleSign(role), inspect::word(role));
 }
 
-QString clientText(const Contender &contender)
+QString clientText(const Contender &contender, BackendKind backend)
 {
     if (!contender.label.isEmpty())
         return shown(contender.label);
-    if (contender.identity && !contender.identity->isEmpty())
-        return inspect::nameLabel(*contender.identity);
-    if (contender.program)
-        return inspect::nameLabel(*contender.program);
+    if (const auto name = inspect::selfNameOf(contender, backend))
+        return inspect::nameLabel(*name);
     return contender.endpoint ? shown(*contender.endpoint) : escaped(contender.id);
 }
 

@@ -16,7 +16,7 @@ namespace lockscope::ctl {
 [[nodiscard]] QString stateWord(const inspect::LockSnapshot &lock);
 [[nodiscard]] QString roleSign(inspect::Role role);
 // One name for a client: its label, what it calls itself, its address, its ID.
-[[nodiscard]] QString clientText(const inspect::Contender &contender);
+[[nodiscard]] QString clientText(const inspect::Contender &contender, BackendKind backend);
 [[nodiscard]] QString roleWord(inspect::Role role);
 // "10.0.3.7:56332", else what the client wrote, else its id; "+2" when more hold it.
 [[nodiscard]] QString holderWords(const inspect::LockSnapshot &lock);

@@ -78,6 +78,13 @@ Task<Exit> note(CommandContext &context)
         auto following = context.pictures.waits(context, deadline);
         const auto graph = co_await following;
         addDeadlocks(facts.lock, graph, graph.cycles);
+        auto locks = context.pictures.locks();
+        for (auto &other : locks)
+            addDeadlocks(other, graph, graph.cycles);
+        facts.incidents = incidentsOf(graph, locks);
+        std::erase_if(facts.incidents, [&](const inspect::Incident &incident) {
+            return std::ranges::find(incident.locks, *name) == incident.locks.end();
+        });
     }
     auto learning = learnServer(context, name->connection);
     co_await learning;

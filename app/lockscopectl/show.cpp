@@ -157,7 +157,9 @@ std::vector<Line> queueLines(const LockSnapshot &lock, inspect::ServerTime now)
         if (contender.session)
             facts << u"%1 %2"_s.arg(infoOf(lock.backend).words.client, shown(contender.session));
         if (contender.endpoint)
-            facts << shown(contender.endpoint);
+            facts << shown(*contender.endpoint);
+        if (const auto identity = identityWords(contender); identity != u"-"_s)
+            facts << identity;
         if (contender.mode != inspect::Mode::Exclusive)
             facts << inspect::word(contender.mode);
         if (contender.reentry > 1)
@@ -169,7 +171,7 @@ std::vector<Line> queueLines(const LockSnapshot &lock, inspect::ServerTime now)
             texts << u"%1 %2"_s.arg(infoOf(lock.backend).words.waitsFor, watchWords(contender));
         add(lines,
             {{roleSign(contender.role), place, holds ? Ink::Cyan : Ink::Yellow},
-             clientText(contender),
+             clientText(contender, lock.backend),
              texts,
              {ageWords(contender, now)}},
             width);

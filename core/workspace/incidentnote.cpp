@@ -130,6 +130,15 @@ QString queue(const NoteFacts &facts)
     return text;
 }
 
+QString incidents(const NoteFacts &facts)
+{
+    QString text;
+    for (const auto &incident : facts.incidents)
+        text += u"- **%1 %2** %3\n  %4\n"_s.arg(inspect::word(incident.severity), kindWord(incident),
+                                                codeSpan(incident.cause), codeSpan(incident.action));
+    return text;
+}
+
 QString findings(const NoteFacts &facts)
 {
     QString text;
@@ -256,6 +265,8 @@ QString incidentNote(const NoteFacts &facts)
     text += codeSpan(sentence) + u"\n\n"_s;
     text += u"## Environment\n\n"_s + environment(facts);
     text += u"\n## Queue\n\n"_s + queue(facts);
+    if (!facts.incidents.empty())
+        text += u"\n## Incidents\n\n"_s + incidents(facts);
     text += u"\n## Findings\n\n"_s + findings(facts);
     text += u"\n## Timeline\n\n"_s + timeline(facts);
     text += u"\n## Actions\n\n"_s + actions(facts);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/history/timeline.h"
+#include "core/inspect/waits/incidents.h"
 #include "core/operate/audit.h"
 
 namespace lockscope {
@@ -17,6 +18,7 @@ struct NoteFacts {
     inspect::LinkState connection; // without credentials
     std::vector<inspect::Coverage> coverage;
     std::optional<history::LockHistory> history; // up to then; nothing where nobody recorded
+    std::vector<inspect::Incident> incidents{};  // of this lock
     QString historyProblem;                      // why the history is missing or ends early; empty: nothing failed
     QString actsProblem;                         // why actions may be missing
     QString source;                              // "a recording from … to …"; empty: one look at the server

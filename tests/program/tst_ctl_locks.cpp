@@ -126,7 +126,7 @@ private slots:
         const auto ran = m_servers.run({u"locks"_s, u"--json"_s});
         QVERIFY2(ran.status == 0, ran.what());
         const auto json = ran.json();
-        QCOMPARE(fields(json), sorted(words("schema locks coverage hidden unexplained")));
+        QCOMPARE(fields(json), sorted(words("schema incidents locks coverage hidden unexplained")));
         QCOMPARE(json.value("schema"_L1).toString(), u"lockscope/1"_s);
         checkCoverage(json.value("coverage"_L1));
         const auto locks = json.value("locks"_L1).toArray();
@@ -249,6 +249,11 @@ private slots:
         const auto ran = m_servers.run({u"findings"_s, u"--json"_s});
         QVERIFY2(ran.status == 0, ran.what());
         const auto all = ran.json().value("findings"_L1).toArray();
+        const auto incident = named(ran.json().value("incidents"_L1).toArray(), u"kind"_s, u"no-ttl"_s);
+        QCOMPARE(fields(incident),
+                 sorted(words("kind severity cause action locks target blocked blockedClients ageMs "
+                              "ageAtMost folded")));
+        QCOMPARE(incident.value("locks"_L1).toArray(), QJsonArray{u"redis:orders-lock"_s});
         const auto finding = named(all, u"code"_s, u"no-ttl"_s);
         QCOMPARE(fields(finding), sorted(words("code severity message locks contenders")));
         QCOMPARE(finding.value("locks"_L1).toArray(), QJsonArray{u"redis:orders-lock"_s});

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <map>
 #include <poll.h>
 #include <pty.h>
 #include <unistd.h>
@@ -18,14 +19,21 @@ namespace lockscope::testing {
 
 class AskedCommand {
 public:
-    explicit AskedCommand(const QStringList &arguments)
+    // With `columns`, stdout is that terminal, too, and stderr is none.
+    explicit AskedCommand(const QStringList &arguments, unsigned short columns = 0,
+                          const std::map<QString, QString> &environment = {})
     {
-        if (::openpty(&m_terminal, &m_itsEnd, nullptr, nullptr, nullptr) != 0)
+        const winsize size{40, columns, 0, 0};
+        if (::openpty(&m_terminal, &m_itsEnd, nullptr, nullptr, columns > 0 ? &size : nullptr) != 0)
             qFatal("no terminal");
-        m_process.setChildProcessModifier([itsEnd = m_itsEnd] {
+        m_process.setChildProcessModifier([itsEnd = m_itsEnd, columns] {
             ::dup2(itsEnd, STDIN_FILENO);
-            ::dup2(itsEnd, STDERR_FILENO);
+            ::dup2(itsEnd, columns > 0 ? STDOUT_FILENO : STDERR_FILENO);
         });
+        auto variables = QProcessEnvironment::systemEnvironment();
+        for (const auto &[name, value] : environment)
+            variables.insert(name, value);
+        m_process.setProcessEnvironment(variables);
         m_process.start(QStringLiteral(LOCKSCOPECTL), arguments);
     }
     ~AskedCommand()
@@ -51,6 +59,12 @@ public:
         while (::poll(&ready, 1, 0) > 0 && (ready.revents & POLLIN) != 0)
             m_said.append(bytes, std::max<ssize_t>(0, ::read(m_terminal, bytes, sizeof bytes)));
         return m_said;
+    }
+    // Everything, once it has ended.
+    QByteArray whole()
+    {
+        (void)QTest::qWaitFor([&] { return said(), m_process.state() == QProcess::NotRunning; }, patienceMs);
+        return said();
     }
     // With what was typed; its exit status, -1 when it did not end.
     int answer(const QByteArray &line)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Incidents as tables: locks as lines of text in; each incident with its locks, who is blocked and what is folded out.
+// Incidents as tables: locks as lines of text in; out come their locks, who is blocked and what is folded.
 #include "core/inspect/waits/incidents.h"
 #include "tests/support/testmain.h"
 #include "tests/unit/drawnlocks.h"
@@ -73,7 +73,7 @@ private slots:
         row("two roots", u"zk:/a kazoo-lock: A=200 | B=150\nzk:/b kazoo-lock: C=200 | D=150 E=140"_s, {},
             {u"root-blocker zk:/b blocks 2, folds 1 long-wait"_s,
              u"root-blocker zk:/a blocks 1, folds 1 long-wait"_s});
-        row("an election is none", u"zk:/a curator-leader-latch: A=9000 | B=8000"_s, {}, {});
+        row("an election is none", u"zk:/a curator-leader: A=9000 | B=8000"_s, {}, {});
         row("a deadlock folds the waits behind it",
             u"zk:/a kazoo-lock: A=900 | B=600 C=300\nzk:/b kazoo-lock: B=900 | A=600"_s, {},
             {u"deadlock zk:/a+zk:/b blocks 1, folds 2 long-held, 2 long-wait"_s});

@@ -60,7 +60,21 @@ public:
 private:
     using Clients = std::set<int>; // numbers in the graph
 
-    [[nodiscard]] QString nameOf(int client) const { return m_graph.clients[std::size_t(client)].name; }
+    // What the client is called; one without a name by its session or its ID in this incident.
+    [[nodiscard]] QString nameOf(int number, const std::vector<FindingPlace> &places = {}) const
+    {
+        const auto &client = m_graph.clients[std::size_t(number)];
+        if (client.name != label(client.id))
+            return client.name;
+        for (const auto &place : places) {
+            const auto lock = m_numbers.find(place.lock);
+            const auto *edge = lock == m_numbers.end() ? nullptr : edgeOf(lock->second, place.contender);
+            if (edge && edge->client == number)
+                return place.session ? u"session %1"_s.arg(label(place.session->toUtf8()))
+                                     : label(nameInId(place.contender));
+        }
+        return client.name;
+    }
     [[nodiscard]] const LockName &lockOf(int number) const { return m_graph.locks[std::size_t(number)].name; }
     [[nodiscard]] const GraphEdge *edgeOf(int lock, const QByteArray &contender) const
     {
@@ -215,7 +229,7 @@ private:
     {
         QStringList names;
         for (const int client : causes)
-            names << nameOf(client);
+            names << nameOf(client, incident.target);
         if (names.size() > qsizetype(mostClientsNamed))
             names = {u"%1 and %2 more"_s.arg(names.front(), QString::number(names.size() - 1))};
         return causeText(incident, names.isEmpty() ? u"A client"_s : names.join(u", "_s), blocked);
@@ -276,9 +290,9 @@ private:
         }
         if (incident.locks.empty())
             return;
-        incident.cause = causeText(incident, nameOf(client), all.size() - 1);
-        incident.action =
-            u"Find out what %1 does. Release the lock only if it has stopped working."_s.arg(nameOf(client));
+        incident.cause = causeText(incident, nameOf(client, incident.target), all.size() - 1);
+        incident.action = u"Find out what %1 does. Release the lock only if it has stopped working."_s.arg(
+            nameOf(client, incident.target));
         add(std::move(incident), causes, all);
     }
 
@@ -291,9 +305,9 @@ private:
     // Folds what follows from it: the waits of all that wait, and the age of what its cause holds.
     void add(Incident incident, const Clients &causes, const Clients &all)
     {
-        for (const int client : all) {
-            if (!causes.contains(client))
-                incident.blocked.push_back(nameOf(client));
+        for (const int number : all) {
+            if (!causes.contains(number))
+                incident.blocked.push_back(nameOf(number));
         }
         for (const auto *lock : snapshotsOf(all)) {
             const bool isItsLock = std::ranges::find(incident.locks, lock->lock) != incident.locks.end();
