@@ -130,6 +130,7 @@ private:
         const Clients causes(cycle.clients.begin(), cycle.clients.end());
         for (const int lock : cycle.locks)
             incident.locks.push_back(lockOf(lock));
+        std::ranges::sort(incident.locks);
         for (const auto &seat : cycle.seats) {
             const auto *edge = edgeOf(seat.lock, seat.contender);
             if (edge && !seat.holds && edge->age && (!incident.age || *edge->age < *incident.age))
