@@ -230,7 +230,7 @@ QString Table::tabbed() const
         lines << titles.join(u'\t');
     for (std::size_t row = 0; row < m_rows.size(); ++row) {
         if (const auto heading = m_headings.find(row); heading != m_headings.end())
-            lines << heading->second;
+            lines << QString() << heading->second;
         QStringList cells;
         for (const auto &cell : m_rows[row])
             cells << harmlessLine(cell);

@@ -189,7 +189,13 @@ void addIncidents(std::vector<Line> &lines, const std::vector<inspect::Incident>
                                         amountOf(std::ssize(incidents) - critical, "warning"_L1, "warnings"_L1)),
                width);
     for (const auto &incident : incidents) {
-        QStringList texts{incident.cause, incident.action};
+        QStringList texts{incident.cause};
+        QStringList names;
+        for (const auto &lock : incident.locks)
+            names << escaped(lock.text());
+        if (incident.code == FindingCode::Deadlock) // whose cause names the clients alone
+            texts << u"Locks: %1."_s.arg(names.join(u", "_s));
+        texts << incident.action;
         if (const auto folded = foldedText(incident); !folded.isEmpty())
             texts << u"It explains these findings: %1."_s.arg(folded);
         add(lines, {statusOf(incident), {}, texts, {ageText(incident.age, incident.atMost)}}, width);

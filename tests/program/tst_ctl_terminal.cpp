@@ -55,10 +55,11 @@ private slots:
         const auto text = shown({u"locks"_s}, 100);
         QVERIFY2(text.startsWith("INCIDENTS"), text);
         QVERIFY2(text.contains("1 critical, 0 warnings"), text);
-        QVERIFY2(text.contains("holds cart:lock:cart, which has no expiry."), text);
+        QVERIFY2(text.simplified().contains("holds cart:lock:cart, which has no - expiry."),
+                 text); // its age is unknown
         QVERIFY2(text.indexOf("INCIDENTS") < text.indexOf("STATE "), text);
         const auto findings = shown({u"findings"_s}, 100);
-        QVERIFY2(findings.startsWith("INCIDENTS") && findings.count("no expiry") == 2, findings);
+        QVERIFY2(findings.startsWith("INCIDENTS") && findings.count("no expiry") == 1, findings);
     }
 
     void namesAreWholeAtAnyWidth_data()
@@ -102,7 +103,7 @@ private slots:
     void onAPipeALockIsALine()
     {
         const auto ran = testing::run(asked({u"locks"_s}));
-        const auto lines = ran.out.trimmed().split('\n');
+        const auto lines = ran.out.chopped(1).split('\n');
         QVERIFY2(lines.size() == 3, ran.what());
         for (const auto &line : lines)
             QVERIFY2(line.count('\t') == 6, ran.what());
