@@ -7,6 +7,8 @@
 #include "core/base/text.h"
 #include "core/inspect/json.h"
 
+#include <QRegularExpression>
+
 #include <algorithm>
 #include <unistd.h>
 
@@ -79,8 +81,22 @@ qsizetype cellsOf(const Line &line)
 // Fills the line up so that the text ends at `width`.
 void addRight(Line &line, const QString &text, int width)
 {
-    const auto gap = std::max<qsizetype>(2, width - cellsOf(line) - ctl::cellsOf(text));
+    const auto gap = std::max<qsizetype>(text.startsWith(u' ') ? 0 : 2, width - cellsOf(line) - ctl::cellsOf(text));
     line.push_back({QString(gap, u' ') + text});
+}
+
+// The command that simulates the suggested release; empty where its action is none, or a shell would misread a name.
+QString rehearsalOf(const inspect::Incident &incident)
+{
+    static const QRegularExpression plain(u"^[\\w./:@#=,+-]+$"_s);
+    if (incident.target.empty() || incident.code == FindingCode::LostWakeup
+        || incident.code == FindingCode::WrongWatch)
+        return {};
+    const auto lock = escaped(incident.target.front().lock.text());
+    const auto id = escaped(incident.target.front().contender);
+    if (!plain.match(lock + id).hasMatch())
+        return {};
+    return u"lockscopectl rehearse %1 --holder %2"_s.arg(lock, id);
 }
 
 } // namespace
@@ -196,6 +212,8 @@ void addIncidents(std::vector<Line> &lines, const std::vector<inspect::Incident>
         if (incident.code == FindingCode::Deadlock) // whose cause names the clients alone
             texts << u"Locks: %1."_s.arg(names.join(u", "_s));
         texts << incident.action;
+        if (const auto command = rehearsalOf(incident); !command.isEmpty())
+            texts << u"Try: %1"_s.arg(command);
         if (const auto folded = foldedText(incident); !folded.isEmpty())
             texts << u"It explains these findings: %1."_s.arg(folded);
         add(lines, {statusOf(incident), {}, texts, {ageText(incident.age, incident.atMost)}}, width);

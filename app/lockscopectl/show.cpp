@@ -158,7 +158,8 @@ std::vector<Line> queueLines(const LockSnapshot &lock, inspect::ServerTime now)
             facts << u"%1 %2"_s.arg(infoOf(lock.backend).words.client, shown(contender.session));
         if (contender.endpoint)
             facts << shown(*contender.endpoint);
-        if (const auto identity = identityWords(contender); identity != u"-"_s)
+        const auto name = clientText(contender, lock.backend);
+        if (const auto identity = identityWords(contender); identity != u"-"_s && identity != name)
             facts << identity;
         if (contender.mode != inspect::Mode::Exclusive)
             facts << inspect::word(contender.mode);
@@ -171,7 +172,7 @@ std::vector<Line> queueLines(const LockSnapshot &lock, inspect::ServerTime now)
             texts << u"%1 %2"_s.arg(infoOf(lock.backend).words.waitsFor, watchWords(contender));
         add(lines,
             {{roleSign(contender.role), place, holds ? Ink::Cyan : Ink::Yellow},
-             clientText(contender, lock.backend),
+             name,
              texts,
              {ageWords(contender, now)}},
             width);

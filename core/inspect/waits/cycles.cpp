@@ -60,6 +60,7 @@ public:
             addOnce(m_cycle.seats, seat(hold));
         chooseVictim();
         m_cycle.ends = ends(true);
+        m_cycle.assumptions = assumptions();
         m_cycle.sentence = sentence();
         return m_cycle;
     }
@@ -242,10 +243,12 @@ private:
         QString text = steps.join(u"; "_s);
         text += m_cycle.ends ? u". It ends when "_s + *ends(false) : u". Nothing that is known ends it by itself"_s;
         text += u". Least is lost by ending %1: %2"_s.arg(client(m_cycle.victim), m_cycle.victimBecause);
-        return text + assumption();
+        for (const auto &assumption : m_cycle.assumptions)
+            text += u". %1"_s.arg(assumption);
+        return text;
     }
     // What cannot be seen: threads that share a session. And what only the user said.
-    [[nodiscard]] QString assumption() const
+    [[nodiscard]] QStringList assumptions() const
     {
         QStringList reasons;
         bool isSession = false;
@@ -257,13 +260,13 @@ private:
         for (const auto &one : m_cycle.seats)
             isSession = isSession || infoOf(m_sources.lock(one.lock).backend).isSessionOneClient;
         reasons.removeDuplicates();
-        QString text;
+        QStringList all;
         if (!reasons.isEmpty())
-            text += u". Taken for one client on several connections: "_s + reasons.join(u", "_s);
+            all << u"Taken for one client on several connections: %1"_s.arg(reasons.join(u", "_s));
         if (isSession)
-            text += u". Threads that share a session cannot be distinguished: it is a deadlock if each client does "
-                    u"one thing at a time"_s;
-        return text;
+            all << u"Threads that share a session cannot be distinguished: it is a deadlock if each client does one "
+                   u"thing at a time"_s;
+        return all;
     }
 
     const WaitGraph &m_graph;

@@ -143,6 +143,8 @@ private:
         incident.cause = names.size() == 2 ? u"%1 and %2 wait for each other."_s.arg(names.front(), names.back())
                                            : u"%1 clients wait for each other in a cycle: %2."_s.arg(
                                                QString::number(names.size()), names.join(u", "_s));
+        for (const auto &assumption : cycle.assumptions)
+            incident.cause += u" %1."_s.arg(assumption);
         const auto victim = nameOf(cycle.victim);
         incident.action =
             cycle.ends ? u"It ends when %1. Otherwise end %2: %3."_s.arg(*cycle.ends, victim, cycle.victimBecause)

@@ -49,6 +49,7 @@ struct WaitCycle {
     std::vector<GraphSeat> seats;
     int victim = 0;
     QString victimBecause;
+    QStringList assumptions;     // without which it would be none; each a sentence without a full stop
     std::optional<QString> ends; // what would break it without anybody's doing
     QString sentence;            // spelled out
     friend bool operator==(const WaitCycle &, const WaitCycle &) = default;
