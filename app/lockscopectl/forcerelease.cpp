@@ -47,7 +47,7 @@ QJsonObject answer(CommandContext &context, const QString &lock, const QByteArra
                      {u"commands"_s, toArray(plan ? plan->commands : QStringList())},
                      {u"guard"_s, plan ? QJsonValue(plan->guardText) : QJsonValue(QJsonValue::Null)},
                      {u"nextHolder"_s, next ? QJsonValue(escaped(*next)) : QJsonValue(QJsonValue::Null)},
-                     {u"warnings"_s, toArray(plan ? plan->warnings : QStringList())},
+                     {u"warnings"_s, toArray(plan ? plan->allWarnings() : QStringList())},
                      {u"reason"_s, context.has(u"reason"_s) ? QJsonValue(context.arguments.value(u"reason"_s))
                                                             : QJsonValue(QJsonValue::Null)}};
     if (plan) {
@@ -124,7 +124,7 @@ QString preview(const ForceReleasePlan &plan, const std::optional<HeldBeside> &b
             keys << escaped(key);
         add(u"all its keys"_s, keys);
     }
-    add(u"warning"_s, plan.warnings);
+    add(u"warning"_s, plan.allWarnings());
     return lines.join(u'\n') + u'\n';
 }
 

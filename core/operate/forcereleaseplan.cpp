@@ -196,18 +196,20 @@ void planWarnings(ForceReleasePlan &plan, const Contender &holder, const Release
     const auto &snapshot = plan.before;
     const auto &recipe = recipeOf(snapshot.recipe);
     const bool hasSession = !method.endsConnection || holder.session; // a prepared transaction has none
-    plan.warnings.prepend(
-        !hasSession
-            ? u"no client is connected for the holder (%1). Only its transaction manager knows whether to commit "
-              u"or roll back its work"_s.arg(nameOf(holder))
-        : method.endsConnection
-            ? u"the old holder (%1) notices only when its next statement fails. Until then, its client may "
-              u"continue work outside this server"_s.arg(nameOf(holder))
-        : recipe.tellsClientsTokens
-            ? u"the old holder (%1) may still act as if it holds the lock. Most clients are not notified. A "
-              u"resource is protected only if it checks fencing tokens"_s.arg(nameOf(holder))
-            : u"the old holder (%1) may still act as if it holds the lock. Most clients are not notified, and "
-              u"this lock gives them no fencing token that a resource could check"_s.arg(nameOf(holder)));
+    if (!hasSession)
+        plan.warnings.prepend(
+            u"no client is connected for the holder (%1). Only its transaction manager knows whether "
+            u"to commit or roll back its work"_s.arg(nameOf(holder)));
+    else
+        plan.staleHolder =
+            method.endsConnection
+                ? u"the old holder (%1) notices only when its next statement fails. Until then, its client may "
+                  u"continue work outside this server"_s.arg(nameOf(holder))
+            : recipe.tellsClientsTokens
+                ? u"the old holder (%1) may still act as if it holds the lock. Most clients are not notified. A "
+                  u"resource is protected only if it checks fencing tokens"_s.arg(nameOf(holder))
+                : u"the old holder (%1) may still act as if it holds the lock. Most clients are not notified, and "
+                  u"this lock gives them no fencing token that a resource could check"_s.arg(nameOf(holder));
     if (recipe.electsLeader)
         plan.warnings << u"this is an election: the holder is a system's leader. After the release, the system "
                          u"may fail over, or run with two leaders until the old leader notices"_s;

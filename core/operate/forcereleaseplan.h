@@ -60,11 +60,16 @@ struct ForceReleasePlan {
     std::vector<QByteArray> otherLocksLost; // by the same act, as far as they are seen: none for one node or key
     bool otherLocksKnown = true;            // false: there may be more of them
     QStringList alternatives;               // "its session ends by itself in 6.4 s; then … gets the lock"
-    QStringList warnings;                   // always says that the old holder may still believe it holds
+    QString staleHolder;                    // of Release, a warning: the old holder may still act as if it holds
+    QStringList warnings;                   // all others
     std::vector<OfferedAction> ways;        // all there are for this contender, gentlest first
     QString who;                            // not of Release: who gets the lock then
     QString alsoLost;                       // not of Release: what else goes with it
     std::optional<std::vector<QByteArray>> leaseKeys; // of EndLease: all that hangs on it; empty: not known
+    [[nodiscard]] QStringList allWarnings() const
+    {
+        return staleHolder.isEmpty() ? warnings : QStringList(staleHolder) + warnings;
+    }
 };
 
 struct ForceReleaseOutcome {

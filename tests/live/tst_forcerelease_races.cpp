@@ -204,7 +204,7 @@ class TestForceReleaseRaces : public QObject {
             ++tally.refused;
         }
         QVERIFY2(next, next ? "" : qPrintable(next.error().message));
-        const bool isSaid = when == Swap::Around && plan && !plan->exact && !plan->warnings.isEmpty();
+        const bool isSaid = when == Swap::Around && plan && !plan->exact && !plan->allWarnings().isEmpty();
         if (!isShownAsHolder(request.lock, *next))
             ++(isSaid ? tally.inGap : tally.wrong);
         (void)perform(second.giveBack(soon()));

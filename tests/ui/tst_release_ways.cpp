@@ -208,6 +208,10 @@ private slots:
         QVERIFY(facts.valueOf(u"Will be sent"_s).contains(u"lease revoke"_s));
         QVERIFY(facts.valueOf(u"Keys of the lease"_s).contains(u"services/web"_s));
         QVERIFY(m_dialog->asCommand().contains(u"--method end-lease"_s));
+        // Only the form of a release has a banner of its own for this.
+        QVERIFY(std::ranges::any_of(m_dialog->findChildren<ui::Banner *>(), [](const ui::Banner *banner) {
+            return banner->isVisible() && banner->sentence().contains(u"until its next keep-alive fails"_s);
+        }));
         shoot(*m_dialog, u"way-5-end-lease"_s);
         m_backend->on<PlanRelease>() = scripted;
     }

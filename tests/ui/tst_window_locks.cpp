@@ -56,7 +56,7 @@ operate::ForceReleasePlan planOf(const LockSnapshot &lock)
     plan.nextHolder = lock.contenders[1].id;
     plan.wakes = u"1 waiter, by the deletion; nothing else to publish"_s;
     plan.alternatives = {u"have the client at 10.0.3.7:56332 release it, or stop it"_s};
-    plan.warnings = {u"the old holder may still act as if it holds the lock"_s};
+    plan.staleHolder = u"the old holder may still act as if it holds the lock"_s;
     return plan;
 }
 

@@ -131,7 +131,7 @@ void ForceReleaseDialog::showPlan(const operate::ForceReleasePlan &plan, bool is
     showHeldWith(plan);
     m_rehearse->setPlan(plan, isAgain);
     ReleasePreview::showDanger(*m_danger, plan);
-    showWarnings(ReleasePreview::warnings(plan));
+    showWarnings(plan.warnings);
     m_way->offer(plan.before, m_holder, m_chosen);
     const auto *chosen = m_chosen == m_holder ? nullptr : plan.before.find(m_chosen);
     if (chosen)
@@ -170,7 +170,7 @@ void ForceReleaseDialog::showAlternatives()
     // There is something to wait for only where something ends by itself.
     const auto *holder = m_plan->before.find(m_plan->holder);
     const bool ends = holder && holder->expiresAt.has_value();
-    m_alternatives->say(Banner::Look::Warning, tr("Less disruptive:"),
+    m_alternatives->say(Banner::Look::Warning, tr("Less disruptive"),
                         Words::alternatives(*m_plan, m_clock()).join(u"\n"_s), ends ? tr("Wait for it") : QString());
 }
 
@@ -297,8 +297,8 @@ void ForceReleaseDialog::showHolderChanged()
     const QString before = holderIn(m_latest, m_holder) ? Words::tookItAgain(nameOfHolder(), *m_plan, m_latest)
                                                         : Words::heldBefore(nameOfHolder(), m_isGone);
     m_state->say(Banner::Look::Warning, m_isGone ? Words::notHeldNow(true) + u'.' : Words::holdersNow(m_latest),
-                 before + tr(". Nothing was sent."), holdersOf(m_latest).empty() ? QString() : tr("Refresh"));
-    m_result = before + tr("; nothing was sent.");
+                 tr("%1. Nothing was sent.").arg(before), holdersOf(m_latest).empty() ? QString() : tr("Refresh"));
+    m_result = tr("%1; nothing was sent.").arg(before);
 }
 
 void ForceReleaseDialog::showStep()

@@ -85,11 +85,11 @@ QString ForceReleaseWords::nextOwner(const operate::ForceReleasePlan &plan, Syst
                                                             : tr("unknown: whichever client retries first");
     QString text = who(*next);
     if (next->waitingSince)
-        text += tr(", waiting %1")
-                    .arg(formatDuration(duration_cast<milliseconds>(now - ourTime(*next->waitingSince, lock))));
+        text = tr("%1, waiting %2")
+                   .arg(text, formatDuration(duration_cast<milliseconds>(now - ourTime(*next->waitingSince, lock))));
     const int behind = lock.waiterCount() - 1;
     if (behind > 0)
-        text += tr("; %1 more behind it").arg(behind);
+        text = tr("%1; %2 more behind it").arg(text, QString::number(behind));
     return text;
 }
 
@@ -113,13 +113,14 @@ QString ForceReleaseWords::fencing(const operate::ForceReleasePlan &plan)
     if (recipes::recipeOf(plan.before.recipe).tellsClientsTokens)
         return tr("Most clients are not notified. A resource is protected only if it checks fencing tokens.");
     QString text =
-        tr("Most clients are not notified, and this lock gives them no fencing token that a resource could check");
+        tr("Most clients are not notified, and this lock gives them no fencing token that a resource could check.");
     const auto *next = plan.nextHolder ? plan.before.find(*plan.nextHolder) : nullptr;
     const auto made = plan.guard.creation();
     if (made != 0 && next && next->guard.creation() > made && plan.before.holderCount() <= 1)
-        text += tr("; the czxid of its node can serve as one if clients read it and pass it on: %1")
-                    .arg(u"0x%1 → 0x%2"_s.arg(made, 0, 16).arg(next->guard.creation(), 0, 16));
-    return text + u'.';
+        text += u' '
+                + tr("The czxid of its node can serve as a fencing token if clients read it and pass it on: %1.")
+                      .arg(u"0x%1 → 0x%2"_s.arg(made, 0, 16).arg(next->guard.creation(), 0, 16));
+    return text;
 }
 
 QStringList ForceReleaseWords::alternatives(const operate::ForceReleasePlan &plan, SystemTime now)
@@ -245,7 +246,7 @@ void ReleasePreview::fillFacts(FactsForm &facts, const operate::ForceReleasePlan
     facts.addText(tr("Next owner"), isRelease ? Words::nextOwner(plan, now) : harmless(plan.who, 400));
     facts.addCode(tr("Will be sent"), plan.commands);
     facts.addText(tr("Only if unchanged"),
-                  plan.guardText + (plan.exact ? QString() : tr("; a gap remains, see below")));
+                  plan.exact ? plan.guardText : tr("%1; a gap remains, see below").arg(plan.guardText));
     facts.addText(tr("Wakes"), plan.wakes);
     if (isRelease)
         facts.addText(tr("Other locks lost"), Words::otherLocksLost(plan));
@@ -257,15 +258,6 @@ void ReleasePreview::fillFacts(FactsForm &facts, const operate::ForceReleasePlan
             keys << escaped(key);
         facts.addCode(tr("Keys of the lease"), keys);
     }
-}
-
-QStringList ReleasePreview::warnings(const operate::ForceReleasePlan &plan)
-{
-    auto warnings = plan.warnings;
-    warnings.removeIf([](const QString &warning) {
-        return warning.startsWith("the old holder"_L1); // said above, larger
-    });
-    return warnings;
 }
 
 void ReleasePreview::showDanger(Banner &danger, const operate::ForceReleasePlan &plan)

@@ -54,12 +54,11 @@ public:
 class Banner;
 class FactsForm;
 
-// What the form of a force-release shows of a plan: the facts, the danger, the warnings.
+// The form of a force-release shows of a plan: the facts, and the danger in place of staleHolder.
 class ReleasePreview {
     Q_DECLARE_TR_FUNCTIONS(ReleasePreview)
 public:
     static void fillFacts(FactsForm &facts, const operate::ForceReleasePlan &plan, SystemTime now);
-    [[nodiscard]] static QStringList warnings(const operate::ForceReleasePlan &plan);
     static void showDanger(Banner &danger, const operate::ForceReleasePlan &plan);
     // What a button that does it says, and the sentence while it is done; `from`: the holder's host.
     [[nodiscard]] static QString buttonText(const operate::ForceReleasePlan &plan, const QString &from);
