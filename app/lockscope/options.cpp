@@ -136,13 +136,13 @@ Result<WindowOptions> readWindowOptions(const Arguments &arguments)
 
 QString windowHelp()
 {
-    return u"lockscope: the locks of %1, seen as locks\n\n"_s.arg(titlesOfBackends())
-           + u"  lockscope [--connect [NAME=]URI]… [OPTION]… [LINK]\n\n"
-             "Without --connect nothing is connected: Connect… (on the page Locks, Enter) has the saved connections. LINK is\n"
-             "lockscope://open?connection=NAME&lock=NAME: the window that is open shows that lock, where it has a\n"
-             "connection of that name.\n\nOptions\n"_s
-           + optionsHelp(windowOptions())
-           + u"\nlockscopectl is the same for terminals. Inside the window, ? shows the keys.\n"_s;
+    return u"lockscope: the locks of %1, seen as locks\n\n"
+           "  lockscope [--connect [NAME=]URI]… [OPTION]… [LINK]\n\n"
+           "Without --connect nothing is connected: Connect… (on the page Locks, Enter) has the saved connections. LINK is\n"
+           "lockscope://open?connection=NAME&lock=NAME: the window that is open shows that lock, where it has a\n"
+           "connection of that name.\n\nOptions\n%2\n"
+           "lockscopectl is the same for terminals. Inside the window, ? shows the keys.\n"_s.arg(
+               titlesOfBackends(), optionsHelp(windowOptions()));
 }
 
 } // namespace lockscope::app

@@ -655,24 +655,24 @@
         <translation>Администратор: %1.</translation>
     </message>
     <message>
-        <source>; one is woken, and only that one</source>
-        <translation>; уведомлён один, и только он</translation>
+        <source>%1; one is woken, and only that one</source>
+        <translation>%1; уведомлён один, и только он</translation>
     </message>
     <message>
-        <source>; one is woken, wasted</source>
-        <translation>; уведомлён один, и впустую</translation>
+        <source>%1; one is woken, wasted</source>
+        <translation>%1; уведомлён один, и впустую</translation>
     </message>
     <message>
-        <source>; %1 are woken, %2 of them wasted</source>
-        <translation>; уведомлений %1, из них впустую %2</translation>
+        <source>%1; %2 are woken, %3 of them wasted</source>
+        <translation>%1; уведомлений %2, из них впустую %3</translation>
     </message>
     <message>
-        <source>; %1 are woken</source>
-        <translation>; уведомлений %1</translation>
+        <source>%1; %2 are woken</source>
+        <translation>%1; уведомлений %2</translation>
     </message>
     <message>
-        <source>; %1 holds now</source>
-        <translation>; теперь владеет %1</translation>
+        <source>%1; %2 holds now</source>
+        <translation>%1; теперь владеет %2</translation>
     </message>
     <message>
         <source>%1 (run %2)</source>

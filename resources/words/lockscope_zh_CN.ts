@@ -655,24 +655,24 @@
         <translation>运维人员：%1。</translation>
     </message>
     <message>
-        <source>; one is woken, and only that one</source>
-        <translation>；一个收到通知，也只有这一个</translation>
+        <source>%1; one is woken, and only that one</source>
+        <translation>%1；一个收到通知，也只有这一个</translation>
     </message>
     <message>
-        <source>; one is woken, wasted</source>
-        <translation>；一个白白收到通知</translation>
+        <source>%1; one is woken, wasted</source>
+        <translation>%1；一个白白收到通知</translation>
     </message>
     <message>
-        <source>; %1 are woken, %2 of them wasted</source>
-        <translation>；%1 个收到通知，其中 %2 个是白白收到</translation>
+        <source>%1; %2 are woken, %3 of them wasted</source>
+        <translation>%1；%2 个收到通知，其中 %3 个是白白收到</translation>
     </message>
     <message>
-        <source>; %1 are woken</source>
-        <translation>；%1 个收到通知</translation>
+        <source>%1; %2 are woken</source>
+        <translation>%1；%2 个收到通知</translation>
     </message>
     <message>
-        <source>; %1 holds now</source>
-        <translation>；现在 %1 持有锁</translation>
+        <source>%1; %2 holds now</source>
+        <translation>%1；现在 %2 持有锁</translation>
     </message>
     <message>
         <source>%1 (run %2)</source>

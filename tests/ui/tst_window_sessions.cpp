@@ -145,7 +145,7 @@ private slots:
             return Result<SessionDoing>(Error{ErrorCode::NoNode, u"no such connection any more"_s});
         };
         page().refresh();
-        QTRY_COMPARE(says("sessionDoing"), u"What it is doing is not known: no such connection any more"_s);
+        QTRY_COMPARE(says("sessionDoing"), u"Its activity is not known: no such connection any more"_s);
         QCOMPARE(asked, 1);
         // A server that was started again gives its number to another: nothing is asked of one that is gone.
         session.session = u"42"_s;

@@ -42,12 +42,12 @@ QString actText(const operate::BulkTarget &target)
                                                             : BulkModel::tr("release");
 }
 
-// How the sentence ends that says where it stopped.
-QString leftText(int left)
+// Says where it stopped, and how many locks are left.
+QString stopText(const QString &lock, const QString &why, int left)
 {
-    if (left == 0)
-        return BulkDialog::tr(".");
-    return left == 1 ? BulkDialog::tr("; 1 was not touched.") : BulkDialog::tr("; %1 were not touched.").arg(left);
+    return left == 0   ? BulkDialog::tr("At %1: %2.").arg(lock, why)
+           : left == 1 ? BulkDialog::tr("At %1: %2; 1 was not touched.").arg(lock, why)
+                       : BulkDialog::tr("At %1: %2; %3 were not touched.").arg(lock, why, QString::number(left));
 }
 
 } // namespace
@@ -269,8 +269,8 @@ void BulkDialog::showReport(const Result<operate::BulkReport> &report)
     } else {
         m_model->setReport(*report);
         word = tr("Stopped: %1 of %2 done.").arg(report->done.size()).arg(count());
-        sentence = tr("At %1: %2").arg(label(report->stoppedAt->lock.text(), 200), harmless(report->why, 1000))
-                   + leftText(static_cast<int>(report->left.size()));
+        sentence = stopText(label(report->stoppedAt->lock.text(), 200), harmless(report->why, 1000),
+                            static_cast<int>(report->left.size()));
     }
     m_state->say(look, word, sentence);
     QStringList lines{word, sentence};

@@ -274,8 +274,8 @@ void EditDialog::showPreview()
     m_locks->setVisible(!locks.isEmpty());
     if (!locks.isEmpty())
         m_locks->say(m_plan->touchesHeld() ? Banner::Look::Critical : Banner::Look::Warning,
-                     locks.size() == 1 ? tr("This edit touches a lock:")
-                                       : tr("This edit touches %1 locks:").arg(locks.size()),
+                     locks.size() == 1 ? tr("This edit touches 1 lock.")
+                                       : tr("This edit touches %1 locks.").arg(locks.size()),
                      locks.mid(0, 12).join(u'\n')
                          + (locks.size() > 12 ? tr("\n… and %1 more").arg(locks.size() - 12) : QString()));
     m_acceptLocks->setVisible(m_plan->touchesHeld());

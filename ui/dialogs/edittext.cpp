@@ -200,8 +200,8 @@ std::vector<EditWords::Fact> EditWords::facts(const operate::EditPlan &plan, con
     else if (plan.request.kind == EditKind::KeyRestore)
         facts.push_back({tr("Change"), {tr("the previous key")}});
     facts.push_back({sent, preview.commands, true});
-    facts.push_back(
-        {tr("Only if unchanged"), {preview.guard + (preview.exact ? QString() : tr("; a gap remains, see above"))}});
+    const auto guard = preview.exact ? preview.guard : tr("%1; a gap remains, see above").arg(preview.guard);
+    facts.push_back({tr("Only if unchanged"), {guard}});
     facts.push_back({tr("Undo"), {preview.undo}});
     return facts;
 }

@@ -117,8 +117,8 @@ void paintGraphLine(QPainter &painter, const GraphArc &arc, const GraphLine &lin
 GraphLegend::GraphLegend(QWidget *parent) : QWidget(parent)
 {
     setAccessibleName(
-        u"Legend: round is a client, with corners a lock; a solid line holds, a dashed arrow waits for; a "
-        u"cross and a thick border stand for a deadlock, a disc and a thick border for a root blocker"_s);
+        u"Legend: round is a client, with corners a lock. A solid line holds, a dashed arrow waits for. A cross and "
+        u"a thick border stand for a deadlock, a disc and a thick border for a root blocker."_s);
     setSizePolicy(QSizePolicy::Minimum, QSizePolicy::Fixed);
 }
 

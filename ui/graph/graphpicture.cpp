@@ -407,9 +407,9 @@ private:
             return names.mid(0, most).join(u", "_s) + (more > 0 ? u" and %1 more"_s.arg(more) : QString());
         };
         if (!holds.isEmpty())
-            text += (isLock ? u"; held by "_s : u"; holds "_s) + list(holds);
+            text = (isLock ? u"%1; held by %2"_s : u"%1; holds %2"_s).arg(text, list(holds));
         if (!waits.isEmpty())
-            text += (isLock ? u"; waited for by "_s : u"; waits for "_s) + list(waits);
+            text = (isLock ? u"%1; waited for by %2"_s : u"%1; waits for %2"_s).arg(text, list(waits));
         return text;
     }
 

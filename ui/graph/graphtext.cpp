@@ -184,8 +184,8 @@ GraphHeading headingOfSeen(const GraphFacts &facts)
         if (blockers.size() == 2)
             heading.more = u"next: "_s + rootSentence(facts, *blockers[1]);
         if (blockers.size() > 2)
-            heading.more =
-                u"%1 more root blockers; next: "_s.arg(blockers.size() - 1) + rootSentence(facts, *blockers[1]);
+            heading.more = u"%1 more root blockers; next: %2"_s.arg(QString::number(blockers.size() - 1),
+                                                                    rootSentence(facts, *blockers[1]));
         return heading;
     }
     std::set<int> waiting;
@@ -207,7 +207,7 @@ GraphHeading headingOfSeen(const GraphFacts &facts)
                 {},
                 own->client};
     if (!waiting.empty())
-        return {{PillShape::Ring, Tone::Wait, u"waiting"_s}, who + u", for whom cannot be seen"_s, {}};
+        return {{PillShape::Ring, Tone::Wait, u"waiting"_s}, u"%1; no blocker is visible"_s.arg(who), {}};
     const int held = facts.graph.held();
     if (held == 0)
         return {{PillShape::Ring, Tone::Free, u"none held"_s},

@@ -112,7 +112,7 @@ QString lockCount(int count)
 QString otherKeys(const SessionSnapshot &session)
 {
     const auto first = label(session.alsoEnds.front(), 80);
-    return session.alsoEndsCount == 1 ? u"1 other key goes with it, "_s + first
+    return session.alsoEndsCount == 1 ? u"1 other key goes with it, %1"_s.arg(first)
                                       : u"%1 other keys go with it, %2 first"_s.arg(session.alsoEndsCount).arg(first);
 }
 
@@ -131,19 +131,20 @@ QString endText(const Fall &fall, const SessionSnapshot &session)
         parts << u"%1 that others hold, too"_s.arg(fall.toOthers);
     QStringList sentences;
     if (falling > 0)
-        sentences << lockCount(falling) + (falling == 1 ? u" falls: "_s : u" fall: "_s) + parts.join(u", "_s);
+        sentences
+            << (falling == 1 ? u"%1 falls: %2"_s : u"%1 fall: %2"_s).arg(lockCount(falling), parts.join(u", "_s));
     if (fall.staying > 0)
-        sentences << lockCount(fall.staying)
-                         + (fall.staying == 1 ? u" stays: it ends by itself, not with the connection"_s
-                                              : u" stay: they end by themselves, not with the connection"_s);
+        sentences << (fall.staying == 1 ? u"%1 stays: it ends by itself, not with the connection"_s
+                                        : u"%1 stay: they end by themselves, not with the connection"_s)
+                         .arg(lockCount(fall.staying));
     if (fall.unknown > 0)
         sentences << u"of %1 it is not known"_s.arg(lockCount(fall.unknown));
     if (waits > 0)
         sentences << (waits == 1 ? u"its wait is given up"_s : u"its %1 waits are given up"_s.arg(waits));
     if (session.alsoEndsCount > 0)
         sentences << otherKeys(session);
-    return u"If this session ends: "_s
-           + (sentences.isEmpty() ? u"no lock that is seen here changes hands"_s : sentences.join(u"; "_s)) + u'.';
+    return u"If this session ends: %1."_s.arg(sentences.isEmpty() ? u"no lock that is seen here changes hands"_s
+                                                                  : sentences.join(u"; "_s));
 }
 
 } // namespace

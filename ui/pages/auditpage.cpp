@@ -296,9 +296,11 @@ void AuditPage::showChainText(const operate::AuditReport &report)
     const auto count = static_cast<int>(report.records.size());
     m_chain->setVisible(count > 0 || !report.problems.isEmpty());
     if (report.problems.isEmpty()) {
-        m_chain->say(Banner::Look::Ok, tr("Verified."),
-                     (count == 1 ? tr("1 record: it") : tr("%1 records: each").arg(count))
-                         + tr(" follows from the one before, and none is missing at the end."));
+        m_chain->say(
+            Banner::Look::Ok, tr("Verified."),
+            count == 1
+                ? tr("1 record: it follows from the one before, and none is missing at the end.")
+                : tr("%1 records: each follows from the one before, and none is missing at the end.").arg(count));
         return;
     }
     constexpr qsizetype mostShown = 3;

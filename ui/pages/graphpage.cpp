@@ -205,7 +205,7 @@ QString GraphPage::unseen() const
         gaps << (waiters == 1 ? u"waiters unknown for 1 lock"_s : u"waiters unknown for %1 locks"_s.arg(waiters));
     if (gaps.size() > mostUnseen)
         gaps = gaps.mid(0, mostUnseen) + QStringList(u"%1 more gaps"_s.arg(gaps.size() - mostUnseen));
-    return gaps.isEmpty() ? QString() : u"Not all was seen: "_s + gaps.join(u" · "_s);
+    return gaps.isEmpty() ? QString() : u"Not all was seen: %1"_s.arg(gaps.join(u" · "_s));
 }
 
 void GraphPage::showWords()
@@ -229,10 +229,9 @@ void GraphPage::showChosen()
 {
     const auto *node = m_view->current();
     const bool isOpened = node && !node->isFold() && (node->lock || !node->sessions.empty());
-    const auto does = isOpened ? u"Enter opens: "_s : QString();
     const auto keys =
         m_view->isAllInSight() ? u"Arrows walk, Enter opens"_s : u"Not all is in sight: arrows walk, Enter opens"_s;
-    const auto text = node ? does + node->spoken : keys;
+    const auto text = !node ? keys : isOpened ? u"Enter opens: %1"_s.arg(node->spoken) : node->spoken;
     m_chosen->setText(m_chosen->fontMetrics().elidedText(text, Qt::ElideRight, std::max(200, m_chosen->width())));
     m_chosen->setToolTip(plainToolTip(text));
 }

@@ -33,7 +33,7 @@ KeysPage::KeysPage(QWidget *parent)
         {Scheme::Redis, Scheme::RedisTls, Scheme::RedisCluster, Scheme::RedisSentinel},
         {u"No Redis here yet"_s,
          u"Connect to one (redis://host:6379/0) and its keys appear as a tree by ':', found by SCAN a page at a "
-         u"time, with their type, their value, and the time they have left."_s,
+         u"time. Each key has its type, its value, and the time it has left."_s,
          u"keys"_s, u"The filter looks through the keys that are loaded; the pattern beside it scans the server."_s,
          u"Redis keys"_s},
         parent)
@@ -241,7 +241,7 @@ void KeysPage::showProgressText()
                             : u"The pattern is compared with whole names: lock:* finds all that begin with lock:."_s);
     QString text = m_model.progressText();
     if (!m_filter->text().isEmpty())
-        text += u" · the filter covers only those loaded"_s;
+        text = u"%1 · the filter covers only those loaded"_s.arg(text);
     m_status->setText(text);
     m_bar->setVisible(isUnderWay);
     const auto total = std::max<qint64>({progress.total, progress.scanned, 1});

@@ -403,7 +403,7 @@ void LocksPage::showBroken()
         if (!sentence.isEmpty() && !sentence.endsWith(u'.'))
             sentence += u'.';
         if (!refused && !clock().isElsewhere())
-            sentence += tr(" Trying again by itself.");
+            sentence = u"%1 %2"_s.arg(sentence, tr("Lockscope reconnects automatically.")).trimmed();
         static_cast<Banner *>(m_banners->itemAt(static_cast<int>(i))->widget())
             ->say(Banner::Look::Warning,
                   (refused   ? tr("%1: login refused")

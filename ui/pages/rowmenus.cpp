@@ -116,15 +116,15 @@ void offerRowMenus(SessionsPage &page, const ConnectionBook &book)
         menu->answeredBy(page);
         menu->addSession(*session);
         menu->addSeparator();
-        const auto addLocks = [&](const QString &words, const std::vector<QByteArray> &names) {
+        const auto addLocks = [&](const QString &pattern, const std::vector<QByteArray> &names) {
             for (std::size_t i = 0; i < std::min(names.size(), mostLocksInMenu); ++i) {
-                QString text = words + label(names[i], 80);
+                QString text = pattern.arg(label(names[i], 80));
                 menu->addShow(text.replace(u'&', u"&&"_s), {Subject::Kind::Lock, session->connection, names[i]},
                               u"locks"_s);
             }
         };
-        addLocks(SubjectMenu::tr("Show what it holds: "), session->holds);
-        addLocks(SubjectMenu::tr("Show what it waits for: "), session->waits);
+        addLocks(SubjectMenu::tr("Show what it holds: %1"), session->holds);
+        addLocks(SubjectMenu::tr("Show what it waits for: %1"), session->waits);
         menu->popup(at);
     };
     QObject::connect(&page.table()->tools(), &TableTools::menuRequested, &page, open);

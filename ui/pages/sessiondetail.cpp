@@ -263,7 +263,7 @@ void SessionDetail::take(const Result<SessionDoing> &answer)
     const bool isTold = answer || answer.error().code != ErrorCode::Unsupported;
     m_doingBox->setVisible(isTold);
     if (!answer) {
-        m_doing->setText(u"What it is doing is not known: "_s + harmless(answer.error().message, 300));
+        m_doing->setText(u"Its activity is not known: %1"_s.arg(harmless(answer.error().message, 300)));
         m_statement->hide();
         return;
     }

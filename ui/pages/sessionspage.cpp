@@ -95,8 +95,9 @@ SessionsPage::SessionsPage(QWidget *parent) : Page(parent)
     auto *empty = new EmptyNotice(m_stack);
     empty->say(
         u"No sessions seen"_s,
-        u"Clients appear here as soon as a server tells of them: a ZooKeeper's sessions with their addresses, "
-        u"the Redis clients behind the locks, SQL connections, and etcd's leases. A ZooKeeper tells only where dump and cons are allowed."_s);
+        u"Clients appear here as soon as a server reports them. They are a ZooKeeper's sessions with their addresses, the "
+        u"Redis clients behind the locks, SQL connections, and etcd's leases. A ZooKeeper reports its sessions only where "
+        u"dump and cons are allowed."_s);
     m_stack->addWidget(empty);
     m_stack->addWidget(content);
     makeColumn(this, {}, {m_stack});

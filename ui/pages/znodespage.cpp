@@ -36,7 +36,7 @@ QString partText(const ZPath &path, const ZnodePart &part, bool isFiltered)
         return u"%1: sorting %2 children"_s.arg(folder, countText(part.total));
     if (isFiltered && part.shown == part.matching())
         return u"%1: %2 of %3 children match"_s.arg(folder, shown, countText(part.total));
-    const auto all = countText(part.matching()) + (isFiltered ? u" children that match"_s : u" children"_s);
+    const auto all = (isFiltered ? u"%1 children that match"_s : u"%1 children"_s).arg(countText(part.matching()));
     if (part.before == 0)
         return u"%1: the first %2 of %3; scroll on for more"_s.arg(folder, shown, all);
     return u"%1: %2 to %3 of %4; scroll for more"_s.arg(folder, countText(part.before + 1),
@@ -48,8 +48,8 @@ QString partText(const ZPath &path, const ZnodePart &part, bool isFiltered)
 ZnodesPage::ZnodesPage(QWidget *parent)
     : TreePage({Scheme::ZooKeeper},
                {u"No ZooKeeper here yet"_s,
-                u"Connect to one (zk://host:2181) and its znodes appear as a tree: every node with its owner, its "
-                u"version and its data, followed live where you look."_s,
+                u"Connect to one (zk://host:2181) and its znodes appear as a tree. Every node has its owner, its "
+                u"version and its data. The part on screen is updated live."_s,
                 u"nodes"_s,
                 u"The filter looks through the nodes that are loaded: those of folders that were opened."_s,
                 u"znodes"_s},

@@ -192,7 +192,7 @@ bool StaleBanner::show(const ConnectionStatus &status)
         if (!status.message.isEmpty())
             text += u": "_s + status.message;
         if (status.asOf != WallTime{})
-            text += u" · shown as of %1"_s.arg(timeOfDay(status.asOf).toString(u"HH:mm:ss"_s));
+            text = u"%1 · shown as of %2"_s.arg(text, timeOfDay(status.asOf).toString(u"HH:mm:ss"_s));
         m_banner->say(Banner::Look::Warning, {}, text);
     }
     setVisible(isStale);

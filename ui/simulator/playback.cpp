@@ -264,15 +264,17 @@ QString handOverSentence(const PlayedRun &run, std::size_t happened)
     const QString who = event.contender < 0 ? Simulator::tr("the server") : run.laneName(event.contender);
     QString sentence = letGo(event, who);
     if (told == 1)
-        sentence += inVain == 0 ? Simulator::tr("; one is woken, and only that one")
-                                : Simulator::tr("; one is woken, wasted");
+        sentence = (inVain == 0 ? Simulator::tr("%1; one is woken, and only that one")
+                                : Simulator::tr("%1; one is woken, wasted"))
+                       .arg(sentence);
     else if (told > 1 && inVain > 0)
-        sentence += Simulator::tr("; %1 are woken, %2 of them wasted").arg(formatCount(told), formatCount(inVain));
+        sentence = Simulator::tr("%1; %2 are woken, %3 of them wasted")
+                       .arg(sentence, formatCount(told), formatCount(inVain));
     else if (told > 1)
-        sentence += Simulator::tr("; %1 are woken").arg(formatCount(told));
+        sentence = Simulator::tr("%1; %2 are woken").arg(sentence, formatCount(told));
     const int holder = run.holderAfter(happened);
     if (holder != contention::nobody && run.holderAfter(release + 1) != holder)
-        sentence += Simulator::tr("; %1 holds now").arg(run.laneName(holder));
+        sentence = Simulator::tr("%1; %2 holds now").arg(sentence, run.laneName(holder));
     return sentence;
 }
 

@@ -82,8 +82,9 @@ public:
         switch (m_hold.state) {
         case State::Waiting: m_text->setText(tr("%1 · %2 · waiting %3").arg(lock, recipe, age)); break;
         case State::Held:
-            m_text->setText(tr("%1 · %2 · held %3").arg(lock, recipe, age)
-                            + (m_hold.fencingToken ? tr(" · fencing token %1").arg(tokenText()) : QString()));
+            m_text->setText(m_hold.fencingToken
+                                ? tr("%1 · %2 · held %3 · fencing token %4").arg(lock, recipe, age, tokenText())
+                                : tr("%1 · %2 · held %3").arg(lock, recipe, age));
             break;
         case State::Released: m_text->setText(tr("%1 was released%2").arg(lock, because)); break;
         case State::Lost:

@@ -135,13 +135,13 @@ void TimelineView::say()
                      m_timeline.handOffs == 1 ? tr("1 hand-off") : tr("%1 hand-offs").arg(m_timeline.handOffs),
                      QString::number(m_timeline.forced));
         if (m_timeline.gaps.count > 0)
-            words += tr(" · gaps: median %1, longest %2")
-                         .arg(formatDuration(m_timeline.gaps.p50), formatDuration(m_timeline.gaps.max));
+            words = tr("%1 · gaps: median %2, longest %3")
+                        .arg(words, formatDuration(m_timeline.gaps.p50), formatDuration(m_timeline.gaps.max));
         if (m_lanes.leftOut > 0)
-            words += tr(" · without %1 earlier contenders").arg(m_lanes.leftOut);
+            words = tr("%1 · without %2 earlier contenders").arg(words, QString::number(m_lanes.leftOut));
         m_scope->setText(words);
         m_scope->setToolTip(tr(
-            "Shows what was observed. Changes between two reads are missing. A gap is a time when no client held the lock although a client was waiting; a hand-off seen in one read counts as a gap of 0."));
+            "Shows what was observed. Changes between two reads are missing. A gap is a time when no client held the lock although a client was waiting. A hand-off seen in one read counts as a gap of 0."));
     }
     m_event->setText(eventText());
 }
