@@ -112,7 +112,7 @@ class TestBackendWords : public QObject {
     Q_OBJECT
 
 private slots:
-    void whoIsNotCutWhileTheConnectionHasRoom()
+    void clientNameIsNotCutWhileSessionHasRoom()
     {
         auto lock = rowLock();
         for (auto &contender : lock.contenders)

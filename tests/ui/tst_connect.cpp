@@ -360,7 +360,7 @@ private slots:
     }
 
     // The one used last is chosen: Enter connects, the arrows choose another. What is open is not among them.
-    void whatWasUsedLastIsChosenWithTheKeyboard()
+    void lastUsedConnectionIsChosenWithTheKeyboard()
     {
         {
             auto store = openStore();
@@ -399,7 +399,7 @@ private slots:
         QCOMPARE(asked.first().first().value<ConnectionSpec>().displayUri(), u"redis://b:6380/3"_s);
         QCOMPARE(store->recent().front().name, u"cache"_s);
     }
-    void whatWasUsedLastCanBeForgotten()
+    void lastUsedConnectionCanBeForgotten()
     {
         auto store = openStore();
         QVERIFY(store->save(saved(u"zk"_s, u"zk://a"_s)));

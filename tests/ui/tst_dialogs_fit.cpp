@@ -143,7 +143,7 @@ private slots:
     }
 
     // What lifts the guard of a production's server looked like any button: its look came after its measure.
-    void whatAllowsWritesOnProductionIsRed()
+    void productionWriteButtonIsRed()
     {
         notifyConnected(true, true);
         m_window->dialogs().askReadOnly(ConnectionName("zk"), false);

@@ -142,7 +142,7 @@ private slots:
         m_backend.reset();
     }
 
-    void whatIsTypedIsShownAsADifferenceAndSent()
+    void typedValueIsShownAsADifferenceAndSent()
     {
         auto &dialog =
             open(formRequest(EditKind::ZnodeSet, "/app/config"), nodeState("replicas=3\nlease=30\ndark=no"));
@@ -165,7 +165,7 @@ private slots:
         QVERIFY(!dialog.isVisible());
     }
     // Each letter that made the difference longer had moved the field below the pointer.
-    void whatIsTypedMovesNothing()
+    void typingDoesNotMoveTheDialog()
     {
         auto &dialog = open(formRequest(EditKind::ZnodeSet, "/app/config"), nodeState("old"));
         QCoreApplication::processEvents();
@@ -342,7 +342,7 @@ private slots:
         shoot(dialog, u"edit-acl"_s);
     }
     // It had been selected whole: the first letter took the parent away.
-    void whatIsNewIsTypedBehindItsParent()
+    void newNameIsTypedBehindItsParent()
     {
         open(formRequest(EditKind::ZnodeCreate, "/app"), nodeState("there"));
         auto *line = part<QLineEdit>("line");
@@ -350,7 +350,7 @@ private slots:
         QTest::keyClicks(line, u"new"_s);
         QCOMPARE(line->text(), u"/app/new"_s);
     }
-    void whatIsNewNeedsAFreeName()
+    void newNodeNeedsAFreeName()
     {
         auto &dialog = open(formRequest(EditKind::ZnodeCreate, "/app"), nodeState("there"));
         part<QLineEdit>("line")->setText(u"/app/config"_s);

@@ -74,7 +74,7 @@ private slots:
         };
     }
     // "the key must not exist", it had said of the key that was to be deleted, and "too large to keep".
-    void ofWhatIsGoneThereIsNoForm()
+    void deletedKeyHasNoForm()
     {
         m_now = {};
         EditDialog dialog(m_backend, m_book, toDelete());
@@ -84,13 +84,13 @@ private slots:
         QVERIFY(!dialog.findChild<QPushButton *>(u"applyButton"_s)->isVisible());
         QVERIFY(dialog.findChild<QPushButton *>(u"lookAgain"_s)->isVisible());
     }
-    void whatBecameOfItIsFoundOutWhenTheConnectionIsBack_data()
+    void lostEdit_outcomeIsFoundAfterReconnect_data()
     {
         QTest::addColumn<bool>("wasDone");
         QTest::newRow("done") << true;
         QTest::newRow("not done") << false;
     }
-    void whatBecameOfItIsFoundOutWhenTheConnectionIsBack()
+    void lostEdit_outcomeIsFoundAfterReconnect()
     {
         QFETCH(const bool, wasDone);
         EditDialog dialog(m_backend, m_book, toDelete());

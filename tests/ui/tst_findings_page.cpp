@@ -81,7 +81,7 @@ private slots:
         QCOMPARE(chosen(), theirs);
     }
 
-    void whateverBringsTheKeyboardShowsTheRow()
+    void keyboardFocusSelectsARow()
     {
         notifyStatus();
         notifyLock(FindingCode::LongHeld, "/locks/b");
@@ -142,7 +142,7 @@ private slots:
         QVERIFY(!problem->isVisible());
     }
 
-    void whatWasSeenHasTheRoomThatNamesLeave()
+    void messageColumnGetsTheRoomThatNamesLeave()
     {
         m_window->resize(1366, 768);
         notifyStatus();
@@ -334,7 +334,7 @@ private slots:
         ui::Theme::instance()->setChoice(ui::ThemeChoice::Light);
     }
 
-    void whatIsCriticalOffersItsLockOnly()
+    void criticalFindingIsMutedForItsLockOnly()
     {
         notifyStatus();
         notifyLock(FindingCode::LostWakeup);

@@ -115,7 +115,7 @@ private slots:
         QTRY_VERIFY(window.pages().isComplete());
     }
 
-    void whatIsForAPageWaitsForIt()
+    void pageCallbackWaitsForItsPage()
     {
         ui::MainWindow window(m_backend);
         QList<int> said;
@@ -137,7 +137,7 @@ private slots:
         QCOMPARE(said.size(), 4);
     }
 
-    void whatIsMutedIsKnownToAPageThatComesLater()
+    void mutesAreKnownToAPageMadeLater()
     {
         QTemporaryDir folder;
         MuteStore mutes(folder.filePath(u"mutes.json"_s));

@@ -229,7 +229,7 @@ private slots:
         QCOMPARE(from.endsWith(u" at the earliest"_s), atMost);
     }
 
-    void whatTheUserCallsTheClientsIsSaid()
+    void clientLabelsAreShown()
     {
         auto lock = formLock();
         lock.contenders[0].label = u"billing"_s;
@@ -243,7 +243,7 @@ private slots:
     }
 
     // Of the holder that the form is about, not of the others; nothing where it has nothing else.
-    void whatElseItsThreadHoldsIsTold()
+    void otherLocksOfItsThreadAreShown()
     {
         std::vector<QByteArray> holdersAsked;
         std::vector<QByteArray> others{"a", "b"};
@@ -485,7 +485,7 @@ private slots:
     }
 
     // Nothing to choose is said, and is not chosen for whoever looks.
-    void whoCouldBeChosenMayLetGo()
+    void oneHolderLeft_userMustRefresh()
     {
         auto lock = twoHolders();
         open(lock, lock.contenders[2].id);

@@ -116,7 +116,7 @@ private slots:
     }
 
     // Seen once, it may be a hand-off.
-    void whatNoFindingSaysIsNoDeadlock()
+    void cycleSeenOnceIsNotADeadlock()
     {
         const auto facts = ui::graphFactsOf(aDeadlock(false), {}, present);
         QVERIFY(facts.isCycleOpen);
@@ -185,7 +185,7 @@ private slots:
 
     // Its first ones, and one node for the others: nobody reads a column of 150. Where many locks are waited for
     // less is enough of each.
-    void ofALongQueueTheFirstAreDrawn()
+    void longQueue_onlyFirstWaitersAreDrawn()
     {
         const auto queue = [](const QByteArray &name, int waiters) {
             QByteArrayList sessions{name + "-h"};
@@ -226,7 +226,7 @@ private slots:
         QTRY_VERIFY(isThere(u"app-w39"_s));
     }
 
-    void ofThousandsThatHoldOthersUpTheWorstAreDrawn()
+    void thousandsOfBlockers_worstAreDrawn()
     {
         auto locks = aDeadlock(true);
         for (int i = 0; i < 3000; ++i) {
@@ -276,7 +276,7 @@ private slots:
     }
 
     // The program that lays it out may be missing: nothing is drawn then, and nothing chosen by "Show in graph".
-    void whatWasNotLaidOutIsNotChosen()
+    void nodeWithoutLayoutIsNotChosen()
     {
         tell({kazooLock("/orders", {"h", "w"})});
         QTRY_COMPARE(page().sight().picture.nodes.size(), std::size_t(3));
@@ -296,7 +296,7 @@ private slots:
 
     // However many wait for it: whom the heading names is in sight at first, and stays in sight while more come; not
     // any longer when somebody has looked elsewhere.
-    void whatTheHeadingSpeaksOfIsInSight()
+    void subjectOfTheHeadingIsInSight()
     {
         QByteArrayList sessions{"h"};
         for (int i = 0; i < 60; ++i)
@@ -406,7 +406,7 @@ private slots:
         QTRY_COMPARE(page().view().current()->title, u"app-2"_s);
     }
 
-    void whereNobodyWaitsItSaysSoAndOffersAll()
+    void noWaiter_noticeOffersAllLocks()
     {
         tell({kazooLock("/quiet", {"4"})});
         auto *notice = page().findChild<ui::EmptyNotice *>();

@@ -115,7 +115,7 @@ private slots:
 
     // Scrolled away, or another zoom: Fit goes back to what is chosen, else to what the heading speaks of; and where
     // not all can be read at once it is said.
-    void whatDoesNotFitShowsWhatMatters()
+    void fitReturnsToTheSubject()
     {
         tell(waitedForLocks(14, 3));
         QTRY_VERIFY(isDrawn(13));
@@ -164,7 +164,7 @@ private slots:
     }
 
     // Beside what is too wide for two of it there may be room for another.
-    void whatIsNarrowStandsBesideWhatIsWide()
+    void narrowPartIsPlacedNextToAWidePart()
     {
         std::vector<LockSnapshot> locks;
         for (int i = 0; i < 3; ++i) {
@@ -217,7 +217,7 @@ private slots:
         }
     }
 
-    void whatIsSaidAboveBreaksAtClauses()
+    void headingBreaksAtClauses()
     {
         tell(waitedForLocks(3, 2));
         auto *more = graph().findChild<QLabel *>(u"graphMore"_s);

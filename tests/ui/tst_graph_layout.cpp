@@ -59,7 +59,7 @@ private slots:
         QVERIFY(chain.lines[0].size() >= 4 && chain.lines[0].size() % 3 == 1);
     }
 
-    void whatFailsSaysWhy_data()
+    void failedLayoutReportsItsCause_data()
     {
         const Rows<QByteArray, QString> row("does", "says");
         row("says why", "cat >/dev/null; echo 'no layout here' >&2; exit 1",
@@ -70,7 +70,7 @@ private slots:
             u"something else than what it was asked"_s);
         row("reads nothing", "exit 3", u"could not lay this graph out"_s);
     }
-    void whatFailsSaysWhy()
+    void failedLayoutReportsItsCause()
     {
         QFETCH(const QByteArray, does);
         QFETCH(const QString, says);

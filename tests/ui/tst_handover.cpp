@@ -73,7 +73,7 @@ private slots:
         QVERIFY(!Handover(QString()).listen());
     }
 
-    void whoeverSendsWithoutEndIsCutOff()
+    void endlessSenderIsCutOff()
     {
         QTemporaryDir folder;
         Handover window(folder.path());

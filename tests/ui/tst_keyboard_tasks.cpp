@@ -141,7 +141,7 @@ private slots:
         closeWindow();
     }
 
-    void whoBlocksOrders()
+    void holderOfOrdersIsFoundByKeyboard()
     {
         goTo(u"orders"_s);
         QCOMPARE(page().currentLock(), std::optional(taskLock("/locks/orders")));
@@ -187,7 +187,7 @@ private slots:
         QVERIFY2(m_keys <= 80, qPrintable(QString::number(m_keys))); // 29 of them the name and the reason
     }
 
-    void whatASessionHoldsAndWaitsFor()
+    void sessionsLocksAreFoundByKeyboard()
     {
         std::vector<inspect::SessionSnapshot> sessions;
         for (int i = 0; i < 3; ++i) {
@@ -224,7 +224,7 @@ private slots:
     }
 
     // From a lock that is stuck to what falls if its holder's session ends, and who inherits each.
-    void whoInheritsFromTheHolder()
+    void heirOfTheHolderIsFoundByKeyboard()
     {
         const auto lock = testing::queueLock("zk", "/locks/orders", 2, testing::serverTime(present));
         m_backend->notifyLocks({testing::change(ChangeKind::Changed, lock)});
@@ -259,7 +259,7 @@ private slots:
         QVERIFY2(m_keys <= 7, qPrintable(QString::number(m_keys)));
     }
 
-    void whatTheHolderOfARowRanLast()
+    void rowHoldersStatementIsFoundByKeyboard()
     {
         auto row = testing::queueLock("zk", "shop.stock#id=1", 1, testing::serverTime(present));
         row.backend = BackendKind::MariaDb;

@@ -49,7 +49,7 @@ private slots:
     }
 
     // Of two beside each other one has another height first, and is scrolled with the other.
-    void whoHoldsStaysInSightOfBoth()
+    void holderStaysInSightInBothViews()
     {
         const auto run = predecessor(100);
         ui::LanesView views[2];

@@ -297,7 +297,7 @@ private slots:
     }
 
     // At the end a tile says of its counter what the texts say of it, to the digit.
-    void whatATextCountsItsTileShows_data()
+    void countInATextEqualsItsTile_data()
     {
         const Rows<std::size_t> row("number");
         const auto all = lessons::loadLessons({lessons::lessonFolders().front()}).lessons;
@@ -306,7 +306,7 @@ private slots:
                 row(all[i].id, i);
         }
     }
-    void whatATextCountsItsTileShows()
+    void countInATextEqualsItsTile()
     {
         QFETCH(std::size_t, number);
         LessonScene scene;
@@ -323,7 +323,7 @@ private slots:
     }
 
     // Nothing of what comes is to be seen before the cursor was there: not in the lanes, and not in the totals.
-    void whatComesIsNotGivenAway()
+    void laterEventsAreNotGivenAway()
     {
         LessonScene scene;
         QVERIFY(scene.open("redlock")); // the violation is what the question is about

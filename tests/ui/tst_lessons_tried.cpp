@@ -52,7 +52,7 @@ private slots:
     }
 
     // Whom and when by pointing, in the lesson's picture; the lesson itself stays what its words tell.
-    void aFaultIsPlayedInTheSimulatorFromWhereOnePoints()
+    void pointedFaultIsPlayedInTheSimulator()
     {
         LessonScene scene;
         QVERIFY(scene.open("predecessor"));

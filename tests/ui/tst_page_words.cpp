@@ -23,7 +23,7 @@ private slots:
     }
     void cleanup() { ui::speak(Language::English); }
 
-    void whatIsSaidAlreadyChanges()
+    void shownTextFollowsTheLanguage()
     {
         ui::CounterTiles tiles;
         const auto says = [&](const QString &word) {

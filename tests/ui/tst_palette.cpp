@@ -111,7 +111,7 @@ private slots:
         QVERIFY(m_window->findChild<ui::SessionsPage *>()->isVisible());
     }
 
-    void whatDoesNotFitSaysSoAndDoesNothing()
+    void searchWithoutHitDoesNothing()
     {
         openPalette();
         type(u"no such thing anywhere"_s);
@@ -121,7 +121,7 @@ private slots:
     }
 
     // However many fit, a screenful is made of them; hostile names are escaped.
-    void ofManyLocksTheBestAreShown()
+    void manyLocks_bestHitsAreShown()
     {
         std::vector<inspect::SnapshotChange> many;
         for (int i = 0; i < 3000; ++i)

@@ -246,7 +246,7 @@ private slots:
         QVERIFY(!m_backend->last<ForceRelease>());
     }
 
-    void whatNobodyMarkedHasNoKey()
+    void unmarkedConnectionHasNoReleaseKey()
     {
         openForm(revocable());
         QVERIFY(part<QPushButton>("releaseButton")->isEnabled());
@@ -266,7 +266,7 @@ private slots:
     }
 
     // By name and address: another server of that name is not meant. Production is production, whatever else is said.
-    void whatIsMarkedAsDevelopmentTakesOneKey()
+    void developmentConnectionTakesOneKey()
     {
         const auto uri = m_book->find(ConnectionName("orders-zk"))->uri;
         m_book->markDevelopment(ConnectionName("orders-zk"), uri + u"-elsewhere"_s, true);
@@ -350,7 +350,7 @@ private slots:
     }
 
     // A stale entry waits, too: "This releases 7 locks from their holders", it had said of six and a dead waiter.
-    void whoOnlyWaitsHoldsNothing()
+    void waiterIsNotCountedAsAHolder()
     {
         auto all = targets(3);
         all[0].way = operate::ReleaseAction::KillWaiter;

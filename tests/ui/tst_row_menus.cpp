@@ -300,7 +300,7 @@ private slots:
         QVERIFY(!table().isColumnHidden(ui::LockRow::Lock));
     }
 
-    void whatIsShownIsExported()
+    void exportHasTheShownRows()
     {
         page().setFilter(u"orders"_s);
         const auto lines = table().tools().csv().split('\n');

@@ -46,7 +46,7 @@ class TestScenarioForm : public QObject {
 
 private slots:
 
-    void whatIsNotTouchedComesBackAsItCame_data()
+    void untouchedScenarioIsUnchanged_data()
     {
         m_given.clear();
         QTest::addColumn<int>("given");
@@ -70,13 +70,13 @@ private slots:
         odd.scenario.keepsEvents = false;
         QTest::newRow("what has no field of its own") << kept(odd);
     }
-    void whatIsNotTouchedComesBackAsItCame()
+    void untouchedScenarioIsUnchanged()
     {
         QFETCH(int, given);
         QCOMPARE(givenBack(m_given[std::size_t(given)]), QByteArray());
     }
 
-    void whatIsPlannedIsShownAndCanBeTakenOut()
+    void plannedEventIsShownAndCanBeRemoved()
     {
         ScenarioDialog dialog(paused(), m_book);
         const auto *planned = dialog.findChild<PlannedList *>(u"planned"_s);
@@ -95,7 +95,7 @@ private slots:
     }
 
     // What it says is wrong can be put right there.
-    void whoIsGoneCannotBePaused()
+    void removedContenderCannotBePaused()
     {
         ScenarioDialog dialog(paused(), m_book);
         dialog.findChild<QSpinBox *>(u"contenders"_s)->setValue(2);

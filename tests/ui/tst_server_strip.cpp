@@ -62,7 +62,7 @@ private slots:
                  qPrintable(one.join(u'\n')));
     }
 
-    void whoHoldsWhichOfTwoLocksIsSaid()
+    void holdersOfBothLocksAreShown()
     {
         const auto run = played("deadlock");
         QVERIFY(run);
@@ -127,7 +127,7 @@ private slots:
     }
 
     // What has no room in the strip's last lines was left out without a word.
-    void whatHasNoRoomIsCounted()
+    void linesWithoutRoomAreCounted()
     {
         contention::Scenario scenario{
             .recipe = "zk-mutex",
@@ -168,7 +168,7 @@ private slots:
     }
 
     // Beside two others it is 190 pixels wide: what a lease has left is in the picture there.
-    void whatIsLongGoesOnInTheNextLine()
+    void longTextContinuesInTheNextLine()
     {
         const auto run = played("append-only-file");
         QVERIFY(run);

@@ -303,7 +303,7 @@ private slots:
         QCOMPARE(m_page->panels(), 1u); // what was shown stays
     }
 
-    void outdatedRunsAreDroppedAndACancelledOneLeavesWhatWasThere()
+    void cancelledRunLeavesTheEarlierComparison()
     {
         // Theirs as well: a run that is not wanted any more may end after this function.
         const auto mayEnd = std::make_shared<QSemaphore>();

@@ -47,7 +47,7 @@ private slots:
         QVERIFY(run->spans(7).empty() && run->spans(-1).empty());
     }
 
-    void whoReadsAndWhoKeepsNobodyOutLooksSo()
+    void readersAndVersionHoldersHaveTheirOwnLook()
     {
         auto recording =
             one({eventAt(1ms, 0, Mark::Joins), eventAt(2ms, 0, Mark::Holds), eventAt(3ms, 0, Mark::Releases)});
@@ -85,7 +85,7 @@ private slots:
         QCOMPARE(signsOf(scenario, {}), (std::pair<std::ptrdiff_t, std::ptrdiff_t>(0, 0)));
     }
 
-    void whatNobodyHasSeenIsNotThere()
+    void unseenEventsAreNotPainted()
     {
         const auto run = herd(8);
         auto frame = frameOf(*run, 40);
@@ -212,7 +212,7 @@ private slots:
         QCOMPARE(tiles.waitP99(), momentText(898ms));
     }
 
-    void whatOneIsToldAboutItselfDoesNotCount()
+    void eventOfTheOwnNodeIsNotCounted()
     {
         const auto run =
             played(one({eventAt(1ms, 0, Mark::Joins), eventAt(2ms, 0, Mark::Holds), eventAt(2ms, 1, Mark::Joins),

@@ -138,7 +138,7 @@ private slots:
         m_backend.reset();
     }
 
-    void runsOnAConnectionOneAfterTheOtherInTheSameLanes()
+    void recipesRunOneAfterTheOtherOnAConnection()
     {
         m_page->play(on(at("zk"), {"zk-herd-mutex", "zk-mutex"}));
         QCOMPARE(m_backend->runs.size(), 1u); // they do not disturb each other
@@ -178,7 +178,7 @@ private slots:
         QVERIFY(m_backend->runs.empty());
     }
 
-    void whatCannotBePlayedThereIsRefusedWithItsReason()
+    void unplayableRunIsRefusedWithItsReason()
     {
         QVERIFY(refusal(on(at("orders"), {"zk-mutex"})).contains(u"nothing is played on orders: production"_s));
         QVERIFY(refusal(on(at("billing"), {"zk-mutex"})).contains(u"read-only"_s));
@@ -202,7 +202,7 @@ private slots:
         QVERIFY(refusal(on(at("orders"), {"zk-mutex"})).contains(u"production"_s));
     }
 
-    void whatGoesWrongOnTheServerIsSaidAndWhatWasShownStays()
+    void serverErrorIsShownAndEarlierRunStays()
     {
         m_page->play(on(at("zk"), {"zk-herd-mutex", "zk-mutex"}));
         m_backend->answerRun(runId(), Error{ErrorCode::NotConnected, u"could not open 20 sessions on zk://a:2181"_s});
@@ -249,7 +249,7 @@ private slots:
         QCOMPARE(m_page->complaint(), QString());
     }
 
-    void sandboxIsStartedWhenItIsWantedAndEachRecipeFindsItsServer()
+    void sandboxStartsAndEachRecipeFindsItsServer()
     {
         QSignalSpy wanted(m_page.get(), &ui::SimulatorPage::sandboxRequested);
         const auto there = on({PlaceKind::Sandbox, {}}, {"zk-mutex", "redis-set-nx"});

@@ -159,7 +159,7 @@ private slots:
         QVERIFY(coverage->fontMetrics().horizontalAdvance(first) < coverage->width());
     }
 
-    void whatAHistogramSaysFits()
+    void histogramTextFits()
     {
         ui::SpanHistogram waits(u"Waits"_s, false, nullptr);
         const auto fits = [&waits](qsizetype lines) {

@@ -117,7 +117,7 @@ private slots:
     }
 
     // The button said that it sets the time to live that it takes away.
-    void whatRemovesATimeToLiveSaysSo()
+    void removingATtlIsNamedOnTheButton()
     {
         m_window->dialogs().openEditOf(nodeEdit(EditKind::KeyExpire));
         QTRY_VERIFY(form() && form()->plan());

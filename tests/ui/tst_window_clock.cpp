@@ -94,7 +94,7 @@ private slots:
     }
 
     // Who held it held it no longer than it was there: the queue and the note say so.
-    void whatIsGoneGetsNoOlder()
+    void removedLockGetsNoOlder()
     {
         const auto lock = queueLock("zk", "/locks/a", 1, testing::serverTime(m_now));
         show(lock);

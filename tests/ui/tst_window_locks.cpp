@@ -261,7 +261,7 @@ private slots:
         QVERIFY(dialog->findChild<QPushButton *>(u"lookAgain"_s)->isVisible());
     }
 
-    void aHolderThatNothingTellsFromTheNextIsReleasedOnlyAtARisk()
+    void ambiguousHolderIsReleasedOnlyAtARisk()
     {
         notifyConnected();
         const auto lock = ordersLock();

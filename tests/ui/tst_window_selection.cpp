@@ -74,7 +74,7 @@ private slots:
             {lockOf("/locks/nightly-report", 3), lockOf("/locks/orders-1", 1), lockOf("/locks/orders-2", 0)});
     }
 
-    void searchThatHidesTheChosenLockChoosesTheFirstItFinds()
+    void searchHidingTheChoiceChoosesTheFirstHit()
     {
         m_window->selectLock(zkName("/locks/nightly-report"));
         verifyChosen(zkName("/locks/nightly-report"));
@@ -120,7 +120,7 @@ private slots:
     }
 
     // It could be asked for by its key, and was refused; the reason is said before, and when the key is pressed.
-    void whatCannotBeReleasedSaysWhy()
+    void disabledReleaseGivesItsReason()
     {
         const auto *action = m_window->actions().find(u"force-release"_s);
         const auto saysWhy = [&](const QString &why) {
@@ -252,7 +252,7 @@ private slots:
     }
 
     // Asked for at a moment when it was not there: a row that waits for the pointer to leave would not be the answer.
-    void whatWasAskedForComesUnderThePointer()
+    void requestedLockAppearsUnderThePointer()
     {
         movePointer(true);
         m_window->selectLock(zkName("/locks/late"));
@@ -275,7 +275,7 @@ private slots:
     }
 
     // --lock of a lock that is known only later, below many that come after it.
-    void whatWasAskedForStaysOnScreen()
+    void requestedLockStaysOnScreen()
     {
         m_window->selectLock(zkName("/locks/zebra"));
         m_backend->notifyLocks({lockOf("/locks/zebra", 0)});

@@ -54,7 +54,7 @@ private slots:
     }
 
     // What the recording says nothing of was not broken, as far as anybody knows.
-    void whatIsNotRecordedIsNotSaidToBeBroken()
+    void unrecordedConnectionIsNotShownAsBroken()
     {
         const auto known = *m_window->connections().find(ConnectionName("zk"));
         const auto shown = ui::shownOf({}, {{known.name, known}});
@@ -93,7 +93,7 @@ private slots:
         QTRY_VERIFY(m_window->locksPage().isVisible());
     }
 
-    void whatAClientCallsItselfIsSaid()
+    void clientsOwnNameIsShown()
     {
         auto lock = testing::queueLock("zk", "/locks/orders", 1, testing::serverTime(present));
         lock.contenders[0].identity = "app-9";
@@ -176,7 +176,7 @@ private slots:
         QVERIFY(m_window->minimumSizeHint().height() <= 768);
     }
 
-    void whatIsGoneIsSaid()
+    void endedSessionIsShownAsEnded()
     {
         SessionSnapshot session{.connection = ConnectionName("zk"), .session = u"0x1"_s};
         tell({session});

@@ -306,7 +306,7 @@ private slots:
         QVERIFY2(bar().bannerText().contains(u"return to live view first"_s), qPrintable(bar().bannerText()));
     }
 
-    void whatIsNotRecordedIsCovered()
+    void unrecordedPagesAreCovered()
     {
         m_window->showPage(u"znodes"_s);
         QVERIFY(goTo(m_now - 6min));
@@ -323,7 +323,7 @@ private slots:
         QVERIFY(!isCovered());
     }
 
-    void aQuestionToAServerIsAnsweredThatItIsNotRecorded()
+    void serverRequestInThePastIsNotRecorded()
     {
         ui::PausableBackend screen(*m_backend);
         screen.showPast({m_now - 6min, {}}, m_past.get());
@@ -421,7 +421,7 @@ private slots:
         QCOMPARE(page().model().total(), 0);
     }
 
-    void whatIsNoRecordingIsSaid()
+    void unreadableRecordingIsReported()
     {
         m_window->time().openFiles({u"/nowhere/at-all"_s}, u"x"_s);
         auto *notice = m_window->findChild<QLabel *>(u"notice"_s);
@@ -449,7 +449,7 @@ private slots:
     }
 
     // A file that is found later says of which moment it is; each row, so that rows put together say it, too.
-    void whatIsExportedSaysThatItIsOfThen()
+    void exportOfThePastNamesItsTime()
     {
         QVERIFY(goTo(m_now - 6min));
         const auto since = m_window->time().moment()->time_since_epoch();
@@ -480,7 +480,7 @@ private slots:
     }
 
     // What is told by the desktop is of now: it is judged by how connections are now, whatever moment is shown.
-    void whatIsNewIsToldInThePast()
+    void newFindingAlertsInThePastView()
     {
         m_backend->notifyConnection(testing::connectedStatus("zk", Scheme::ZooKeeper, true, m_now));
         auto &alerts = m_window->workbench().alerts();
@@ -596,7 +596,7 @@ private slots:
         QVERIFY2(!bar().bannerText().contains(u"recorded from"_s), qPrintable(bar().bannerText()));
     }
 
-    void ofALockThatWasNotThereThenNothingOfTodayIsShown()
+    void lockMissingInThePast_nothingOfTodayIsShown()
     {
         m_window->selectLock(timeLock("/locks/now"));
         QVERIFY(page().detail().snapshot());

@@ -45,7 +45,7 @@ private slots:
         openWindow();
     }
 
-    void screenshotIsTakenOnceTheFirstSnapshotIsComplete()
+    void screenshotWaitsForTheFirstSnapshot()
     {
         QTemporaryDir folder;
         const QString file = folder.filePath(u"window.png"_s);

@@ -387,7 +387,7 @@ private slots:
     }
 
     // Below a long finding, too.
-    void whoIsNextIsReadable()
+    void nextOwnerIsReadable()
     {
         m_window->resize(1200, 768);
         tell("live", false);
@@ -505,7 +505,7 @@ private slots:
         QVERIFY(!nothing->isVisible());
     }
 
-    void restoredColumnsAreEachPagesOwnAndHaveRoomForTheirTitles()
+    void restoredColumnsArePerPageAndFitTheirTitles()
     {
         QTemporaryDir folder;
         QSettings settings(folder.filePath(u"view.ini"_s), QSettings::IniFormat);
@@ -537,7 +537,7 @@ private slots:
         QCOMPARE(other.locksPage().table().horizontalHeader()->sortIndicatorSection(), -1);
     }
 
-    void whoSortsByWaitersSeesTheMostFirst()
+    void sortingByWaitersPutsTheMostFirst()
     {
         const auto *model = page().table().model();
         QCOMPARE(model->headerData(ui::LockRow::Waiting, Qt::Horizontal, Qt::InitialSortOrderRole).toInt(),

@@ -134,7 +134,7 @@ private slots:
         QVERIFY(sentence(*window).contains(u"4 m 42 s"_s));
     }
 
-    void whatIsStaleIsNotReleased()
+    void staleLockIsNotReleased()
     {
         auto *window = m_window->workbench().detach(benchName("/locks/orders"));
         QVERIFY(release(*window)->isEnabled());
@@ -149,7 +149,7 @@ private slots:
         QVERIFY(release(*window)->isEnabled());
     }
 
-    void releasingFromItIsDoneOverThePageWithThatLockChosen()
+    void releaseFromTheBenchChoosesItsLock()
     {
         auto *window = m_window->workbench().detach(benchName("/locks/orders"));
         m_window->selectLock(benchName("/locks/nightly-report"));
