@@ -159,7 +159,7 @@ private slots:
         }
         QCOMPARE(kept.use_count(), 2L); // nobody took that one
     }
-    void whoIsCountedOnOneThreadGoesWithTheLast()
+    void locallyCountedEndsWithItsLastPointer()
     {
         bool isGone = false;
         LocalPtr<Gone> first(new Gone(isGone));
@@ -264,7 +264,7 @@ private slots:
     }
 
     // Also what is posted by one of them, and what one that runs the rest itself leaves.
-    void whatIsPostedRunsInItsOrder()
+    void postedTasksRunInOrder()
     {
         VirtualLoop loop;
         std::vector<int> ran;
@@ -286,7 +286,7 @@ private slots:
     }
 
     // A call whose end posts another one.
-    void whatNeverRanIsDroppedWithItsLoop()
+    void pendingTasksAreDroppedWithTheirLoop()
     {
         int ended = 0;
         {

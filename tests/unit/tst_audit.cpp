@@ -65,7 +65,7 @@ class TestAudit : public QObject {
     QString freshPath() { return m_folder.filePath(u"state%1/lockscope/audit.jsonl"_s.arg(++m_count)); }
 
 private slots:
-    void whatIsWrittenIsReadBack()
+    void writtenRecordsAreReadBack()
     {
         AuditFile file(freshPath());
         QVERIFY(file.append(intent("zk:/locks/\xff")));
@@ -98,7 +98,7 @@ private slots:
         QCOMPARE(info.st_mode & 0777U, 0600U);
     }
 
-    void whatOthersCouldReadIsClosedToThem()
+    void readableFileIsMadePrivate()
     {
         const auto folder = m_folder.filePath(u"open/lockscope"_s);
         QVERIFY(QDir().mkpath(folder));
@@ -327,7 +327,7 @@ private slots:
         QCOMPARE(problemsOf(file), QStringList());
     }
 
-    void whereItCannotBeWrittenTheErrorNamesThePath()
+    void unwritableFile_errorNamesThePath()
     {
         // A file where the folder should be: fails for root too.
         const auto blocker = m_folder.filePath(u"blocker"_s);

@@ -135,7 +135,7 @@ class TestBulkRelease : public QObject {
     Q_OBJECT
 private slots:
     // Two of one host are told apart.
-    void whoIsReleasedIsCalledWhatItCallsItself()
+    void targetHasItsOwnNameAndAddress()
     {
         auto lock = heldLock(1);
         auto &holder = lock.contenders.front();
@@ -297,7 +297,7 @@ private slots:
         QCOMPARE(world.run(targets).done.size(), std::size_t(1));
     }
 
-    void whatNeedsALookIsNotOfMany()
+    void uncertainLocksAreNotBulkReleased()
     {
         auto guess = heldLock(1);
         guess.confidence = Confidence::Low;

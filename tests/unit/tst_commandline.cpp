@@ -33,7 +33,7 @@ Result<Connections> connectionsOf(const QStringList &arguments)
 class TestCommandLine : public QObject {
     Q_OBJECT
 private slots:
-    void whatIsWrongIsSaidInOneLine_data()
+    void badArgument_errorIsOneLine_data()
     {
         const Rows<QStringList, QString> row("arguments", "says");
         row("unknown option", {u"--frobnicate"_s}, u"unknown option --frobnicate; see --help"_s);
@@ -52,7 +52,7 @@ private slots:
         row("arm of nothing", {u"--allow-writes"_s, u"zk"_s}, u"--allow-writes zk names no connection"_s);
         row("production of nothing", {u"--production"_s, u"zk"_s}, u"names no connection"_s);
     }
-    void whatIsWrongIsSaidInOneLine()
+    void badArgument_errorIsOneLine()
     {
         QFETCH(QStringList, arguments);
         QFETCH(QString, says);
@@ -96,7 +96,7 @@ private slots:
         QCOMPARE(valueIn({u"sandbox"_s, u"--zk"_s}), u"sandbox|"_s);
     }
 
-    void whatFollowsTwoDashesIsLeftAlone()
+    void argumentsAfterTwoDashesAreUnchanged()
     {
         const auto read =
             readArguments({u"acquire"_s, u"zk:/a"_s, u"--"_s, u"make"_s, u"--json"_s, u"--"_s, u"x"_s}, known());

@@ -63,7 +63,7 @@ private slots:
         QCOMPARE(got, 7);
     }
 
-    void whoTakesTheValueGetsNoCopy()
+    void awaitedValueIsNotCopied()
     {
         VirtualLoop loop;
         Scope scope(loop);
@@ -79,7 +79,7 @@ private slots:
         QCOMPARE(ofLate, 0);
         QCOMPARE(ofReady, 0);
     }
-    void whoWaitsForTheArrivalFindsTheValueThere()
+    void valueIsThereAfterItsArrival()
     {
         VirtualLoop loop;
         SoleTask task;
@@ -169,13 +169,13 @@ private slots:
         loop.runReady();
         QCOMPARE(order, QByteArrayList{"last"});
     }
-    void whoObservesIsCalledBeforeWhoListensOrWaits_data()
+    void observersRunBeforeListenersAndWaiters_data()
     {
         QTest::addColumn<bool>("observesFirst");
         QTest::addRow("observed before somebody listens") << true;
         QTest::addRow("listened to before it is observed") << false;
     }
-    void whoObservesIsCalledBeforeWhoListensOrWaits()
+    void observersRunBeforeListenersAndWaiters()
     {
         QFETCH(const bool, observesFirst);
         VirtualLoop loop;
@@ -199,7 +199,7 @@ private slots:
         QCOMPARE(order, (QByteArrayList{"sees 7", "hears 7", "waits 7"}));
     }
     // What was refused is complete when it comes: who waits goes on at once, and must not be ahead of the record.
-    void whatIsCompleteIsObservedAtOnce()
+    void completeValueIsObservedAtOnce()
     {
         VirtualLoop loop;
         const Completion<int> value(loop);

@@ -63,14 +63,14 @@ private slots:
         QVERIFY(!undo);
         QCOMPARE(undo.error().code, ErrorCode::Refused);
     }
-    void whatChangedSinceThePreviewIsNotOverwritten_data()
+    void changeSinceThePreviewIsNotOverwritten_data()
     {
         QTest::addColumn<qint64>("czxid");
         QTest::addColumn<int>("version");
         QTest::newRow("its data was set") << qint64(5) << 4;
         QTest::newRow("it was made anew, at the same version") << qint64(9) << 3;
     }
-    void whatChangedSinceThePreviewIsNotOverwritten()
+    void changeSinceThePreviewIsNotOverwritten()
     {
         QFETCH(qint64, czxid);
         QFETCH(int, version);
@@ -85,7 +85,7 @@ private slots:
         QCOMPARE(w.writes(), QStringList());
         QVERIFY(w.records().empty()); // nothing was tried
     }
-    void aChangeRightBeforeTheRequestIsRefusedByTheServer()
+    void changeBeforeTheRequest_serverRefuses()
     {
         EditWorld w;
         w.tree.put("/app/config", 5, 0, "old", 3);
@@ -144,7 +144,7 @@ private slots:
         QCOMPARE(w.tree.nodes[ZPath("/app/b/c")].data, "c");
         QCOMPARE(w.tree.nodeAcls[ZPath("/app/b")].front().perms, zk::perms::read);
     }
-    void whatIsNewBelowStopsADeleteAndIsSaid()
+    void newNodeBelowStopsADelete()
     {
         EditWorld w;
         w.tree.put("/app", 1, 0);
@@ -187,7 +187,7 @@ private slots:
         QVERIFY(!outcome->message.contains(u"are unchanged"_s));
         QVERIFY(w.records().back().outcome.contains(u"then: unknown: "_s));
     }
-    void afterALostAnswerIsLookedAtWhatThePreviewLookedAt()
+    void lostReply_editedObjectIsReadAgain()
     {
         EditWorld w;
         w.tree.put("/app", 1, 0);
@@ -220,7 +220,7 @@ private slots:
         const auto renamed = w.run(applyEdit(plan, tools, u"INC-7"_s, Deadline::never()));
         QVERIFY2(renamed.error().message.contains(u"is as it was before"_s), qPrintable(renamed.error().message));
     }
-    void whatIsMadeInAQueueReachesIntoItsLock()
+    void newNodeInAQueueTouchesItsLock()
     {
         auto lock = heldLock("/locks/orders", "x-lock-0000000001");
         auto restore = request(EditKind::ZnodeRestore, "/locks/orders/old-lock-0000000000");
@@ -239,7 +239,7 @@ private slots:
                  std::size_t(1));
         QVERIFY(touchedLocks(restore, {lock}).empty());
     }
-    void aChildThatComesBetweenPreviewAndActStopsAllOfIt()
+    void newChildSinceThePreviewStopsTheDelete()
     {
         EditWorld w;
         w.tree.put("/app", 1, 0);
@@ -375,13 +375,13 @@ private slots:
         for (const auto &wrong : {u""_s, u"cdrwa"_s, u"xyz world:anyone"_s, u"cdrwa digest:ops:hunter2"_s})
             QVERIFY2(!parseAcls(wrong), qPrintable(wrong));
     }
-    void whatCannotBe_data()
+    void impossibleEditIsRejected_data()
     {
         QTest::addColumn<QByteArray>("path");
         for (const auto *path : {"/", "/a//b", "a", "/a/", "/a/../b", "/zookeeper/quota"})
             QTest::newRow(path) << QByteArray(path);
     }
-    void whatCannotBe()
+    void impossibleEditIsRejected()
     {
         QFETCH(QByteArray, path);
         EditPlan plan;

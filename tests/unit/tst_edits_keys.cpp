@@ -40,7 +40,7 @@ private slots:
         QCOMPARE(w.store.sent.back(), (redis::Command{"EVALSHA", "edit-key", "k", "string", "value", "old", "1",
                                                       "1800000000000", "expireat", "1900000000000", ""}));
     }
-    void aKeyTooLargeIsNeverSetAndItsDeleteSaysWhatIsCompared()
+    void tooLargeKeyIsNotSetAndItsDeleteIsNotExact()
     {
         EditPlan plan;
         plan.before.exists = true;
@@ -56,7 +56,7 @@ private slots:
         QVERIFY2(preview.undo.contains(u"cannot be undone"_s), qPrintable(preview.undo));
     }
     // As redis-cli reads it; and what had no end is given none back.
-    void quotesInValuesAreEscapedAndATtlThatWasNotThereIsTakenAway()
+    void quotesAreEscapedAndUndoRemovesANewTtl()
     {
         EditPlan plan;
         plan.before.exists = plan.before.hasField = true;

@@ -91,7 +91,7 @@ private slots:
         QCOMPARE(fixed->isElection, isElection);
     }
 
-    void whatIsNoLockStaysNone_data()
+    void otherLeasedKeyIsNotALock_data()
     {
         const Rows<QByteArray, QByteArray> row("key", "value");
         row("a service", "services/web/10.0.0.1:80", "{}");
@@ -114,7 +114,7 @@ private slots:
         row("the empty name's claim", "/694d7a3f1b2c3d4e", "");
         row("tooz, another value", "/tooz/locksorders", "x");
     }
-    void whatIsNoLockStaysNone()
+    void otherLeasedKeyIsNotALock()
     {
         QFETCH(QByteArray, key);
         QFETCH(QByteArray, value);
@@ -189,7 +189,7 @@ private slots:
         QVERIFY(plan && plan->warnings.join(u' ').contains(u"this is an election"_s));
     }
 
-    void whatElseALeaseKeepsIsNoLocks()
+    void otherKeysOfALeaseAreNotLocks()
     {
         EtcdLease lease;
         noteOtherKeys(lease, {7, 7s, 10s, {"/locks/orders", "seen/a"}});
@@ -223,7 +223,7 @@ private slots:
                  u"1 key has a lease and belongs to no known lock"_s);
     }
 
-    void whatBelongsToALockIsExplained()
+    void keysOfALockAreExplained()
     {
         const auto leader = leasedKey("/service/batman/leader", "pg-1");
         const EtcdQueues locks{{"KEY#/service/batman/leader", fixedQueue(leader, false, true)},

@@ -218,7 +218,7 @@ private slots:
         QVERIFY(prefixToChoose({}).contains(u"none of the scanned prefixes"_s));
     }
 
-    void whatIsNoJsonIsRepeated()
+    void replyWithoutJsonIsQuoted()
     {
         const auto certificate = etcd::errorOfText(
             u"db1:2379"_s, 400,
@@ -288,7 +288,7 @@ private slots:
                 && sessions[1].waits.front() == "orders");
     }
     // The claims' keys are the locks'; of very many others the first are kept, and their number.
-    void whatElseALeaseKeepsIsSaidOfIt()
+    void otherKeysOfALeaseAreReported()
     {
         const auto queue = etcdQueueOf({entryOf("orders/7", 11, 7)});
         EtcdLeases leases{{7, {10s, etcdNow + 7s}}};

@@ -175,7 +175,7 @@ private slots:
     }
 
     // After a restart of the server: reconnected, and nothing answered on the new connection yet.
-    void whoWasNotAnsweredYetIsNotSilent()
+    void sessionWithoutAReplyYetIsNotSilent()
     {
         auto answer = consAnswer;
         answer.replace("lresp=2147677", "lresp=0");
@@ -238,7 +238,7 @@ private slots:
         QVERIFY(!readFourLetter("mntr", "", none));
     }
 
-    void whatIsNoAnswer_data()
+    void otherTextIsNotAReply_data()
     {
         const Rows<QByteArray, QByteArray> row("command", "answer");
         for (const auto *word : {"dump", "cons", "wchp", "wchs", "mntr", "srvr"}) {
@@ -252,7 +252,7 @@ private slots:
         }
         row("unknown", "ruok", "imok");
     }
-    void whatIsNoAnswer()
+    void otherTextIsNotAReply()
     {
         QFETCH(QByteArray, command);
         QFETCH(QByteArray, answer);
@@ -310,7 +310,7 @@ private slots:
         QCOMPARE(evidence.childWatchTotal, qint64(7));
     }
 
-    void whatIsNotTheAdminServer_data()
+    void otherJsonIsNotTheAdminServers_data()
     {
         const Rows<QByteArray> row("json");
         row("empty", {});
@@ -322,7 +322,7 @@ private slots:
         row("another command", QByteArray(R"({"command":"monitor","error":null})"));
         row("nothing in it", QByteArray(R"({"command":"dump","error":null})"));
     }
-    void whatIsNotTheAdminServer()
+    void otherJsonIsNotTheAdminServers()
     {
         QFETCH(QByteArray, json);
         zk::Evidence evidence;

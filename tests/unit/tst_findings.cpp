@@ -81,7 +81,7 @@ private slots:
         QCOMPARE(static_cast<std::size_t>(names.size()), findingKinds().size());
     }
 
-    void whatIsReportedHasARowAndEveryRowIsReported()
+    void reportedFindingsAreTheTablesRows()
     {
         static const QRegularExpression reported(u"addFinding\\([^;]*?FindingCode::(\\w+)"_s);
         QSet<QString> found;
@@ -124,7 +124,7 @@ private slots:
         QCOMPARE(messageAt({FindingCode::NoTtl, Severity::Critical, u"no %1"_s, {}}, lock.observed), u"no %1"_s);
     }
 
-    void whoWaitsForItsOwnSessionIsTold_data()
+    void waitForTheOwnSessionIsReported_data()
     {
         const Rows<QByteArray, QString, std::chrono::seconds, bool> row("recipe", "waiter", "waits", "isTold");
         row("an election at once", "curator-leader", u"0x1"_s, 1s, true);
@@ -133,7 +133,7 @@ private slots:
         row("a mutex for long", "curator-mutex", u"0x1"_s, 10min, true);
         row("a mutex of another session", "curator-mutex", u"0x2"_s, 10min, false);
     }
-    void whoWaitsForItsOwnSessionIsTold()
+    void waitForTheOwnSessionIsReported()
     {
         QFETCH(QByteArray, recipe);
         QFETCH(QString, waiter);
@@ -174,7 +174,7 @@ private slots:
     }
 
     // Its node is two hours old, and a moment ago it waited: nothing is odd about its hold.
-    void whoJustCameToHoldIsNotHeldForLong()
+    void newHolderIsNotHeldForLong()
     {
         LockSnapshot before{.observed = ServerTime(2h)};
         before.contenders.resize(2);

@@ -137,7 +137,7 @@ private slots:
         QVERIFY(!several->saveTo(u"/nowhere/at-all"_s));
     }
 
-    void whatIsHeardIsOnDiskSoonAndGoesWithTheRun()
+    void recordingIsOnDiskSoonAndEndsWithTheRun()
     {
         QtLoop loop;
         const auto folder = freshFolder() + u"/recorder"_s;
@@ -163,7 +163,7 @@ private slots:
         QVERIFY(QDir(folder).isEmpty());
     }
 
-    void whereNothingCanBeWrittenItIsSaidOnce()
+    void unwritableFolderIsReportedOnce()
     {
         QFile inTheWay(m_folder.filePath(u"a-file"_s));
         QVERIFY(inTheWay.open(QIODevice::WriteOnly));
@@ -177,7 +177,7 @@ private slots:
     }
 
     // As on a full disk, amid an incident: what was recorded before can still be looked at and saved.
-    void whatItHasStaysWhenItFails()
+    void recordedPartStaysAfterAFailure()
     {
         QtLoop loop;
         QStringList said;
@@ -268,7 +268,7 @@ private slots:
         QVERIFY(!coverageAsOf(*gap).front().complete);
     }
 
-    void whatACrashedRunLeftIsFoundForADay()
+    void recordingOfACrashedRunIsFoundForADay()
     {
         const auto folder = freshFolder();
         const auto leave = [&folder](const QString &run) {

@@ -79,7 +79,7 @@ private slots:
     }
 
     // The next one's node may be old: how long it holds is counted from when it was seen to wait.
-    void whoComesNextDoesNotHoldForHours()
+    void nextHolderIsNotHeldForHours()
     {
         ReleaseWorld w;
         auto before = queue(), after = afterwards();
@@ -118,7 +118,7 @@ private slots:
         QCOMPARE(w.tree.sent, QStringList());
     }
 
-    void whatChangedBetweenPreviewAndConfirmIsLeftAlone_data()
+    void changeAfterThePreviewIsNotReleased_data()
     {
         QTest::addColumn<int>("change");
         QTest::addColumn<QString>("says");
@@ -128,7 +128,7 @@ private slots:
         QTest::newRow("same name, new node") << 2 << u"differs from the preview"_s;
         QTest::newRow("waits now") << 3 << u"differs from the preview"_s;
     }
-    void whatChangedBetweenPreviewAndConfirmIsLeftAlone()
+    void changeAfterThePreviewIsNotReleased()
     {
         QFETCH(int, change);
         QFETCH(QString, says);
@@ -216,7 +216,7 @@ private slots:
         }
     }
 
-    void whatChangedAtTheVeryLastMomentIsLeftAlone_data()
+    void changeRightBeforeSendingIsNotReleased_data()
     {
         QTest::addColumn<int>("change");
         QTest::newRow("gone before the last look") << 0;
@@ -224,7 +224,7 @@ private slots:
         QTest::newRow("gone before the delete") << 2;
         QTest::newRow("written before the delete") << 3;
     }
-    void whatChangedAtTheVeryLastMomentIsLeftAlone()
+    void changeRightBeforeSendingIsNotReleased()
     {
         QFETCH(int, change);
         ReleaseWorld w;
@@ -375,7 +375,7 @@ private slots:
     }
 
     // RedLock.net's renewal sets a missing key anew, at half of its time.
-    void whatItsClientPutsBackIsSeen_data()
+    void keyPutBackByItsClientIsReported_data()
     {
         const Rows<int, int, QString> row("left", "then", "said"); // seconds; 0 gone, 1 the same, 2 another, 3 unread
         row("put back", 30, 1, u"back with the same token"_s);
@@ -384,7 +384,7 @@ private slots:
         row("not read", 30, 3, u"Could not check whether its client put it back: no connection"_s);
         row("a long lease is not waited for", 3600, 1, u"may put it back within 30 m 01 s"_s);
     }
-    void whatItsClientPutsBackIsSeen()
+    void keyPutBackByItsClientIsReported()
     {
         QFETCH(int, left);
         QFETCH(int, then);

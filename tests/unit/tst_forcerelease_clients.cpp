@@ -74,7 +74,7 @@ private slots:
         QVERIFY2(plan->commands.join(u' ').contains(u"DEL "_s), "it is released all the same");
     }
 
-    void whoDeletesWithoutComparingIsNamedBefore()
+    void clientDeletingUncheckedIsNamedAsARisk()
     {
         auto snapshot = redisLock("redis-set-nx", "ADDED:2025-11-22T10:00:00.000Z@host-a");
         attribute(snapshot, clients::shedLock);

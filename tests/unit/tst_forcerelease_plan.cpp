@@ -17,7 +17,7 @@ using lockscope::testing::onSet, lockscope::testing::redisLock;
 class TestForceReleasePlan : public QObject {
     Q_OBJECT
 private slots:
-    void whoDoesNotHoldIsRefused_data()
+    void contenderThatDoesNotHoldIsRefused_data()
     {
         QTest::addColumn<QByteArray>("holder");
         QTest::addColumn<QString>("says");
@@ -25,7 +25,7 @@ private slots:
         QTest::newRow("yesterday's") << QByteArray("_c_gone-lock-0000000007") << u"any more, or never did"_s;
         QTest::newRow("nothing") << QByteArray() << u"does not hold"_s;
     }
-    void whoDoesNotHoldIsRefused()
+    void contenderThatDoesNotHoldIsRefused()
     {
         QFETCH(QByteArray, holder);
         QFETCH(QString, says);
@@ -63,13 +63,13 @@ private slots:
     }
 
     // Nobody said on which node it is.
-    void whatNoNodeOfASetSaysIsUnsupported_data()
+    void unknownHoldOnEachNodeIsUnsupported_data()
     {
         QTest::addColumn<QByteArray>("recipe");
         for (const char *recipe : {"redis-set-nx", "redisson-lock", "redisson-semaphore"})
             QTest::newRow(recipe) << QByteArray(recipe);
     }
-    void whatNoNodeOfASetSaysIsUnsupported()
+    void unknownHoldOnEachNodeIsUnsupported()
     {
         QFETCH(QByteArray, recipe);
         auto snapshot = redisLock(recipe, "token");
@@ -118,7 +118,7 @@ private slots:
     }
 
     // What the recipe says of a watch is not what the server said.
-    void whetherAWatchWasSeenIsSaid()
+    void inferredWatchIsNamedAsInferred()
     {
         auto snapshot = queue();
         const auto wakes = [&] { return planForceRelease(snapshot, snapshot.contenders[0].id)->wakes; };
@@ -137,7 +137,7 @@ private slots:
     }
 
     // "then the lock is free" is said only where nobody else holds it or waits for it.
-    void whatComesWhenItsTimeIsUp()
+    void alternativesSayHowTheHoldExpires()
     {
         auto snapshot = redisLock("redisson-lock", "6c8d1f2e-0b7a-4e44-9d3a-2f5d1c4b3a21:1");
         snapshot.waitersKnown = true;
@@ -255,7 +255,7 @@ private slots:
         QVERIFY2(refused.error().message.contains(u"could not be read"_s), qPrintable(refused.error().message));
     }
 
-    void aConstantValueWithoutExpiryIsReleasedOnlyAtARisk()
+    void constantWithoutExpiryIsReleasedOnlyAtARisk()
     {
         ReleaseWorld w;
         auto snapshot = redisLock("redis-setnx-expire", "1");

@@ -86,7 +86,7 @@ private slots:
     }
 
     // A crowd came and went, three times: its memory has gone with it.
-    void whatNobodyHasGoesBack()
+    void unusedMemoryIsReturned()
     {
 #ifdef LOCKSCOPE_SANITIZED
         constexpr std::size_t bytes = 200, count = 10'000;
@@ -110,7 +110,7 @@ private slots:
     }
 
     // The last one: no arena comes after it.
-    void whoStillHasABlockKeepsIt()
+    void ownedBlockOutlivesItsArena()
     {
         std::optional<Block> late, others;
         {

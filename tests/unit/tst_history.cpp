@@ -258,7 +258,7 @@ private slots:
     }
 
     // A disk that fills up takes a part of the last chunk.
-    void whatDidNotGetToTheFileIsNotCounted()
+    void unwrittenPartIsNotCounted()
     {
         VirtualLoop loop;
         const auto path = freshPath();

@@ -212,7 +212,7 @@ private slots:
         QCOMPARE(sweep.taken, QByteArrayList{"a | a"});
     }
 
-    void whatIsForgottenIsNotHeard()
+    void cancelledPageIsNotTaken()
     {
         PagedSweep sweep;
         sweep.ask("0", 2);

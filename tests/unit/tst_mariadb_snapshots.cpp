@@ -177,7 +177,7 @@ private slots:
                  QByteArrayList{"shop.stock#PRIMARY:?1062:4:2"}); // MySQL's
     }
 
-    void whoIsInTheWayAndDoesNotWaitHolds()
+    void blockerThatDoesNotWaitHolds()
     {
         // A later waiter lists the earlier one among those in its way.
         const auto look =
@@ -422,14 +422,14 @@ private slots:
         QCOMPARE(lock.contenders[2].mode, Mode::Exclusive);
     }
 
-    void twoTransactionsOfOneConnectionAndOneSecondAreTwo()
+    void transactionsOfOneSecondHaveTheirOwnIds()
     {
         QVERIFY(rowContenderId(7, "4711", at(0)) != rowContenderId(7, "4712", at(0)));
         QCOMPARE(rowContenderId(7, "4711", at(0)), QByteArray("7@1700000000711"));
     }
 
     // MariaDB numbers only who locks for writing; all others are 0.
-    void aReaderWithoutANumberIsKnownWhereItIsTheOnlyOne()
+    void onlyUnnumberedReaderIsTheHolder()
     {
         auto reader = wait("12", "0");
         reader.blockingMode = "S";
@@ -440,7 +440,7 @@ private slots:
         QCOMPARE(ids(lock, Role::Holder), QByteArrayList{"1@1700000000000"});
         QCOMPARE(ids(lock, Role::Waiter), QByteArrayList{rowId(3, 2, "12")});
     }
-    void whoIsMeantByNoNumberIsNotGuessed()
+    void ambiguousUnnumberedReaderIsNotGuessed()
     {
         auto reader = wait("12", "0");
         reader.blockingMode = "S";
@@ -468,7 +468,7 @@ private slots:
         QCOMPARE(snapshots[1].observed, at(100));
     }
 
-    void whoWaitsForANameIsNotKnownWithoutThePrivilege()
+    void namedLockWaiters_withoutPrivilege_areUnknown()
     {
         auto look = lookOf({transaction("10", 1, 0)}, {});
         look.namedLocks = {{"Nightly", 1, true}};

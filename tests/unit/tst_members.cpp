@@ -77,7 +77,7 @@ private slots:
         QVERIFY2(!members.whoIs(vip, facts(9)), "none of this ensemble");
     }
 
-    void whoIsAloneIsAll()
+    void standaloneServerIsTheOnlyMember()
     {
         Membership members({{u"zk"_s, 2181}});
         members.learn({{{u"zk"_s, 2181}, {"standalone", 0, {}}}});

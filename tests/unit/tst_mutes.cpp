@@ -85,7 +85,7 @@ private slots:
     }
 
     // A pattern must not hide what nobody has looked at.
-    void whatIsCriticalIsMutedLockByLockOnly()
+    void criticalFindingIsMutedLockByLockOnly()
     {
         Mute mute{{}, u"*"_s, {}, u"noise"_s, mutesNoon, mutesNoon + 1h};
         QVERIFY(!covers(mute, lockNamed("/a"), FindingCode::Deadlock, Severity::Critical));

@@ -47,7 +47,7 @@ private slots:
     }
 
     // One that changes all the time keeps no other from being told.
-    void whoWaitsLongestIsNext()
+    void oldestNewsIsTakenFirst()
     {
         News pending;
         for (const auto *name : {"c", "a", "b"})
@@ -75,7 +75,7 @@ private slots:
     }
 
     // A first look is over when the locks that it found are told, whatever else has changed since.
-    void whatWasThereAtAMomentIsTold()
+    void earlierNewsIsTakenBeforeLaterNews()
     {
         News pending;
         QVERIFY(pending.isTakenBefore(pending.next()));

@@ -61,7 +61,7 @@ private slots:
         rate.noteServed(start + 23s, 1065, 1'030'000);
         QCOMPARE(costOf(rate), (Cost{0, 0, 0, 100.0, 1000.0}));
     }
-    void whoCountsAnewOrNotAtAllIsNoMeasure_data()
+    void restartedServerCountIsNotMeasured_data()
     {
         QTest::addColumn<qint64>("served"); // -1: not told
         QTest::addColumn<int>("servers");
@@ -69,7 +69,7 @@ private slots:
         QTest::newRow("one more member") << qint64(900'000) << 4;
         QTest::newRow("not told") << qint64(-1) << 3;
     }
-    void whoCountsAnewOrNotAtAllIsNoMeasure()
+    void restartedServerCountIsNotMeasured()
     {
         QFETCH(const qint64, served);
         QFETCH(const int, servers);
@@ -155,7 +155,7 @@ private slots:
         QCOMPARE(searchRoot(glob), root);
     }
 
-    void whatMakesADifference_data()
+    void equivalentSnapshotsDifferInTimesOnly_data()
     {
         const Rows<bool, int> row("same", "change");
         row("when it was looked at", true, 0);
@@ -169,7 +169,7 @@ private slots:
         row("a finding", false, 8);
         row("state", false, 9);
     }
-    void whatMakesADifference()
+    void equivalentSnapshotsDifferInTimesOnly()
     {
         QFETCH(bool, same);
         QFETCH(int, change);

@@ -128,7 +128,7 @@ private slots:
         QVERIFY(made("/shedlocks/report"));
     }
 
-    void whoseNodeIsDeletedIsToldAtOnce()
+    void ownerOfADeletedNodeIsNotifiedAtOnce()
     {
         World world;
         QCOMPARE(world.grant->fencingToken, 5);
@@ -145,7 +145,7 @@ private slots:
         QCOMPARE(world.server.standing(), 9);
     }
 
-    void whoReadsAnothersNodeIsToldWithoutAnyEvent()
+    void anothersNode_ownerIsNotifiedWithoutAnEvent()
     {
         World world;
         world.server.succeed(); // before the first look
@@ -157,7 +157,7 @@ private slots:
     }
 
     // After a reconnect the server tells of a node that was made anew as of one whose data changed.
-    void whoReadsAnothersNodeAfterAChangeIsTold()
+    void anothersNodeAfterAChange_ownerIsNotified()
     {
         World world;
         world.watch();
@@ -171,7 +171,7 @@ private slots:
         QCOMPARE(world.server.standing(), 9);
     }
 
-    void whoFindsNoNodeIsTold()
+    void missingNode_ownerIsNotified()
     {
         World world;
         world.server.nodes.clear();
@@ -280,8 +280,8 @@ private slots:
     }
 
     // Neither while the release itself is still looking, nor by whoever follows it up.
-    void aReleaseWhoseLookIsLostRemovesNothingButItsOwn_data() { aHoldThatIsDroppedRemovesNothingButItsOwn_data(); }
-    void aReleaseWhoseLookIsLostRemovesNothingButItsOwn()
+    void releaseAfterALostReadRemovesOnlyItsOwnNode_data() { aHoldThatIsDroppedRemovesNothingButItsOwn_data(); }
+    void releaseAfterALostReadRemovesOnlyItsOwnNode()
     {
         QFETCH(bool, isReplaced);
         World world;

@@ -53,7 +53,7 @@ private slots:
         QCOMPARE(Input(path, "the-lock s1 x").locks().size(), std::size_t(1));
     }
 
-    void wholeSystemsAreStillLeftOut_data()
+    void otherSystemsQueuesAreLeftOut_data()
     {
         columns();
         row("Kafka consumers' ids", "/consumers/g/ids", "g_host-1 s1 {}", "");
@@ -62,7 +62,7 @@ private slots:
         row("Solr shard leader, older", "/collections/c/leaders", "shard1 s1 {}", "");
         row("HBase below another name", "/hbase-unsecure/rs", "a,1,2 s1 x", "");
     }
-    void wholeSystemsAreStillLeftOut()
+    void otherSystemsQueuesAreLeftOut()
     {
         QFETCH(QByteArray, path);
         QFETCH(QByteArray, nodes);
@@ -147,7 +147,7 @@ private slots:
         QCOMPARE(draw(input.locks()), lines(expected));
     }
 
-    void whoFollowsAWriterThatReadsAsWell()
+    void readerFollowsAWriterThatReadsAsWell()
     {
         const QByteArray both = "_c_{u1}-__WRIT__0000000000 s1\n_c_{u2}-__READ__0000000000 s1\n";
         const auto writerNext = Input("/rw", both + "_c_{u3}-__WRIT__0000000001 s2").locks()[0];

@@ -201,7 +201,7 @@ private slots:
         QCOMPARE(drawn(pgLook({pgAdvisory(1, true), other}, {})),
                  QByteArray("ADVISORY#42 pg-advisory: holder 1 0 | ADVISORY@billing#42 pg-advisory: holder 2 0"));
     }
-    void whoIsNotToldOfCannotBeReleased()
+    void hiddenSessionCannotBeReleased()
     {
         auto hidden = pgSession(1);
         hidden.backendStart.reset();
@@ -263,7 +263,7 @@ private slots:
     }
 
     // Not in the way: who reads the table, of one that wants to write rows.
-    void ofATableOnlyWhoIsInTheWayHoldsIt()
+    void onlyTheBlockerHoldsATable()
     {
         const auto look = pgLook({pgTable(1, "AccessShareLock", true), pgTable(4, "RowExclusiveLock", true),
                                   pgTable(2, "ShareLock", false, {4})},

@@ -260,7 +260,7 @@ private slots:
     }
     void textsBeforeTheNumber() { check(); }
 
-    void textsThatDifferInAUuidAreOneQueueWhereNoServerTells()
+    void uuidClaimsWithoutEvidenceAreOneQueue()
     {
         Input input("/l", R"(
             {u1}-lock-0000000000 s1

@@ -40,7 +40,7 @@ std::vector<NodeName> names(const QByteArray &text)
 class TestRecogniseEvidence : public QObject {
     Q_OBJECT
 private slots:
-    void anEdgeIsProvenOnlyByAWatchOfASessionWithOneNode()
+    void edgeIsProvenByAWatchOfAOneNodeSession()
     {
         const QByteArray watch = "\n s3 > {h2}__lock__0000000002";
         const Input input("/l", three + watch);
@@ -170,7 +170,7 @@ private slots:
         QVERIFY(input.locks()[0].findings.empty());
     }
 
-    void whoCameAfterTheQuestionIsNotMissingInItsAnswer()
+    void laterSessionIsNotMissingInTheReply()
     {
         Input input("/l", three);
         input.evidence.connections.clear();

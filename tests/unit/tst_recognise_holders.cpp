@@ -51,7 +51,7 @@ private slots:
         QCOMPARE(lock->contenders[0].guard.redis().value, bytes);
     }
 
-    void whatWasGivenMoreTimeIsNoLockInItsLastMinute()
+    void longLivedKeyIsNotALockNearItsEnd()
     {
         Beside beside("");
         const auto key = string("account:1", "{h7}", 20'000);

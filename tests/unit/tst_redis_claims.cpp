@@ -138,7 +138,7 @@ private slots:
     }
 
     // A few of each kind of name, once: what never ends is not read as a whole.
-    void ofNamesThatSayNothingAFewAreRead()
+    void fewKeysOfEachUnknownNameAreRead()
     {
         const auto questionsWith = [](const QByteArray &value, QStringList &groups) {
             VirtualLoop loop;

@@ -56,7 +56,7 @@ private slots:
     }
 
     // Who of two listens here, and who elsewhere, CLIENT LIST does not say.
-    void ofMoreListenersThanWaitersNobodyIsTold()
+    void moreListenersThanWaiters_noneIsAttributed()
     {
         const auto list = threeClients + "id=7 addr=10.0.0.4:4004 name=other sub=2\n";
         const auto before = redisLock("redisson-lock", uuidOfToken + ":1", 1);
@@ -67,7 +67,7 @@ private slots:
         QVERIFY(!both.contenders[2].program); // it listens elsewhere, too: several threads
     }
 
-    void whatIsToldIsTakenBack()
+    void attributionIsRemovedWithTheClients()
     {
         const auto before = redisLock("redisson-lock", uuidOfToken + ":1", 1);
         const auto told = toldOf(before, threeClients, {{ordersChannel, 1}});
@@ -94,7 +94,7 @@ private slots:
         QCOMPARE(told->contenders[1].program, "billing-7");
     }
 
-    void whatItWroteNamesAConnection_data()
+    void writtenValueNamesAConnection_data()
     {
         addColumns<QByteArray, QByteArray>("value", "list");
         QTest::addColumn<QByteArray>("endpoint"); // empty: not told
@@ -115,7 +115,7 @@ private slots:
         QTest::newRow("a mark that says nothing")
             << QByteArray("1") << QByteArray("id=7 addr=10.0.0.2:4009 name=1 sub=0\n") << QByteArray();
     }
-    void whatItWroteNamesAConnection()
+    void writtenValueNamesAConnection()
     {
         QFETCH(QByteArray, value);
         QFETCH(QByteArray, list);
@@ -124,7 +124,7 @@ private slots:
     }
 
     // CLIENT SETNAME on one server, kazoo's identifier on the other.
-    void aNamedConnectionIsOneClientWithItsNamesakeElsewhere()
+    void sameConnectionNameIsOneClientOnBothServers()
     {
         auto rows = redisLock("redis-set-nx", "orders-3", 1);
         rows.contenders[0].identity = "orders-3";

@@ -306,7 +306,7 @@ private slots:
         QCOMPARE(m_cluster->state(), ConnectionState::Connected);
         QVERIFY(m_cluster->isServed(keyOnA) && !m_cluster->isServed(keyOnC));
     }
-    void nodesThatRefuseAllForOneThatIsAwayServeNothing()
+    void clusterWithoutFullCoverageIsNotConnected()
     {
         for (const auto &[name, fake] : m_servers) {
             fake->answer = [this](const redis::Command &command) {
@@ -393,7 +393,7 @@ private slots:
         QCOMPARE(server('d').asked, QByteArrayList{"SCAN 0"});
     }
 
-    void whatConcernsTheWholeIsPutTogether()
+    void repliesOfAllNodesAreMerged()
     {
         for (const char name : {'a', 'b', 'c'}) {
             server(name).answer = [this, name](const redis::Command &command) {
@@ -437,7 +437,7 @@ private slots:
         QVERIFY(!ask({"DBSIZE"})); // of a part it would be a wrong number
     }
 
-    void plainChannelsAreHeardOnceAndNodesOfTheirOwnKeys()
+    void plainChannelsHaveOneNodeAndKeyEventsAll()
     {
         connect();
         int heard = 0;

@@ -150,7 +150,7 @@ private slots:
         QCOMPARE(redis.sink.locks.size(), 3u);
     }
     // What a view that lasts says must not change with each key there.
-    void otherDatabasesAreNamedWithoutCountsWhileFollowed()
+    void followedView_namesDatabasesWithoutCounts()
     {
         Following redis;
         redis.start();

@@ -281,7 +281,7 @@ private slots:
         QCOMPARE(mergeNodes(sights)->findings, std::vector<Finding>{found});
     }
 
-    void whatANodeSaysIsNews()
+    void changedNodeIsNews()
     {
         const auto before = *mergeNodes(sightsOf(u"A10 A20 A30 - -"_s));
         QVERIFY(isEquivalent(before, *mergeNodes(sightsOf(u"A10 A20 A30 - -"_s))));
@@ -350,7 +350,7 @@ private slots:
         QVERIFY(operate::releaseWay(*lock));
     }
     // On each node what is taken away is what that node has: a client of its own of the one thread, or the member.
-    void whatEachNodeHasOfAHold()
+    void planHasEachNodesPartOfAHold()
     {
         const auto plan = operate::planForceRelease(redLock("47 47 47"), redLockHolder(1, "47").toUtf8());
         QVERIFY(plan);
@@ -381,14 +381,14 @@ private slots:
         QVERIFY(two);
         QCOMPARE(nodesOf(*two), (QStringList{u"n1 a"_s, u"n3 a"_s}));
     }
-    void whatIsNotSurelyOneHoldIsReleasedNodeByNode_data()
+    void possiblySeparateHoldsAreRefused_data()
     {
         const Rows<QString> row("nodes");
         row("two threads", u"47 48 47"_s);
         row("no majority", u"47 47 - - -"_s);
         row("two readers on one of them", u"47 47+50 47"_s);
     }
-    void whatIsNotSurelyOneHoldIsReleasedNodeByNode()
+    void possiblySeparateHoldsAreRefused()
     {
         QFETCH(QString, nodes);
         const auto plan = operate::planForceRelease(redLock(nodes.toUtf8()), redLockHolder(1, "47").toUtf8());

@@ -104,14 +104,14 @@ private slots:
 
     // Between two questions a lock may be given back, and a hash of Redisson's be nobody's for a moment. Who takes it
     // next is seen at once, not when the next sweep comes by.
-    void whatWasNoLockWhenItWasReadIsReadAgainWhenItChanges_data()
+    void changedKeyIsReadAgain_data()
     {
         const Rows<bool, std::vector<QByteArray>> row("wasLock", "meanwhile");
         row("a new one, gone again", false, {});
         row("one that was held, gone", true, {});
         row("one that was held, nobody's", true, std::vector<QByteArray>{"mode", "write"});
     }
-    void whatWasNoLockWhenItWasReadIsReadAgainWhenItChanges()
+    void changedKeyIsReadAgain()
     {
         QFETCH(bool, wasLock);
         QFETCH(std::vector<QByteArray>, meanwhile);
@@ -144,7 +144,7 @@ private slots:
         QVERIFY(swept.sees("account:79") && swept.sees("checkout:19") && swept.sees("lock:99"));
     }
     // Pages of them are read while the next are being sorted out.
-    void ofThousandsOfLocksNoneIsLeftOut()
+    void thousandsOfLocksAreAllSeen()
     {
         Swept swept(0);
         constexpr int many = 5000 / share;
@@ -179,7 +179,7 @@ private slots:
         QVERIFY(counts > 1);
         QVERIFY(swept.sees("stock:777"));
     }
-    void whereTheServerDoesNotCountEachIsAsked()
+    void serverWithoutCounts_eachKeyIsAsked()
     {
         Swept swept(3800);
         swept.server.countsEnding = false;
@@ -189,7 +189,7 @@ private slots:
         QCOMPARE(swept.observer->snapshots().size(), 201u);
         QVERIFY2(commands < 4000 * 2, qPrintable(QString::number(commands)));
     }
-    void whereMostKeysEndEachIsAskedOnce()
+    void mostKeysExpire_eachIsAskedOnce()
     {
         Swept swept(3800);
         for (int i = 0; i < 3800; ++i)
@@ -205,7 +205,7 @@ private slots:
         QVERIFY(swept.commandsOfOneSweep() > 8000);
         QCOMPARE(swept.observer->snapshots().size(), 200u);
     }
-    void whereTheServerCountsNoHashItIsNotAskedForTypes()
+    void noHashCounted_typesAreNotAsked()
     {
         Swept swept(3800);
         swept.server.countsTypes = true;
@@ -216,7 +216,7 @@ private slots:
         QCOMPARE(swept.observer->snapshots().size(), 180u);
         QVERIFY(swept.sees("account:79") && swept.sees("lock:99"));
     }
-    void ofManyKeysTheOneHashIsFoundThatTheServerCounts()
+    void oneCountedHashIsFoundAmongManyKeys()
     {
         Swept swept(3800);
         swept.server.countsTypes = true;
@@ -243,7 +243,7 @@ private slots:
         loop.advance(15min);
         QCOMPARE(observer.snapshots().size(), 3u);
     }
-    void whetherTheServerSaysThatNoHashIs_data()
+    void infoShowsThatNoHashExists_data()
     {
         const Rows<QByteArray, bool> row("info", "says");
         const QByteArray strings = "# Keysizes\r\ndb0_distrib_strings_sizes:8=5,16=1\r\n";
@@ -258,7 +258,7 @@ private slots:
         row("all nodes", "# Node a:1\r\n" + strings + "# Node b:1\r\n# Keysizes\r\n", true);
         row("one node does not say", "# Node a:1\r\n" + strings + "# Node b:1\r\n", false);
     }
-    void whetherTheServerSaysThatNoHashIs()
+    void infoShowsThatNoHashExists()
     {
         QFETCH(QByteArray, info);
         QFETCH(bool, says);
@@ -280,7 +280,7 @@ private slots:
         QFETCH(const QByteArray, info);
         QTEST(commandsServedIn(info).value_or(-1), "commands");
     }
-    void whatTheServerCounts_data()
+    void infoCountsExpiringKeys_data()
     {
         addColumns<QByteArray, qint64>("info", "keys");
         QTest::addColumn<qint64>("ending"); // -1: not told
@@ -298,7 +298,7 @@ private slots:
                                   << qint64(1) << qint64(-1);
         QTest::newRow("no answer") << QByteArray() << qint64(9) << qint64(-1);
     }
-    void whatTheServerCounts()
+    void infoCountsExpiringKeys()
     {
         QFETCH(QByteArray, info);
         QFETCH(qint64, keys);
@@ -307,7 +307,7 @@ private slots:
     }
 
     // A key of which nothing was told is seen in the end, however slowly it is made sure.
-    void whatNobodyToldOfIsSeenInTheEnd()
+    void unannouncedKeyIsSeenInTheEnd()
     {
         Watched watched(2000 / share);
         watched.server.keys.push_back("lock:silent"); // the last in order
@@ -315,7 +315,7 @@ private slots:
         QCOMPARE(watched.observer.snapshots().size(), 2000u / share + 1);
     }
 
-    void whatMayHaveBeenMissedIsLookedForAtOnce()
+    void lostSubscriber_missedKeyIsSeenSoon()
     {
         Watched watched(2000 / share);
         watched.loop.advance(5min);                   // a sweep that only makes sure is under way

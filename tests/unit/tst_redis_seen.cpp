@@ -73,7 +73,7 @@ private slots:
     }
 
     // Ten minutes of life do not become a lock's in their last minute.
-    void whatHasLivedLongWasGivenMoreThanIsLeft()
+    void lifetimeIsTheLongestTtlSeen()
     {
         SeenSince seen;
         auto view = stringKey("0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a29");
@@ -89,7 +89,7 @@ private slots:
     }
 
     // By the same id: only its end, written anew, and that somebody was heard to let go tell it.
-    void whoLetGoAndTookItAgainHoldsItAnew_data()
+    void reacquiredLockHasANewHold_data()
     {
         QTest::addColumn<bool>("isReleased");
         QTest::addColumn<int>("later"); // ms by which it ends later
@@ -99,7 +99,7 @@ private slots:
         QTest::newRow("taken again at once") << true << 1 << true;
         QTest::newRow("what was read was the next hold already") << true << 0 << false;
     }
-    void whoLetGoAndTookItAgainHoldsItAnew()
+    void reacquiredLockHasANewHold()
     {
         QFETCH(bool, isReleased);
         QFETCH(int, later);
@@ -173,7 +173,7 @@ private slots:
         QVERIFY2(!other.behaviourOf(lockKey).momentOfTaking, "written 30 s before it: until when");
     }
 
-    void theSameConstantUntilAnotherMomentIsAnotherHold()
+    void constantWithALaterExpiryIsAnotherHold()
     {
         SeenSince seen;
         auto view = stringKey("1");

@@ -193,7 +193,7 @@ private slots:
     }
 
     // A number that hangs on what was not seen is not said as one that was.
-    void whoIsWokenIsSaidAsFirmlyAsItIsKnown()
+    void wokenClientsAreReportedWithTheirCertainty()
     {
         const auto said = [](const LockSnapshot &lock) {
             const auto plan = operate::planForceRelease(lock, lock.contenders.front().id);
@@ -210,7 +210,7 @@ private slots:
     }
 
     // The snapshot's holders are what the fork must come to; two in one mutex were let in by something else.
-    void whatCannotBePlayedIsNotForetold()
+    void unplayableSnapshotIsNotPredicted()
     {
         const auto lock = rehearsedLock("zk-mutex", {"Hx", "Hx", "wx"});
         const auto plan = operate::planForceRelease(lock, lock.contenders.front().id);
@@ -224,7 +224,7 @@ private slots:
         QVERIFY(refused.error().code == ErrorCode::Unsupported);
     }
 
-    void whatElseIsLostIsThePlans()
+    void otherLocksLostAreThoseOfThePlan()
     {
         const auto lock = rehearsedLock("sql-get-lock", {"Hx", "wx"});
         auto plan = *operate::planForceRelease(lock, lock.contenders.front().id);

@@ -90,11 +90,11 @@ private slots:
     }
 
     // In its owner's file, and said so; also where somebody made the file readable by others.
-    void whereNoKeychainRunsAFileKeepsIt_data()
+    void noKeychain_fileKeepsThePassword_data()
     {
         addRows<bool>("builtWithKeychain", {{"none runs", true}, {"built without one", false}});
     }
-    void whereNoKeychainRunsAFileKeepsIt()
+    void noKeychain_fileKeepsThePassword()
     {
         QFETCH(bool, builtWithKeychain);
         KeptSecrets kept(builtWithKeychain);
@@ -113,11 +113,11 @@ private slots:
         QVERIFY(!QFile::exists(kept.path()));
     }
     // The form that asked has closed by then: it is kept all the same, but not for a connection that is gone.
-    void whoAskedMayCloseBeforeTheKeychainHasRefused_data()
+    void callerMayCloseBeforeTheKeychainRefuses_data()
     {
         addRows<bool>("isRemoved", {{"closed", false}, {"and the connection removed", true}});
     }
-    void whoAskedMayCloseBeforeTheKeychainHasRefused()
+    void callerMayCloseBeforeTheKeychainRefuses()
     {
         QFETCH(bool, isRemoved);
         KeptSecrets kept(true);
@@ -144,7 +144,7 @@ private slots:
         store.readPassword(*id, &kept.context, [&answer](const std::optional<QString> &found) { answer = found; });
         QTRY_COMPARE(answer.value_or(QString()), u"s3cret"_s);
     }
-    void whoSaysNoHasNotAskedForAFile()
+    void lockedKeychain_noFileIsWritten()
     {
         KeptSecrets kept(true);
         kept.box.isLocked = true;

@@ -62,7 +62,7 @@ private slots:
         QVERIFY(spec->readOnly);
     }
 
-    void whatIsWrongIsSaidByFileLineAndField_data()
+    void errorNamesFileLineAndField_data()
     {
         const Rows<QByteArray, QString> row("toml", "says");
         const QByteArray head = "version = 1\n[[connection]]\n";
@@ -88,7 +88,7 @@ private slots:
         row("a password with a slash", head + "name = 'a'\nuri = 'redis://u:s3/cret@h'\n", u"remove the password"_s);
         row("not a list", "version = 1\n[connection]\nname = 'a'\n"_ba, u"[[connection]]"_s);
     }
-    void whatIsWrongIsSaidByFileLineAndField()
+    void errorNamesFileLineAndField()
     {
         QFETCH(QByteArray, toml);
         QFETCH(QString, says);
@@ -99,7 +99,7 @@ private slots:
         QVERIFY2(!read.error().message.contains(u"s3"_s), qPrintable(read.error().message));
     }
 
-    void whatIsWrittenIsReadAgain()
+    void writtenConnectionsAreReadAgain()
     {
         auto orders = sharedOne(u"orders"_s, u"zk://10.0.5.1:2181/shop"_s);
         orders.group = u"Łódź \"east\""_s;

@@ -291,7 +291,7 @@ private slots:
     }
 
     // Who has not said who he is cannot be compared with.
-    void whatHasNoHolderIsNotCleared_data()
+    void rowWithoutHolderIsNotCleared_data()
     {
         const Rows<QByteArray, QByteArray> row("lockedBy", "granted");
         row("by nobody", {}, "2026-11-22 10:00:00");
@@ -314,7 +314,7 @@ private slots:
                      && !plan.error().message.contains(u"permissions"_s),
                  qPrintable(plan.error().message));
     }
-    void whatHasNoHolderIsNotCleared()
+    void rowWithoutHolderIsNotCleared()
     {
         QFETCH(QByteArray, lockedBy);
         QFETCH(QByteArray, granted);

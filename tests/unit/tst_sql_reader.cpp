@@ -200,7 +200,7 @@ private slots:
     }
 
     // Where row locks are told by performance_schema, PROCESS alone is not enough; and it is not said to be missing.
-    void whatIsMissingIsNamed()
+    void missingPrivilegeIsNamed()
     {
         const auto gapsOf = [this](bool isOfInnoDb, const QByteArray &refused) {
             auto features = mariadb::Features();
@@ -264,7 +264,7 @@ private slots:
     }
 
     // By the server's number; 1698 says "Access denied", too, and is of a user without a password.
-    void saysWhatElseIsRefusedInTheWordsOfAWrongPassword()
+    void accessDenied_otherCausesAreNamed()
     {
         const auto said = [](const char *number, mariadb::Secured secured) {
             const QSqlError error(u"driver"_s, u"Access denied for user 'a'@'h'"_s, QSqlError::ConnectionError,

@@ -47,7 +47,7 @@ QString tableWords(const SqlPoll &look)
 class TestSqlTables : public QObject {
     Q_OBJECT
 private slots:
-    void whoIsInTheWay_data()
+    void tableBlockersAreListed_data()
     {
         addColumns<QString, QString>("locks", "words");
         const auto row = [](const char *name, const char *locks, const char *words) {
@@ -70,7 +70,7 @@ private slots:
             "3 holds, 4 waits, 5 waits");
         row("a mode of tomorrow", "3 SHARED_SOMEHOW, 4 SHARED_OTHERWISE?", "3 holds, 4 waits");
     }
-    void whoIsInTheWay()
+    void tableBlockersAreListed()
     {
         QFETCH(QString, locks);
         QTEST(tableWords(lookAtTable(locks)), "words");

@@ -65,7 +65,7 @@ class TestThresholds : public QObject {
     QString path() const { return m_folder.filePath(u"thresholds.json"_s); }
 
 private slots:
-    void whoIsWaitedForIsWarnedOf()
+    void longHoldWithWaitersIsAWarning()
     {
         QVERIFY(!judged(heldFor(10min - 1s, 1)));
         QCOMPARE(severityOf(judged(heldFor(10min + 1s, 1))), Severity::Warning);
@@ -112,7 +112,7 @@ private slots:
         QVERIFY2(found->message.contains(u"h2, for 3 d"_s), qPrintable(found->message));
     }
 
-    void whatChangedIsToldEarly()
+    void unusuallyLongHoldIsReportedEarly()
     {
         UsualHolds usual;
         play(usual, 12, 2s);
@@ -129,7 +129,7 @@ private slots:
         QCOMPARE(nextLongHeld(heldFor(0s), {}, {}), thresholdNoon + 10min);
     }
 
-    void whatIsHeldLongByNatureIsNoWarning()
+    void usuallyLongHoldIsNotAWarning()
     {
         UsualHolds usual;
         play(usual, 8, 1h);
@@ -140,7 +140,7 @@ private slots:
     }
 
     // Seven holds are no habit, and one whose beginning nobody saw says nothing.
-    void whatIsUsualHasToBeSeen()
+    void usualHoldNeedsEightObservedHolds()
     {
         UsualHolds usual;
         play(usual, 7, 2s);

@@ -133,7 +133,7 @@ private slots:
         QCOMPARE(timeline.waits, Spans{});                    // nobody saw them come
     }
 
-    void whatWasForcedIsCalledThat()
+    void forcedReleaseIsNamedAsForced()
     {
         auto history = historyOf({seenAt(0s, "a b"), seenAt(40s, "b")});
         history.acts = {{begun + 39s, forced(39s, "a", u"intent"_s)}, {begun + 41s, forced(41s, "a", u"result"_s)}};
@@ -147,7 +147,7 @@ private slots:
     }
 
     // A client is seen to come before it is known where it is; the note names it although it is long gone.
-    void whoItIsMayBeSaidLater()
+    void contenderMayBeIdentifiedLater()
     {
         auto history = historyOf({seenAt(0s, "-"), seenAt(1s, "a b"), seenAt(2s, "a b"), seenAt(9s, "b")});
         auto &later = history.moments[2].lock->contenders;
@@ -166,7 +166,7 @@ private slots:
     }
 
     // What happened while nobody looked is not measured.
-    void whatIsNotSeenIsNotCounted()
+    void unobservedTimeIsNotCounted()
     {
         auto history = historyOf({seenAt(0s, "-"), seenAt(1s, "a b"), seenAt(30s, "b")});
         history.connection = {{begun, stood(true)}, {begun + 10s, stood(false)}, {begun + 25s, stood(true)}};
@@ -178,7 +178,7 @@ private slots:
                  qPrintable(told(timeline)));
     }
 
-    void whatTheFirstLookFindsWasThereBefore()
+    void initialScanFindsExistingHolds()
     {
         auto history = historyOf({seenAt(2s, "a")});
         auto looking = stood(true);
@@ -282,7 +282,7 @@ private slots:
         }
     }
 
-    void whatBecomesOfATtlIsTold_data()
+    void ttlChangesAreEvents_data()
     {
         const Rows<BackendKind, QString, QString> row("backend", "ttls", "events");
         row("removed", BackendKind::Redis, u"30 -"_s, u"held-at-start ttl-removed"_s);
@@ -295,7 +295,7 @@ private slots:
         row("a session's end is no TTL", BackendKind::ZooKeeper, u"30 5"_s, u"held-at-start"_s);
     }
     // "-": it never ends; "?": when it ends was not read.
-    void whatBecomesOfATtlIsTold()
+    void ttlChangesAreEvents()
     {
         QFETCH(BackendKind, backend);
         QFETCH(QString, ttls);

@@ -114,7 +114,7 @@ private slots:
             !MySqlPrelude(true, Trust::Verified).fromServer("HTTP/1.1 400 Bad Request\r\n\r\n").problem.isEmpty());
     }
 
-    void asksAPostgreSqlForTlsBeforeAnythingOfTheClient()
+    void postgreSqlIsAskedForTlsFirst()
     {
         const auto prelude = postgreSqlSpeech.verified.prelude(u"db.example"_s);
         QCOMPARE(prelude->request(), QByteArray("\0\0\0\x08\x04\xd2\x16\x2f", 8));

@@ -136,7 +136,7 @@ private slots:
         QCOMPARE(Tree(tree).unexplained(), expected);
     }
 
-    void whatIsYetToBeReadIsLeftOut()
+    void unreadNodesAreLeftOut()
     {
         Tree tree("/l/lock-0000000001 s1\n/l/member s2\n/services/api/host-a s1\n/services/api/host-b s2");
         QCOMPARE(tree.locks(), std::size_t(1));
@@ -146,7 +146,7 @@ private slots:
         QCOMPARE(tree.unexplained().size(), 1);
     }
 
-    void whatIsGoneSinceIsLeftOut()
+    void deletedNodesAreLeftOut()
     {
         Tree tree("/l/lock-0000000001 s1\n/l/member s2");
         QCOMPARE(tree.unexplained().size(), 1);

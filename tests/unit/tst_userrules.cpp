@@ -213,7 +213,7 @@ value = ".*"
         QVERIFY2(textsOf(read)[0].contains(u"rules[0].release: of this type"), qPrintable(textsOf(read)[0]));
     }
 
-    void whatIsNoJsonIsToldByItsLine()
+    void invalidJsonIsReportedWithItsLine()
     {
         const auto read = readRuleFile("{\n  \"version\": 1,\n  \"rules\": [\n    {,}\n  ]\n}", u"f.json"_s);
         QCOMPARE(read.problems.size(), size_t(1));
@@ -347,7 +347,7 @@ value = ".*"
         QVERIFY2(plan->wakes.contains(u"poll"_s), qPrintable(plan->wakes));
     }
 
-    void whatSaysNoWayOfReleaseIsNotTakenAway()
+    void ruleWithoutReleaseMethodIsNotReleased()
     {
         const auto lock =
             recognise(ruleString("acme:maintenance:eu", "ann since 1699990000", std::nullopt), {}, ruleContext());
@@ -357,7 +357,7 @@ value = ".*"
     }
 
     // Neither a pattern nor a value of a stranger's keeps us busy.
-    void whatBacktracksEndlesslyDoesNotFit()
+    void endlesslyBacktrackingPatternDoesNotMatch()
     {
         auto read = ruleOf(R"j("key": "k:(a+)+b", "type": "string", "value": "(x*)*y")j");
         QCOMPARE(textsOf(read), QStringList());

@@ -125,7 +125,7 @@ std::set<int> allBut(int agents, const std::vector<int> &these)
 class TestWaitAnalysis : public QObject {
     Q_OBJECT
 private slots:
-    void whoIsStuckIsWhatTryingEverySetSays()
+    void stuckAgentsEqualThoseFoundByTrying()
     {
         int stuck = 0, knotted = 0;
         for (quint64 seed = 1; seed <= 4000; ++seed) {

@@ -221,7 +221,7 @@ private slots:
         QCOMPARE(because(changed), sure);
     }
 
-    void whatMayEndItIsSaid()
+    void cycleNamesWhatMayEndIt()
     {
         auto graph = waitGraphOf(drawnLocks(u"zk:/a kazoo-lock: A | B\nzk:/b kazoo-lock: B | A"_s), {}, pictureTime);
         QCOMPARE(graph.cycles.front().ends, std::optional<QString>());
@@ -275,7 +275,7 @@ private slots:
         QVERIFY2(graph.cycles.front().ends && graph.cycles.front().ends->endsWith(ends),
                  qPrintable(graph.cycles.front().ends.value_or(u"nothing"_s)));
     }
-    void whatPostgreSqlFindsItself()
+    void postgreSqlEndsItsOwnDeadlocks()
     {
         auto locks = drawnLocks(u"pg:t#id=1 pg-for-update: 7 | 9\npg:t#id=2 pg-for-update: 9 | 7"_s);
         auto graph = waitGraphOf(locks, {}, pictureTime);
@@ -302,7 +302,7 @@ private slots:
         QVERIFY(!graph.cycles.front().sentence.contains(u"Nothing that is known ends it"_s));
     }
 
-    void whatAContenderCallsItself_data()
+    void contendersOwnNameIsFound_data()
     {
         addColumns<BackendKind, QByteArray, QByteArray, QByteArray>("backend", "identity", "program", "name");
         const auto row = [](const char *what, BackendKind backend, const char *identity, const char *program,
@@ -323,7 +323,7 @@ private slots:
         row("a program", BackendKind::MariaDb, "root", "billing-7", "billing-7");
         row("a named connection", BackendKind::Redis, "", "billing-7", "billing-7");
     }
-    void whatAContenderCallsItself()
+    void contendersOwnNameIsFound()
     {
         QFETCH(BackendKind, backend);
         QFETCH(QByteArray, identity);
@@ -439,7 +439,7 @@ private slots:
     }
 
     // The user's word before its own, and also where it has no address.
-    void whatItIsCalledBesideItsAddress_data()
+    void nameNextToAnAddressIsFound_data()
     {
         const Rows<QString, QString, bool, QString> row("labels", "lock", "hasAddress", "name");
         const auto kazoo = u"zk:/a kazoo-lock: A@app-9"_s;
@@ -456,7 +456,7 @@ private slots:
         row("one of whom the number is known", u"redis:a#+1=till"_s, u"redis:a redisson-lock: | +1"_s, false,
             u"till"_s);
     }
-    void whatItIsCalledBesideItsAddress()
+    void nameNextToAnAddressIsFound()
     {
         QFETCH(QString, labels);
         QFETCH(QString, lock);
@@ -476,7 +476,7 @@ private slots:
         QCOMPARE(one.label, QString());
     }
 
-    void whatOneThreadHoldsIsSaid_data()
+    void locksOfOneThreadAreGrouped_data()
     {
         addColumns<QString, QStringList>("picture", "groups");
         const auto row = [](const char *name, const QString &picture, const QStringList &groups = {}) {
@@ -497,7 +497,7 @@ private slots:
             u"redis:a redisson-rwlock: %1:1.r %2:1.r\nredis:b redisson-lock: %1:1\nredis:c redisson-lock: %2:1"_s,
             {u"a b"_s, u"a c"_s});
     }
-    void whatOneThreadHoldsIsSaid()
+    void locksOfOneThreadAreGrouped()
     {
         QFETCH(QString, picture);
         const auto locks = drawnLocks(picture);
@@ -519,7 +519,7 @@ private slots:
             QCOMPARE(heldWith(lock, graph.together), others);
         }
     }
-    void whatIsHeldTogetherIsNamed()
+    void locksHeldTogetherAreNamed()
     {
         QCOMPARE(heldWithSentence({}), QString());
         QCOMPARE(heldWithSentence({"b"}), u"held together with b by one thread, as the members of a MultiLock are"_s);

@@ -48,14 +48,14 @@ private slots:
         QVERIFY(answerSentence(lock, lock.observed).startsWith(u"no client holds /rw; 2 wait"_s));
     }
 
-    void whoWaitsForItsOwnHoldIsTold_data()
+    void waitForTheOwnHoldIsReported_data()
     {
         const Rows<QString, bool> row("picture", "isBehindItself");
         row("holder and waiter of one session", u"zk:/a curator-mutex: A | A"_s, true);
         row("another session waits", u"zk:/a curator-mutex: A | B"_s, false);
         row("a second waiter has another in its way", u"zk:/a curator-mutex: A | B A"_s, false);
     }
-    void whoWaitsForItsOwnHoldIsTold()
+    void waitForTheOwnHoldIsReported()
     {
         QFETCH(QString, picture);
         QFETCH(bool, isBehindItself);
