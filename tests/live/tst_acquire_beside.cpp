@@ -226,7 +226,7 @@ private slots:
     }
 
     // What the server keeps apart needs no look; a number that a recipe could take for its own does.
-    void aUserWhoMayNotLookTakesWhatTheServerKeepsApart()
+    void userWithoutReadsAcquiresSeparateKindsOnly()
     {
         const QByteArrayList narrow{"ACL",  "SETUSER",       "narrow", "on",   ">pw",
                                     "~own", "resetchannels", "+@all",  "-type"};

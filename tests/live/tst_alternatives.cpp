@@ -27,7 +27,7 @@ private slots:
     void initTestCase() { SKIP_FOR(startServers()); }
     void cleanupTestCase() { stopServers(); }
 
-    void whoMadeItsLockRevocableLetsGoWhenAsked()
+    void revocableHolderReleasesWhenAsked()
     {
         const auto wanted = request("curator-mutex", "zk");
         HeldLock holder(*m_workspace, wanted);
@@ -47,7 +47,7 @@ private slots:
         QCOMPARE(records().back().outcome, u"asked"_s);
     }
 
-    void whoDidNotHoldsItStill()
+    void otherHolderKeepsItsLockWhenAsked()
     {
         const auto wanted = request("curator-mutex", "zk");
         HeldLock holder(*m_workspace, wanted);

@@ -162,7 +162,7 @@ private slots:
     }
 
     // Without blocks it cannot look and KILL QUERY in one statement: there it is not offered, and the rest is.
-    void whatTheServerCannotIsNotOffered()
+    void serverWithoutBlocks_killQueryIsNotOffered()
     {
         class WithoutBlocks : public mariadb::ForwardingSession {
         public:

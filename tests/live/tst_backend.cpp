@@ -203,7 +203,7 @@ private slots:
     }
 
     // The window goes: nobody has to wait for a TTL.
-    void whatIsHeldIsGivenBackOnTheWayOut()
+    void heldLocksAreReleasedAtTheEnd()
     {
         const inspect::LockName lock{redisName, "leaving-lock"};
         const auto held = acquire(lock, "redis-set-nx");
@@ -220,7 +220,7 @@ private slots:
         QCOMPARE(left.integer, 0);
     }
 
-    void whatCannotBeGivenBackIsSaid()
+    void failedReleaseAtTheEndIsReported()
     {
         const inspect::LockName lock{redisName, "stuck-lock"};
         const auto held = acquire(lock, "redis-set-nx");

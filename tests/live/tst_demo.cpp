@@ -171,7 +171,7 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(isWatchChain(children("/locks/orders"), 4), 15'000);
     }
 
-    void whatWasTakenAwayComesBack()
+    void deletedDemoLockIsCreatedAgain()
     {
         QCOMPARE(ask({"DEL", "lock:invoice-export"}).integer, 1);
         QTRY_COMPARE_WITH_TIMEOUT(ask({"EXISTS", "lock:invoice-export"}).integer, 1, 30'000);

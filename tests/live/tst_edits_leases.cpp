@@ -96,7 +96,7 @@ private slots:
     }
     void cleanupTestCase() { stopServer(); }
 
-    void whoTookItAgainByTheSameIdKeepsIt_data()
+    void newHoldByTheSameIdIsNotEdited_data()
     {
         QTest::addColumn<int>("kind");
         QTest::addColumn<qint64>("left"); // of the lease, when it was looked at
@@ -114,7 +114,7 @@ private slots:
             QTest::addRow("%s, renewed after a third", name) << int(kind) << qint64(19'000) << qint64(30'000) << true;
         }
     }
-    void whoTookItAgainByTheSameIdKeepsIt()
+    void newHoldByTheSameIdIsNotEdited()
     {
         QFETCH(const int, kind);
         QFETCH(const qint64, left);
@@ -140,7 +140,7 @@ private slots:
     }
 
     // Between the last look and the act the server itself compares, to the millisecond.
-    void whoTakesItAgainAtTheLastMomentKeepsIt()
+    void newHoldRightBeforeTheEditIsNotEdited()
     {
         take(30'000);
         auto made = planOfHeld(request(EditKind::FieldDelete));

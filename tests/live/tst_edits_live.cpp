@@ -312,7 +312,7 @@ private slots:
 
     // A connection's name is given to another server, which is a copy: nothing of what was looked at before is done
     // there.
-    void whatWasSeenOnOneServerIsNotDoneOnAnother()
+    void planOfOneServerIsRefusedOnAnother()
     {
         auto copy = sandbox::makeRedis();
         QVERIFY(copy && (*copy)->start(10s));

@@ -71,7 +71,7 @@ private slots:
         holder.finish();
     }
 
-    void whatHappensIsToldAsItHappens()
+    void changesAreReportedAsTheyHappen()
     {
         const auto lock = freshName();
         KeepingSink sink;
@@ -97,7 +97,7 @@ private slots:
         QVERIFY(sink.isConsistent);
     }
 
-    void whatElseHangsOnALeaseIsSaid()
+    void otherKeysOfALeaseAreShown()
     {
         if (QStandardPaths::findExecutable(u"etcdctl"_s).isEmpty())
             QSKIP("etcdctl is not installed; Debian's package is etcd-client");
@@ -312,7 +312,7 @@ private slots:
         QCOMPARE(keysBelow("lockscope-simulate"), 0);
     }
 
-    void whoIsGivenUpLeavesNothing()
+    void cancelledWaiterLeavesNoKey()
     {
         const auto lock = freshName();
         auto first = contender(lock);

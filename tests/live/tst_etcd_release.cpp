@@ -180,7 +180,7 @@ private slots:
     }
 
     // Who lets go of it at that moment keeps the lease, and what hangs on it; who comes next loses nothing.
-    void whoLetsGoMeanwhileKeepsItsLease()
+    void clientReleasingMeanwhileKeepsItsLease()
     {
         const auto lock = freshName();
         int ended = 0, late = 0;

@@ -218,7 +218,7 @@ private slots:
     void cleanupTestCase() { endServer(); }
 
     // Between the look and the act, at a random moment.
-    void whoLetGoMeanwhileIsNotKilled_data()
+    void clientReleasingMeanwhileIsNotKilled_data()
     {
         QTest::addColumn<bool>("named");
         QTest::addColumn<int>("poller");
@@ -227,7 +227,7 @@ private slots:
         QTest::newRow("row, watched three times") << false << int(Poller::ThreeWatch);
         QTest::newRow("named lock") << true << int(Poller::None);
     }
-    void whoLetGoMeanwhileIsNotKilled()
+    void clientReleasingMeanwhileIsNotKilled()
     {
         QFETCH(bool, named);
         QFETCH(int, poller);
@@ -286,14 +286,14 @@ private slots:
     }
 
     // Before the act, long enough for an old copy to be what it is judged by.
-    void whoLetGoBeforeIsNotKilled_data()
+    void formerHolderIsNotKilled_data()
     {
         QTest::addColumn<int>("poller");
         QTest::newRow("alone") << int(Poller::None);
         QTest::newRow("read every 60 ms") << int(Poller::Every60ms);
         QTest::newRow("watched three times") << int(Poller::ThreeWatch);
     }
-    void whoLetGoBeforeIsNotKilled()
+    void formerHolderIsNotKilled()
     {
         QFETCH(int, poller);
         auto processes = watchers(Poller(poller));

@@ -143,7 +143,7 @@ private slots:
         QTRY_COMPARE(m_heard.size(), 2);
     }
 
-    void whoTookItAgainByTheSameIdKeepsIt_data()
+    void newHoldByTheSameIdIsNotReleased_data()
     {
         QTest::addColumn<QByteArray>("lock");
         QTest::addColumn<qint64>("left"); // of the lease, when it was looked at
@@ -160,7 +160,7 @@ private slots:
         }
         QTest::newRow("once more inside") << QByteArray("orders") << qint64(27'000) << u"inside"_s << true;
     }
-    void whoTookItAgainByTheSameIdKeepsIt()
+    void newHoldByTheSameIdIsNotReleased()
     {
         QFETCH(const QByteArray, lock);
         QFETCH(const qint64, left);
@@ -188,7 +188,7 @@ private slots:
     }
 
     // Between the last look and the act the server itself compares, to the millisecond.
-    void whoTakesItAgainAtTheLastMomentKeepsIt_data()
+    void newHoldRightBeforeSendingIsNotReleased_data()
     {
         QTest::addColumn<QByteArray>("lock");
         QTest::addColumn<int>("way");
@@ -199,7 +199,7 @@ private slots:
                 << QByteArray("lock:orders") << int(way);
         }
     }
-    void whoTakesItAgainAtTheLastMomentKeepsIt()
+    void newHoldRightBeforeSendingIsNotReleased()
     {
         QFETCH(const QByteArray, lock);
         QFETCH(const int, way);
@@ -229,7 +229,7 @@ private slots:
     }
 
     // As before Redis 7, or for a user who may not ask when a key ends.
-    void whereNoMomentIsToldTheTimeLeftIsCompared()
+    void noExpiryTime_remainingTtlIsCompared()
     {
         send({"ACL", "SETUSER", "default", "-pexpiretime"});
         take("orders", 27'000);

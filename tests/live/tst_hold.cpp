@@ -143,7 +143,7 @@ private slots:
         zk::waitForClosingSessions(10s);
     }
 
-    void whoIsReleasedByForceIsToldAndLeavesTheNextOneAlone()
+    void forcedHolderIsNotifiedAndSparesTheNext()
     {
         std::vector<Duration> untilTold;
         for (int round = 0; round < rounds(); ++round) {

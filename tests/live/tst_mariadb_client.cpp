@@ -218,7 +218,7 @@ private slots:
         QCOMPARE(codeOf(answerOf(queued)), code(ErrorCode::NotConnected));
     }
 
-    void aDestroyedSessionLetsGoOfWhatItHoldsAndWaitsFor()
+    void destroyedSessionReleasesItsLocksAndWaits()
     {
         QTest::failOnWarning(QRegularExpression(QStringLiteral("unable to free"))); // at each Ctrl-C
         auto one = openConnected(), other = openConnected(), third = openConnected();
@@ -268,7 +268,7 @@ private slots:
         QCOMPARE(codeOf(run(*closed, "SELECT 1")), code(ErrorCode::NotConnected));
     }
 
-    void whatTheServerSaysIsMadeHarmless()
+    void serverTextIsEscaped()
     {
         const auto answer = run(*m_admin, "SELECT * FROM shop.`stock\x1b[31m`");
         QCOMPARE(codeOf(answer), code(ErrorCode::Unsupported));
@@ -301,7 +301,7 @@ private slots:
         mariadb::waitForClosingSessions(10s); // before their servers
     }
 
-    void whoTakesTurnsIsAskedAgainUntilItIsTheSameServer()
+    void balancedServer_killReachesTheSameServer()
     {
         std::unique_ptr<sandbox::Server> elsewhere;
         OK(startInto(elsewhere, sandbox::makeMariaDb()));

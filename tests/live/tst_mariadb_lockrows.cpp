@@ -252,14 +252,14 @@ private slots:
     }
 
     // Taken by another, or anew by the same, between the preview and the act: theirs stays.
-    void whatWasTakenMeanwhileIsNotCleared_data()
+    void rowChangedMeanwhileIsNotCleared_data()
     {
         const Rows<QByteArray> row("change");
         row("another", "LOCKEDBY = 'app-2 (10.0.0.8)'");
         row("in another case", "LOCKEDBY = 'APP-1 (10.0.0.7)'");
         row("later", "LOCKGRANTED = LOCKGRANTED + INTERVAL 1 SECOND");
     }
-    void whatWasTakenMeanwhileIsNotCleared()
+    void rowChangedMeanwhileIsNotCleared()
     {
         QFETCH(QByteArray, change);
         MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, m_sink);
@@ -277,7 +277,7 @@ private slots:
         liquibaseUnlocks();
     }
 
-    void whatIsNotCommittedIsNoLock()
+    void uncommittedRowIsNotALock()
     {
         MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, m_sink);
         const auto client = openConnected();

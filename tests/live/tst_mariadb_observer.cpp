@@ -172,7 +172,7 @@ private slots:
     }
 
     // Somebody reads so often that the server never makes a new copy of what it says.
-    void whatMayBeOldSaysSo()
+    void possiblyOldDataIsReported()
     {
         testing::KeepingSink sink;
         const auto session = openConnected(), reading = openConnected();
@@ -325,7 +325,7 @@ private slots:
     }
 
     // A server tells whoever lacks PROCESS that nobody else is connected: that is no reason to say that it let go.
-    void whoMayNotKillIsToldThat()
+    void userWithoutKillPrivilegeIsRefused()
     {
         QTemporaryDir folder;
         operate::AuditFile audit(folder.filePath(QStringLiteral("audit.jsonl")));

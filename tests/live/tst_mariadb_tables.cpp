@@ -118,7 +118,7 @@ private slots:
     }
 
     // The one that blocks everything, and did nothing but read: an open transaction. Then ALTER, then all others.
-    void whoBlocksTheAlterIsSaid()
+    void blockerOfTheAlterIsShown()
     {
         testing::KeepingSink sink;
         MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, sink);
@@ -221,13 +221,13 @@ private slots:
     }
 
     // It let go between the preview and the act, and goes on with something else: nothing happens to it.
-    void whoLetGoIsNotKilled_data()
+    void formerHolderIsNotKilled_data()
     {
         const Rows<QByteArray> row("next");
         row("something else", "SELECT 1"_ba);
         row("the same table, for reading", "LOCK TABLES shop.stock READ"_ba);
     }
-    void whoLetGoIsNotKilled()
+    void formerHolderIsNotKilled()
     {
         QFETCH(QByteArray, next);
         testing::KeepingSink sink;
@@ -319,11 +319,11 @@ private slots:
     // What the page of sessions says of a client, beside an observer: one that is idle in a transaction, one that
     // runs something, one that is gone. The sandbox's server keeps the last statement; of one that does not, as
     // MariaDB by itself, that is said.
-    void whatAClientIsDoing_data()
+    void clientsActivityIsRead_data()
     {
         addRows<bool>("isKept", {{"statements are kept", true}, {"statements are not kept", false}});
     }
-    void whatAClientIsDoing()
+    void clientsActivityIsRead()
     {
         QFETCH(const bool, isKept);
         keepStatements(isKept);

@@ -49,7 +49,7 @@ private slots:
     }
     void cleanupTestCase() { endServer(); }
 
-    void whoTookItAgainKeepsIt_data()
+    void newHoldIsNotReleased_data()
     {
         addColumns<QByteArrayList, bool>("meanwhile", "isReleased");
         // MariaDB by itself does not: a hold is then known by its place alone, of which 10.11 gives none twice.
@@ -70,7 +70,7 @@ private slots:
                               "DO RELEASE_LOCK('another')"}
             << false << false;
     }
-    void whoTookItAgainKeepsIt()
+    void newHoldIsNotReleased()
     {
         QFETCH(const QByteArrayList, meanwhile);
         QFETCH(const bool, isReleased);
@@ -97,7 +97,7 @@ private slots:
     }
 
     // Between the last look and the KILL: what looks and kills compares it, too.
-    void whoTakesItAgainAtTheLastMomentKeepsIt()
+    void newHoldRightBeforeTheKillIsNotReleased()
     {
         open(false);
         auto planned = plan();

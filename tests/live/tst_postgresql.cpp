@@ -54,7 +54,7 @@ private slots:
     void cleanupTestCase() { m_server.reset(); }
 
     // Everybody on this machine may come in: so nobody is let near the files of whoever started it.
-    void thePrivateServerIsOnLoopbackAndItsUserNoSuperuser()
+    void privateServerIsOnLoopbackWithoutSuperuser()
     {
         const auto one = psql();
         QCOMPARE(one->ask("SHOW is_superuser;"), QByteArray("off"));
@@ -65,7 +65,7 @@ private slots:
     }
 
     // A look is no write: what is read-only is seen all the same.
-    void whatIsReadOnlyIsSeen()
+    void readOnlyConnectionSeesLocks()
     {
         const auto one = psql();
         one->ask("SELECT pg_advisory_lock(4711);");
@@ -77,7 +77,7 @@ private slots:
     }
 
     // Who may make functions in a schema of the path has none of them called by us.
-    void whatOthersWroteIsNotRun()
+    void functionsOfOthersAreNotRun()
     {
         const auto one = psql();
         one->ask("CREATE FUNCTION public.to_jsonb(record) RETURNS jsonb LANGUAGE plpgsql AS "
@@ -100,7 +100,7 @@ private slots:
         QVERIFY2(ran.out.contains("may end the sessions of others, but for superusers'"), ran.what());
     }
 
-    void psqlHoldsAnAdvisoryLockAndLockscopeQueuesForIt()
+    void lockscopeQueuesForAnAdvisoryLockOfPsql()
     {
         const auto holder = psql();
         holder->ask("SELECT pg_advisory_lock(42);");
@@ -123,7 +123,7 @@ private slots:
         QVERIFY(waiter.jsonLine().value("acquired"_L1).toBool());
     }
 
-    void lockscopeHoldsAnAdvisoryLockAndPsqlQueuesForIt()
+    void psqlQueuesForAnAdvisoryLockOfLockscope()
     {
         Ctl holder(acquiring(u"ADVISORY#-7,42"_s, u"pg-advisory"_s));
         const auto had = holder.jsonLine();
@@ -158,7 +158,7 @@ private slots:
         QCOMPARE(writer->answer(), QByteArray("mine"));
     }
 
-    void aRowIsNamedByItsKeyAndItsStuckHolderIsTerminated()
+    void rowHasItsKeyAndItsStuckHolderIsTerminated()
     {
         const auto holder = psql();
         holder->ask("SET application_name = 'billing'; BEGIN; UPDATE stock SET quantity = 1 WHERE id = 1;");
@@ -278,7 +278,7 @@ private slots:
         watch.finish();
     }
 
-    void aTableThatAnAlterWaitsForIsShownWithWhoIsInTheWay()
+    void tableOfAWaitingAlterShowsItsBlockers()
     {
         const auto reader = psql(), alter = psql(), late = psql();
         reader->ask("BEGIN; SELECT count(*) FROM jobs;");
@@ -301,7 +301,7 @@ private slots:
     }
 
     // Who reads the row's key queues behind the ALTER. Whoever has read it before still knows it.
-    void aRowBehindAnAlterIsNotSaidToBeWaitedForByNobody()
+    void rowBehindAnAlterKeepsItsWaiters()
     {
         const auto holder = psql(), waiter = psql(), alter = psql();
         holder->ask("BEGIN; SELECT FROM stock WHERE id = 2 FOR UPDATE;");
@@ -390,7 +390,7 @@ private slots:
         qInfo("%d of %d were taken away, the others had let go before", taken, races);
     }
 
-    void whatCannotBeALockIsRefused_data()
+    void impossibleLockNameIsRefused_data()
     {
         addColumns<QString, QString, int>("lock", "recipe", "status");
         QTest::newRow("no number") << u"ADVISORY#orders"_s << u"pg-advisory"_s << 2;
@@ -399,7 +399,7 @@ private slots:
         QTest::newRow("no such row") << u"public.stock#id=4711"_s << u"pg-for-update"_s << 1;
         QTest::newRow("a value is a value") << u"public.jobs#state=ready' OR '1'='1"_s << u"pg-for-update"_s << 1;
     }
-    void whatCannotBeALockIsRefused()
+    void impossibleLockNameIsRefused()
     {
         QFETCH(QString, lock);
         QFETCH(QString, recipe);

@@ -203,7 +203,7 @@ private slots:
         QVERIFY2(isClear ? left > 500'000 && left <= 600'000 : left == -1, qPrintable(QString::number(left)));
         QVERIFY(shown(u"SHEDLOCK#jobs.shedlock#other"_s).isEmpty());
     }
-    void whatIsOverIsNoLock()
+    void expiredRowIsNotALock()
     {
         shedLockLocks("reports", -5);
         QVERIFY(shown(m_shedLock).isEmpty());
@@ -218,13 +218,13 @@ private slots:
         QCOMPARE(m_psql->ask("SELECT lock_until = locked_at FROM jobs.shedlock;"), QByteArray("t"));
     }
     // Taken by another, or anew by the same, since it was looked at: theirs stays.
-    void whatWasTakenMeanwhileIsNotEnded_data()
+    void rowChangedMeanwhileIsNotEnded_data()
     {
         const Rows<QByteArray> row("change");
         row("another", "locked_by = 'APP-1'");
         row("anew", "locked_at = locked_at + interval '1 second'");
     }
-    void whatWasTakenMeanwhileIsNotEnded()
+    void rowChangedMeanwhileIsNotEnded()
     {
         QFETCH(QByteArray, change);
         shedLockLocks("reports", 600);

@@ -26,7 +26,7 @@ private slots:
     }
 
     // On a busy machine the connection that cancels may be quicker than the statement; the server forgets it then.
-    void aCancelThatIsQuickerThanItsStatementIsSentAgain()
+    void cancelBeforeItsStatementIsSentAgain()
     {
         m_holder = open(m_server->address());
         QVERIFY(m_holder);

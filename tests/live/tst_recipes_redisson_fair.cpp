@@ -62,13 +62,13 @@ private slots:
         QCOMPARE(deadlineOf(waiting[1]), before - 300'000); // one waiter less before it
     }
 
-    void whoGivesUpLeavesTheQueue_data()
+    void waiterThatGivesUpLeavesTheQueue_data()
     {
         const Rows<QString> row("how");
         for (const auto *how : {"timeout", "acquire destroyed", "lock destroyed"})
             row(how, QString::fromLatin1(how));
     }
-    void whoGivesUpLeavesTheQueue()
+    void waiterThatGivesUpLeavesTheQueue()
     {
         QFETCH(QString, how);
         auto &holder = add(process());

@@ -303,8 +303,8 @@ private slots:
     }
 
     // Who asked and was told that it is taken waited for its holder, whatever became of the last round.
-    void nodesThatFailWhileOneWaitsAreNotWhyItWasNotHad_data() { faultsAsRows(); }
-    void nodesThatFailWhileOneWaitsAreNotWhyItWasNotHad()
+    void nodesFailingDuringAWaitAreNotItsCause_data() { faultsAsRows(); }
+    void nodesFailingDuringAWaitAreNotItsCause()
     {
         QFETCH(bool, kill);
         setOn(0, 4, "other");

@@ -91,7 +91,7 @@ private slots:
     }
 
     // Flaw: DEL does not ask whose key it is.
-    void whoIsTooSlowReleasesTheNextOnes()
+    void lateHolderReleasesTheNextHoldersLock()
     {
         auto &one = add(process(), withTtl(1s));
         one.heed();

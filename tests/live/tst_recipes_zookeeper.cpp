@@ -111,7 +111,7 @@ class TestRecipesZooKeeper : public RecipeFixture {
     }
 
 private slots:
-    void whatItSaysAndLeaves_data()
+    void requestsAndNodesAreTheRecipes_data()
     {
         addColumns<QByteArray, bool, QString>("recipe", "reads", "name");
         QTest::addColumn<bool>("hasOwnMark"); // in its data, where the name does not tell ours from others'
@@ -142,7 +142,7 @@ private slots:
         row("kazoo-rwlock", kazoosName.arg(u"__rlock__[0-9]{10}"), false, queue, 1, true);
         row("kazoo-semaphore", kazoosName.arg(QString()), false, "create 1, get 1, exists 1, children 1, multi 1", 2);
     }
-    void whatItSaysAndLeaves()
+    void requestsAndNodesAreTheRecipes()
     {
         QFETCH(bool, reads);
         QFETCH(QString, name);

@@ -305,7 +305,7 @@ private slots:
         QCOMPARE(valueOf(send({"PUBLISH", "news", "x"})).integer, 1);
     }
 
-    void whatIsOutWhenTheServerDiesIsUnknown()
+    void pendingCommandsOfADeadServerAreUnknown()
     {
         m_server->pause();
         const auto single = send({"SET", "k", "v"});

@@ -82,7 +82,7 @@ private slots:
         QVERIFY2(asked <= handOvers * 40, qPrintable(u"%1 commands"_s.arg(asked)));
     }
 
-    void whereTheQueueIsTooLargeThatIsSaid()
+    void tooLongQueueIsReported()
     {
         act({"HSET", fairLock, fairMember(0), "1"});
         act({"PEXPIRE", fairLock, "600000"});

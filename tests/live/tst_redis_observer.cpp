@@ -179,7 +179,7 @@ private slots:
     }
 
     // A Redis with Celery, Laravel and sessions, and three keys that look like claims.
-    void whatNoRuleExplainsIsSaidInAFewLines()
+    void unexplainedKeysAreReportedInAFewLines()
     {
         std::vector<redis::Command> commands;
         constexpr int each = 500;

@@ -110,7 +110,7 @@ private slots:
     }
 
     // A user who may touch the locks and nothing else still gives back what it has.
-    void whoMayNotSignalMayRelease()
+    void userWithoutSignalRightsMayRelease()
     {
         ask({"ACL", "SETUSER", "narrow", "on", ">pw", "~lock:*", "resetchannels", "+@all"});
         auto options = optionsFor(m_server->address());

@@ -318,7 +318,7 @@ private slots:
         QVERIFY(read->hosts == connection.hosts);
     }
 
-    void whatIsNotInstalledIsNamedAndTheRestStarts()
+    void missingServerIsNamedAndTheOthersStart()
     {
         const auto path = qgetenv("PATH");
         QTemporaryDir bin;
@@ -339,7 +339,7 @@ private slots:
         QVERIFY(failed.error().message.contains(u"redis-server"_s));
     }
 
-    void killingTheOwnerEndsItsServersAndTheNextSandboxSweeps()
+    void killedOwner_serversEndAndFoldersAreSwept()
     {
         Owner owner;
         QVERIFY(owner.start());

@@ -455,7 +455,7 @@ private slots:
     }
 
     // Without an index each row that is looked at is locked, be it the one or not.
-    void whoLooksWithoutAnIndexLocksAll()
+    void readWithoutAnIndexLocksAllRows()
     {
         const QByteArray lock("SELECT `id` FROM `shop`.`heap` WHERE `id` = ? FOR UPDATE");
         openAll();

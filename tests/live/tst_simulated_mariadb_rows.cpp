@@ -42,7 +42,7 @@ private slots:
     }
     void cleanupTestCase() { endServer(); }
 
-    void whatIsLookedAtIsLocked_data()
+    void rowsThatAreReadAreLocked_data()
     {
         addColumns<bool, QByteArray>("isReadCommitted", "where");
         for (const bool isReadCommitted : {false, true}) {
@@ -52,7 +52,7 @@ private slots:
                     << isReadCommitted << QByteArray(where);
         }
     }
-    void whatIsLookedAtIsLocked()
+    void rowsThatAreReadAreLocked()
     {
         QFETCH(bool, isReadCommitted);
         QFETCH(QByteArray, where);
@@ -78,7 +78,7 @@ private slots:
     }
 
     // And the lock goes to who waited.
-    void whatWasWrittenInItIsRolledBackWithTheConnection()
+    void writesAreRolledBackWithTheConnection()
     {
         makeGoods(5);
         const auto a = openConnected(), b = openConnected();
@@ -117,7 +117,7 @@ private slots:
     }
 
     // READ COMMITTED lets go of what does not match, but waits for what another has, and keeps what it waited for.
-    void whoReadsAllWaitsForAnothersRow_data()
+    void readerOfAllRowsWaitsForAnothersRow_data()
     {
         const Rows<bool, QByteArrayList> row("isReadCommitted", "others");
         row("the first", false, {"1"});
@@ -125,7 +125,7 @@ private slots:
         row("two, READ COMMITTED", true, {"2", "4"});
         row("the one, READ COMMITTED", true, {"3"});
     }
-    void whoReadsAllWaitsForAnothersRow()
+    void readerOfAllRowsWaitsForAnothersRow()
     {
         QFETCH(bool, isReadCommitted);
         QFETCH(QByteArrayList, others);

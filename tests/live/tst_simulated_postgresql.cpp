@@ -404,7 +404,7 @@ private slots:
     }
 
     // Nobody looks whether who waits is still there: it gets the lock in its turn, and gives it up then.
-    void whoDiedInTheQueueHasItsTurn()
+    void deadWaiterHasItsTurn()
     {
         const auto psql = QStandardPaths::findExecutable(u"psql"_s);
         if (psql.isEmpty())

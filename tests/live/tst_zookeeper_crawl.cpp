@@ -62,7 +62,7 @@ private slots:
         m_server.reset();
     }
 
-    void everyLockIsFoundWithinABudgetThatLeavesWouldEat()
+    void everyLockIsFoundWithinTheBudget()
     {
         const auto report = walk({});
         QVERIFY(report.isCut);
@@ -70,7 +70,7 @@ private slots:
         QCOMPARE(foundLocks(report), locks() + 1);
     }
 
-    void leavesAreJudgedByTheirNamesWhereTheyNeedNotBeOpened()
+    void unopenedLeavesAreJudgedByTheirNames()
     {
         CrawlOptions options{.opensLeaves = false};
         const auto report = walk(options);
@@ -82,7 +82,7 @@ private slots:
 
     // Which children stand for the others is as the server lists them, so there are more each time. The servers'
     // own folder is never asked: as one of them it kept the others from being opened, and nothing said so.
-    void whateverStandsForTheOthersAllOfThemAreOpened()
+    void allChildrenAreOpenedForAnySample()
     {
         QVERIFY(await(make("/many")));
         const auto inside = open("/many");
@@ -141,7 +141,7 @@ private slots:
 
     // A folder that somebody has read is taken as it was read; its ephemerals have nothing below them, and show that
     // the others may be locks.
-    void whatWasReadIsNotAskedForAgain()
+    void readFoldersAreNotReadAgain()
     {
         const auto read = std::make_shared<ReadAnswer>();
         read->view.path = ZPath("/zz/queue");
@@ -162,7 +162,7 @@ private slots:
         QCOMPARE(report.suspects.at(read->view.path).size(), std::size_t(200));
     }
 
-    void whatMayNotBeReadIsSeen()
+    void unreadableNodeIsSeen()
     {
         const zk::Acls nobodys{{zk::perms::all, "digest", "alice:unknown="}};
         const auto made = await(m_session->create(ZPath("/closed/_c_00000000-0000-4000-8000-aaaaaaaaaaaa-lock-"), {},
@@ -203,7 +203,7 @@ private slots:
 
     // Deleting needs the right to do so in the folder, not to read the node. Who waits for it reads it, as kazoo and
     // Curator do: so the next in line is of the same user, and another one is told why it cannot wait.
-    void whatMayNotBeReadIsFoundShownAndTakenAway()
+    void unreadableLockIsFoundShownAndReleased()
     {
         const zk::Acls alices{{zk::perms::all, "digest", "alice:aYXlLOpEooaV1cRAvUL1fp9Qt7E="}}; // alice:secret
         QVERIFY(await(make("/closed/held")));
@@ -249,7 +249,7 @@ private slots:
     }
 
     // It lets in nobody, and still tells anybody by its commands which sessions there are.
-    void aServerThatRefusesEveryRequestIsNoneWithoutLocks()
+    void refusingServerIsNotShownWithoutLocks()
     {
         auto server = sandbox::makeZooKeeper({.adminServer = false, .requiresSasl = true});
         QVERIFY(server);

@@ -65,7 +65,7 @@ private slots:
     void oneOfAnEnsembleIsNotAll();
     void behindOneAddressAreManyButOneAtATime();
     void membersOfTheConfigurationAreAskedToo();
-    void whatAMemberSaysItselfIsNotLostToASharedAddress();
+    void evidenceOfMembersSurvivesASharedAddress();
     void aMemberThatIsFarAwayIsWaitedFor();
     void aServerOfAnotherKindIsNoAdminServer();
     void silenceEndsAtTheDeadline();
@@ -236,7 +236,7 @@ void TestZooKeeperEvidence::membersOfTheConfigurationAreAskedToo()
 }
 
 // Behind the address that was named, one member says who it is and another one who is connected.
-void TestZooKeeperEvidence::whatAMemberSaysItselfIsNotLostToASharedAddress()
+void TestZooKeeperEvidence::evidenceOfMembersSurvivesASharedAddress()
 {
     ScriptedMember shared;
     ScriptedMember one;

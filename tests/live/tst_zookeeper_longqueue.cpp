@@ -57,7 +57,7 @@ class TestZooKeeperLongQueue : public ZooKeeperObserverFixture {
     }
 
 private slots:
-    void whatAHandOverCosts()
+    void handOverCostsFewRequests()
     {
         ensure(orders);
         m_queued = open(*m_open);

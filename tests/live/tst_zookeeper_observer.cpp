@@ -16,7 +16,7 @@ private slots:
     void aQueueInOrderWithProvenWatches();
     void sessionsKnowWhatTheyHoldAndAwait();
     void aReleaseIsSeenAtOnce();
-    void whatNoLockExplainsIsTold();
+    void unexplainedNodesAreReported();
     void aQuietServerIsHeardAllTheSame();
     void aQuietServerIsAskedLittle();
     void amongOthersRequestsOursAreFew();
@@ -102,7 +102,7 @@ void TestZooKeeperObserver::aReleaseIsSeenAtOnce()
 }
 
 // And of a lock whose nodes come and go between two dumps nothing is ever told.
-void TestZooKeeperObserver::whatNoLockExplainsIsTold()
+void TestZooKeeperObserver::unexplainedNodesAreReported()
 {
     ensure("/registry/api");
     ensure("/busy/x");
