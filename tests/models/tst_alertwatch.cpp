@@ -83,7 +83,7 @@ private slots:
     }
 
     // The end of the first look and the last locks that it saw are told in one.
-    void whatTheFirstLookEndsWithIsNoNews()
+    void locksOfTheInitialScanAreNotNews()
     {
         ui::ConnectionBook book;
         book.apply(status("prod", true, false));
@@ -97,7 +97,7 @@ private slots:
         QCOMPARE(m_told, QStringList{u"prod:new-lock"_s});
     }
 
-    void whatComesAndGoesIsNotRepeated()
+    void recurringFindingIsNotRepeated()
     {
         ui::ConnectionBook book;
         book.apply(status("prod", true));
@@ -165,7 +165,7 @@ private slots:
         QCOMPARE(m_told, QStringList{u"dev:a-lock"_s});
     }
 
-    void whatIsMutedIsNotTold()
+    void mutedFindingDoesNotAlert()
     {
         ui::ConnectionBook book;
         book.apply(status("prod", true));

@@ -97,7 +97,7 @@ private slots:
     }
 
     // A deadlock is told when it was seen twice: a window opened on one does not say that it began then.
-    void whatIsToldLateWasThereBefore()
+    void lateFindingIsMarkedAsOlder()
     {
         const auto closed = [](SystemTime at) {
             auto lock = lockWith("/a", {FindingCode::Deadlock});
@@ -241,7 +241,7 @@ private slots:
     }
 
     // By what it calls itself, and in the detail by its address, too.
-    void whomItIsAboutIsNamed()
+    void contenderOfAFindingIsNamed()
     {
         auto lock = lockWith("/a", {});
         lock.contenders[0].endpoint = u"10.0.3.7:56332"_s;

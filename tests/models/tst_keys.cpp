@@ -50,7 +50,7 @@ class TestKeys : public QObject {
     };
 
 private slots:
-    void whatABraceHoldsTogetherIsNotParted()
+    void hashTagIsNotSplit()
     {
         World world;
         QAbstractItemModelTester tester(&world.model);

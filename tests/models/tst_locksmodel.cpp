@@ -203,7 +203,7 @@ private slots:
         QCOMPARE(m_model->index(0, LockRow::FindingColumn).data().toString(), u"deadlock with /b, redis:seat"_s);
     }
 
-    void whoQueuesIsNamed()
+    void contendersInTheQueueAreNamed()
     {
         auto lock = zk("/named", 1);
         lock.contenders[0].endpoint = u"10.0.3.7:56332"_s;
@@ -297,7 +297,7 @@ private slots:
     }
 
     // The rows stand in the order of before until all have been settled.
-    void whoLeftIsFoundThoughTheSumsHaveOvertaken()
+    void removedLockIsFoundInTheOldOrder()
     {
         auto slow = queueLock("zk", "/slow", 1, testing::serverTime(start));
         slow.contenders[1].waitingSince = testing::serverTime(start) - 10s;
@@ -478,7 +478,7 @@ private slots:
         QCOMPARE(m_model->waiting(), LocksModel::Waiting{});
     }
 
-    void whatComesBackWhileTheOrderIsHeldKeepsItsRow()
+    void returningLockKeepsItsRowInAHeldOrder()
     {
         add(zk("/a", 0));
         add(zk("/b", 0));
@@ -497,7 +497,7 @@ private slots:
     }
 
     // Whoever is filtered out is held all the same; who has gone is not.
-    void whatOneThreadHoldsIsFoundAmongAllRows()
+    void locksOfOneThreadAreFoundAmongAllRows()
     {
         const QByteArray thread = "6d1cf0f4-8d7e-4b83-9e8a-3d1c1f6b8a01:57";
         const auto held = [](const char *connection, const QByteArray &name, const QByteArray &who) {

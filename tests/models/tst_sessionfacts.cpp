@@ -87,7 +87,7 @@ private slots:
     }
 
     // A lease does not end with a connection.
-    void whatALeaseEndsDoesNotFall()
+    void leaseLockOutlivesItsConnection()
     {
         World world;
         auto lock = testing::redisLock("zk", "orders", 12s, testing::serverTime(sessionNow));

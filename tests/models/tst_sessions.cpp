@@ -54,7 +54,7 @@ private slots:
     }
 
     // Where as much is held, nothing as well, who waits stands before who has nothing to do with any lock.
-    void whoWaitsStandsBeforeTheIdle()
+    void waitingSessionsComeBeforeIdleOnes()
     {
         SessionsModel model;
         model.apply({{zkName,
