@@ -98,7 +98,7 @@ private slots:
         }
     }
 
-    void whoWaitsInVainLeavesNothing()
+    void timedOutWaiterLeavesNothing()
     {
         for (const auto &lock : locks(++m_count)) {
             Ctl holder(acquire(lock, {u"--json"_s}));
@@ -129,7 +129,7 @@ private slots:
     }
 
     // Who goes while the server is silent says what it may leave there.
-    void whatMayStayOnASilentServerIsSaid()
+    void possibleLeftoversOnASilentServerAreNamed()
     {
         const auto lock = locks(++m_count).last();
         Ctl holder(acquire(lock, {u"--ttl"_s, u"50s"_s, u"--json"_s}));

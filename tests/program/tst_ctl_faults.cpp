@@ -85,7 +85,7 @@ private slots:
     }
 
     // As Quartz locks, beside us: the name we print is one we take.
-    void aRowWithTwoKeyColumnsIsTakenByTheNameThatIsPrinted()
+    void rowWithTwoKeyColumnsIsReleasedByItsName()
     {
         const auto lock = u"mariadb:q.QRTZ_LOCKS#SCHED_NAME=sched,LOCK_NAME=TRIGGER_ACCESS"_s;
         const auto quartz = openConnected();

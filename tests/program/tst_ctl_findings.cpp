@@ -59,7 +59,7 @@ private slots:
         QFile::remove(file(u"thresholds.json"_s));
     }
 
-    void whatIsMutedIsListedAndSaysSo()
+    void mutedFindingIsListedAsMuted()
     {
         const auto before = found(u"no-ttl"_s);
         QVERIFY2(!before.isEmpty(), findings().what());

@@ -70,7 +70,7 @@ private slots:
         m_queue.clear();
     }
 
-    void whatIsRefusedLeavesTheLockUntouched_data()
+    void refusedReleaseLeavesTheLockUntouched_data()
     {
         QTest::addColumn<QString>("who"); // an id, or the index of a contender
         QTest::addColumn<QStringList>("options");
@@ -81,7 +81,7 @@ private slots:
         QTest::newRow("not confirmed") << u"0"_s << QStringList{};
         QTest::newRow("not confirmed, with a reason") << u"0"_s << QStringList{u"--reason"_s, u"stuck"_s};
     }
-    void whatIsRefusedLeavesTheLockUntouched()
+    void refusedReleaseLeavesTheLockUntouched()
     {
         QFETCH(QString, who);
         QFETCH(QStringList, options);
@@ -99,13 +99,13 @@ private slots:
     }
 
     // Who thinks for a while before the answer: no server is waited for then.
-    void whoIsAskedIsNotToldWhatIsWaitedFor_data()
+    void confirmationIsNotMixedWithWaitNotices_data()
     {
         QTest::addColumn<bool>("interrupts");
         QTest::newRow("says no") << false;
         QTest::newRow("Ctrl-C") << true;
     }
-    void whoIsAskedIsNotToldWhatIsWaitedFor()
+    void confirmationIsNotMixedWithWaitNotices()
     {
         QFETCH(bool, interrupts);
         const auto before = m_servers.childrenWithZxids(path());
@@ -125,7 +125,7 @@ private slots:
     }
 
     // By its id it is the same hold; what was confirmed is the one that was shown.
-    void aHoldThatIsTakenAgainWhileSomebodyIsAskedIsAnother_data()
+    void newHoldDuringTheQuestionIsNotReleased_data()
     {
         QTest::addColumn<QStringList>("options");
         QTest::addColumn<QByteArray>("question");
@@ -133,7 +133,7 @@ private slots:
         QTest::newRow("json") << QStringList{u"--json"_s} << QByteArray("Type yes to release: ");
         QTest::newRow("gentler") << QStringList{u"--method"_s, u"shorten-ttl"_s} << QByteArray("Type yes to ");
     }
-    void aHoldThatIsTakenAgainWhileSomebodyIsAskedIsAnother()
+    void newHoldDuringTheQuestionIsNotReleased()
     {
         QFETCH(QStringList, options);
         QFETCH(QByteArray, question);
@@ -233,7 +233,7 @@ private slots:
         QVERIFY2(again.status == 4 && again.err.contains("any more"), again.what());
     }
 
-    void whatWasDoneIsRecorded()
+    void releaseIsRecorded()
     {
         QVERIFY(force(m_ids[0], {u"--yes"_s, u"--reason"_s, u"stuck \"again\""_s}).status == 0);
         const auto all = records();
@@ -349,7 +349,7 @@ private slots:
         QCOMPARE(ask({"EXISTS", "constant-lock"})->integer, 0);
     }
 
-    void aConstantValueWithoutExpiryIsReleasedOnlyIfToldSo()
+    void constantWithoutExpiryNeedsNotExact()
     {
         m_lock = u"redis:endless-lock"_s;
         redis::ConnectionOptions options;

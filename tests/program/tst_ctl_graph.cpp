@@ -169,7 +169,7 @@ private slots:
     }
 
     // As Redisson writes the members of a MultiLock: asked for one of them, what else its thread holds is found too.
-    void whatItsThreadHoldsBesideIsSaidOfOneLock()
+    void otherLocksOfItsThreadAreShown()
     {
         const QString thread = u"7c1d2f0a-1111-4222-8333-444455556666:41"_s;
         for (const auto *name : {"stock", "price", "sizes"}) {

@@ -332,7 +332,7 @@ private slots:
         QCOMPARE(watching.finish().status, 0);
     }
 
-    void whatTimeFreesHasItsTimeInTheTable()
+    void expiringLockHasItsTtlInTheTable()
     {
         const auto header = [this](const QString &lock) {
             return m_servers.run({u"show"_s, lock}).out.split('\n').value(3).simplified();

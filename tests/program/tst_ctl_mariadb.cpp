@@ -37,13 +37,13 @@ private slots:
     }
     void cleanupTestCase() { m_server.reset(); }
 
-    void aHolderAndAWaiterAreShownAndTheHolderIsTakenAway_data()
+    void contendersAreShownAndTheHolderIsReleased_data()
     {
         addColumns<QString, QString>("recipe", "lock");
         QTest::newRow("row") << u"sql-for-update"_s << u"mariadb:shop.stock#id=1"_s;
         QTest::newRow("named") << u"sql-get-lock"_s << u"mariadb:GET_LOCK#nightly report"_s;
     }
-    void aHolderAndAWaiterAreShownAndTheHolderIsTakenAway()
+    void contendersAreShownAndTheHolderIsReleased()
     {
         QFETCH(QString, recipe);
         QFETCH(QString, lock);
@@ -128,7 +128,7 @@ private slots:
         QVERIFY2(ended.status == 0, ended.what());
     }
 
-    void whatCannotBeHadSaysWhy_data()
+    void failedCommandGivesItsReason_data()
     {
         addColumns<QStringList, int, QByteArray>("arguments", "status", "says");
         const auto row = u"mariadb:shop.stock#id=3"_s;
@@ -144,7 +144,7 @@ private slots:
         QTest::newRow("wrong password") << connect(u"root:hunter2"_s) + QStringList{u"locks"_s} << 3
                                         << QByteArray("refused the credentials");
     }
-    void whatCannotBeHadSaysWhy()
+    void failedCommandGivesItsReason()
     {
         QFETCH(QStringList, arguments);
         QFETCH(int, status);

@@ -352,14 +352,14 @@ private slots:
         QVERIFY2(other.status != 0 && other.err.contains("2 permits"), other.what());
     }
 
-    void whatARecipeCannotDoIsRefusedAtOnce_data()
+    void unsupportedOptionIsRefusedAtOnce_data()
     {
         const Rows<QByteArray, QString, QString> row("recipe", "lock", "options");
         row("permits of a mutex", "curator-mutex", u"refused"_s, u"--limit 2"_s);
         row("a semaphore's reader", "curator-semaphore", u"refused"_s, u"--mode read"_s);
         row("the separator in a name", "zk-flat-mutex", u"a_lock_b"_s, {});
     }
-    void whatARecipeCannotDoIsRefusedAtOnce()
+    void unsupportedOptionIsRefusedAtOnce()
     {
         QFETCH(QByteArray, recipe);
         QFETCH(QString, lock);

@@ -139,7 +139,7 @@ private slots:
         QVERIFY2(before.out.contains("hand-offs: 0, forced releases: 0"), before.what());
     }
 
-    void whatWasThereAtAnotherMomentIsNamedWithIt()
+    void lockOfAnotherTimeIsNamedWithItsTime()
     {
         const auto ended = replay({u"show"_s, u"zk:/locks/brief"_s});
         const QByteArray when = "it was there until then: replay FILE --at ";
@@ -152,7 +152,7 @@ private slots:
         QVERIFY2(early.status == 1 && early.err.contains("it came later: replay FILE --at 2"), early.what());
     }
 
-    void whatCannotBeAnsweredIsSaid_data()
+    void unanswerableReplayIsReported_data()
     {
         const Rows<QStringList, int, QByteArray> row("words", "status", "said");
         row("before it began", {u"--at"_s, u"2001-01-01T00:00:00Z"_s, u"locks"_s}, 2, "is not in it");
@@ -165,7 +165,7 @@ private slots:
         row("following", {u"locks"_s, u"--watch"_s}, 2, "a recording is over");
         row("a word too many", {u"show"_s, u"zk:/a"_s, u"zk:/b"_s}, 2, "unexpected argument");
     }
-    void whatCannotBeAnsweredIsSaid()
+    void unanswerableReplayIsReported()
     {
         QFETCH(QStringList, words);
         QFETCH(int, status);

@@ -232,7 +232,7 @@ private slots:
     }
 
     // By a client of its own on each node and the same thread: one confirmation, each node by itself.
-    void whatRedissonsRedLockHoldsIsReleasedOnEveryNode()
+    void redissonRedLockIsReleasedOnEveryNode()
     {
         QByteArrayList fields;
         for (int i = 0; i < nodeCount; ++i) {
@@ -348,7 +348,7 @@ private slots:
         QCOMPARE(watch.finish().status, 0);
     }
 
-    void whatBelongsToOneServerIsRefused()
+    void recipesOfOneServerAndOfASetAreKeptApart()
     {
         const auto wrong = run({u"acquire"_s, u"redis:orders-lock"_s, u"--recipe"_s, u"redis-set-nx"_s});
         QVERIFY2(wrong.status == 2 && wrong.err.contains("set of nodes"), wrong.what());

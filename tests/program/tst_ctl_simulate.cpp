@@ -147,7 +147,7 @@ private slots:
         QVERIFY2(!tree.out.contains("lockscope-simulate"), tree.out);
     }
 
-    void productionIsRefusedAndFaultsAreForTheSimulatedWorld()
+    void productionAndRealFaultsAreRefused()
     {
         const QStringList connect{u"--connect"_s, m_servers.zk()};
         const auto production = run(connect + simulating(u"zk-mutex"_s, 2) + QStringList{u"--production"_s, u"zk"_s});

@@ -62,7 +62,7 @@ private slots:
         QVERIFY2(broken.out.contains("all believe to hold it: c00 (for 198 ms), c01 (for 0 ms)"), broken.what());
     }
 
-    void whatIsWrongIsOneLine_data()
+    void errorIsOneLine_data()
     {
         addColumns<QStringList, int, QString>("arguments", "status", "says");
         const auto row = [](const char *line, int status, const char *says) {
@@ -130,7 +130,7 @@ private slots:
         row("tree / --connect zk://127.0.0.1:1", 3, "Connection refused");
         row("keys * --connect redis://127.0.0.1:1", 3, "Connection refused");
     }
-    void whatIsWrongIsOneLine()
+    void errorIsOneLine()
     {
         QFETCH(QStringList, arguments);
         QFETCH(int, status);
@@ -284,7 +284,7 @@ private slots:
         QVERIFY2(ran.status == 2 && !(ran.out + ran.err).contains("hunter2"), ran.what());
     }
 
-    void whomSshIsToBeIsSaid()
+    void errorNamesTheSshUser()
     {
         const auto ran = run({u"locks"_s, u"--connect"_s, u"redis://127.0.0.1:1?ssh=me@127.0.0.1:1"_s});
         QVERIFY2(ran.status == 3 && ran.err.contains("redis://127.0.0.1:1?ssh=me@127.0.0.1:1: "), ran.what());
