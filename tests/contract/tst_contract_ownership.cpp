@@ -153,8 +153,8 @@ private slots:
         QVERIFY2(test.environment.names(words.toUtf8(), test.name), qPrintable(words));
     }
 
-    void A9_whoseItIs_data() { rows("A9", {Need::Exclusive}); }
-    void A9_whoseItIs()
+    void A9_ownershipIsKnown_data() { rows("A9", {Need::Exclusive}); }
+    void A9_ownershipIsKnown()
     {
         TRIAL(test);
         auto &holder = test.join();
@@ -182,8 +182,8 @@ private slots:
         OK(test.isNotHeldBy(holder)); // twice is once too often
     }
 
-    void A11_whatAnotherTookIsNotReleased_data() { rows("A11", {Need::Exclusive, Need::Record}); }
-    void A11_whatAnotherTookIsNotReleased()
+    void A11_lockOfAnotherIsNotReleased_data() { rows("A11", {Need::Exclusive, Need::Record}); }
+    void A11_lockOfAnotherIsNotReleased()
     {
         TRIAL(test);
         auto &old = test.join();

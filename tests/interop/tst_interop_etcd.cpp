@@ -129,7 +129,7 @@ private slots:
         QVERIFY2(wrong.isEmpty(), wrong);
     }
     // By its key alone the Go program does not notice; by its lease it does.
-    void whoseLeaseIsEndedIsTold()
+    void ownerOfAnEndedLeaseIsNotified()
     {
         const auto lock = newLock();
         m_program->tell("acquire l1 " + lock + " 6");

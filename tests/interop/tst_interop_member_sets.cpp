@@ -55,7 +55,7 @@ private slots:
     }
     void cleanupTestCase() { stopServers(); }
 
-    void whoIsOnAMajorityHolds()
+    void memberOnAMajorityHolds()
     {
         if (const auto why = begin(); !why.isEmpty())
             QSKIP(why.constData());

@@ -56,7 +56,7 @@ private slots:
         QVERIFY(QTest::qWaitFor([&] { return m_program->hasSaid("scheduled behind-ours"); }, 1000));
     }
 
-    void aForceReleaseLetsItsSchedulerGoOnWithinASecond()
+    void schedulerContinuesSoonAfterAForceRelease()
     {
         QVERIFY(theyTake("stuck"));
         m_program->tell("schedule next");

@@ -157,7 +157,7 @@ private slots:
     }
 
     // As Redisson waits and releases on a cluster of Redis 7.
-    void whoListensToAShardIsWokenAndWakes()
+    void shardSubscriberIsWokenAndWakesOthers()
     {
         const QByteArray lock = "sharded", channel = "redisson_lock__channel:{sharded}";
         const auto cluster = openCluster();

@@ -155,8 +155,8 @@ private slots:
         goesAfter(python, backend, "lock:tls");
     }
 
-    void whoItIsIsChecked_data() { addDeployments(); }
-    void whoItIsIsChecked()
+    void bothIdentitiesAreChecked_data() { addDeployments(); }
+    void bothIdentitiesAreChecked()
     {
         QFETCH(Scheme, scheme);
         auto spec = specOf(scheme);
