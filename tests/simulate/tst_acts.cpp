@@ -83,7 +83,7 @@ private slots:
         QVERIFY(broke(run, "exclusion"));
     }
 
-    void whatCannotBeDoneIsRefused_data()
+    void impossibleActIsRefused_data()
     {
         const Rows<QByteArray, int, QByteArray, QString> row("recipe", "contender", "command", "why");
         row("no command", "zk-mutex", 0, "destroy /a", u"unknown command"_s);
@@ -94,7 +94,7 @@ private slots:
         row("etcd", "etcd-mutex", 0, "get a", u"is not available on etcd"_s);
         row("one Redis", "redis-set-nx", -1, "stop s1", u"is not available on"_s);
     }
-    void whatCannotBeDoneIsRefused()
+    void impossibleActIsRefused()
     {
         QFETCH(QByteArray, recipe);
         QFETCH(int, contender);
@@ -107,7 +107,7 @@ private slots:
         QVERIFY2(verdict.error().message.contains(why), qPrintable(verdict.error().message));
     }
 
-    void aMajorityGoesOnWithoutOneAndNobodyWithoutAMajority()
+    void majorityContinuesAndAMinorityDoesNot()
     {
         auto scenario = longHeld("zk-mutex", 3);
         scenario.servers = 3;
@@ -171,7 +171,7 @@ private slots:
         QCOMPARE(broke(play(scenario), "exclusion"), scenario.aof == Aof::None);
     }
 
-    void whoIsReentrantHasItAgainAndOthersWaitForThemselves_data()
+    void onlyReentrantHolderGetsItAgain_data()
     {
         const Rows<QByteArray, int> row("recipe", "grants");
         for (const auto *recipe : {"curator-mutex", "redisson-lock", "sql-get-lock"})
@@ -179,7 +179,7 @@ private slots:
         for (const auto *recipe : {"kazoo-lock", "zk-mutex", "redis-set-nx", "etcd-mutex"})
             row(recipe, QByteArray(recipe), 0);
     }
-    void whoIsReentrantHasItAgainAndOthersWaitForThemselves()
+    void onlyReentrantHolderGetsItAgain()
     {
         QFETCH(QByteArray, recipe);
         QFETCH(int, grants);

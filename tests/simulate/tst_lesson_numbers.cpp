@@ -224,7 +224,7 @@ private slots:
         }
     }
 
-    void whatIsOfNoRunIsFound_data()
+    void numberOfNoRunIsFound_data()
     {
         const Rows<QString, QStringList> row("text", "unknown");
         row("of the run", u"Ten wait 50\u00a0ms, c11 too: {grants} of 10, one after the other"_s, {});
@@ -233,7 +233,7 @@ private slots:
         row("another time", u"after 3\u00a0s"_s, {u"3\u00a0s"_s});
         row("a time is no count", u"10\u00a0ms"_s, {u"10\u00a0ms"_s});
     }
-    void whatIsOfNoRunIsFound()
+    void numberOfNoRunIsFound()
     {
         QFETCH(QString, text);
         QFETCH(QStringList, unknown);

@@ -168,7 +168,7 @@ private slots:
     }
 
     // "One at a time (absent)" would say the opposite, and a number alone does not say of what.
-    void whatWasMeasuredIsSaidInWords_data()
+    void measuredValuesAreStatedInEachLanguage_data()
     {
         QTest::addColumn<QByteArray>("proof");
         QTest::addColumn<QStringList>("said"); // in English, Chinese, Russian
@@ -184,7 +184,7 @@ private slots:
             {u"2 / 2 wake-ups"_s, u"2 / 2 次唤醒"_s, u"пробуждений: 2 / 2"_s});
         row(R"("counter": "leftBehind", "is": "== 0")", {u"0 left"_s, u"遗留 0 个"_s, u"осталось: 0"_s});
     }
-    void whatWasMeasuredIsSaidInWords()
+    void measuredValuesAreStatedInEachLanguage()
     {
         QFETCH(QByteArray, proof);
         QFETCH(QStringList, said);
@@ -346,7 +346,7 @@ private slots:
     }
 
     // The broken side of lesson 7 is not praised with zeros, in the terminal as under the picture.
-    void whereNobodyReleasesNothingIsCounted()
+    void runWithoutReleasesHasNoCounts()
     {
         const auto crash = std::ranges::find(m_all.lessons, QByteArray("setnx-crash"), &Lesson::id);
         QVERIFY(crash != m_all.lessons.end());

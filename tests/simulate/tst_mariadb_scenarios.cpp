@@ -196,8 +196,8 @@ private slots:
     }
 
     // What is given back behind a partition arrives when the same session wants the lock again: it must not hit that.
-    void whatIsGivenBackLateHitsNothing_data() { recipesAsRows(); }
-    void whatIsGivenBackLateHitsNothing()
+    void lateReleaseChangesNothing_data() { recipesAsRows(); }
+    void lateReleaseChangesNothing()
     {
         QFETCH(QByteArray, recipe);
         for (quint64 seed = 1; seed <= (testing::sanitizerShare == 1 ? 40 : 4); ++seed) {
@@ -274,7 +274,7 @@ private slots:
     }
 
     // It asks once a second whether its connection still stands.
-    void whoIsKilledBelievesForASecondAtMost()
+    void killedHolderOverlapsForASecondAtMost()
     {
         contention::Moment longest{};
         for (quint64 seed = 1; seed <= 20; ++seed) {

@@ -44,7 +44,7 @@ private slots:
         QCOMPARE(sql.heard(), (Heard{"b no row"}));
     }
 
-    void whoClosesTheCircleIsTheVictim()
+    void clientClosingTheCycleIsTheVictim()
     {
         SqlWorld sql;
         sql.open("ab");
@@ -59,7 +59,7 @@ private slots:
         QCOMPARE(sql.heard(), (Heard{"b row 0"}));
     }
 
-    void whoWroteIsSpared()
+    void writerIsNotTheVictim()
     {
         SqlWorld sql;
         sql.open("ab");
@@ -137,7 +137,7 @@ private slots:
     }
 
     // As a real one: it does not look at the socket while it waits for the row.
-    void whoDiesInTheQueueOfARowHasItForAnInstant()
+    void deadRowWaiterHoldsForAnInstant()
     {
         SqlWorld sql;
         sql.open("abc");
@@ -155,7 +155,7 @@ private slots:
         QCOMPARE(sql.heard(), (Heard{"a 0 changed", "c row 1"}));
         QVERIFY(!sql.server.kill(sql.connections['b']));
     }
-    void whoDiesInTheQueueOfANameIsMissedWithinASecond()
+    void deadNameWaiterIsNoticedWithinASecond()
     {
         SqlWorld sql;
         sql.open("ab");
@@ -200,7 +200,7 @@ private slots:
     }
 
     // Two in a row do not both hit the same one.
-    void aCircleOfNamedLocksEndsAWaitAndNotATransaction()
+    void namedLockCycleEndsAWaitNotATransaction()
     {
         SqlWorld sql;
         sql.open("ab");
@@ -264,7 +264,7 @@ private slots:
         QCOMPARE(sql.heard(), (Heard{"b 1 changed", "a row 2", "b 1 changed", "a row 2", "a 1 changed", "a row 4"}));
     }
 
-    void whatItCannotReadIsAnError_data()
+    void unreadableStatementIsAnError_data()
     {
         const Rows<QByteArray, QByteArray> row("text", "answer");
         row("nothing", {}, "a 1064");
@@ -276,7 +276,7 @@ private slots:
         row("in lower case", "commit", "a 0 changed");
         row("do nothing", "DO 0", "a 0 changed");
     }
-    void whatItCannotReadIsAnError()
+    void unreadableStatementIsAnError()
     {
         QFETCH(QByteArray, text);
         QFETCH(QByteArray, answer);
@@ -287,7 +287,7 @@ private slots:
     }
 
     // What a statement looks at is locked. Each row is asked for by somebody who does not wait.
-    void whatIsLookedAtIsLocked_data()
+    void rowsThatAreReadAreLocked_data()
     {
         const Rows<bool, QByteArray, QByteArray> row("isReadCommitted", "where", "locked");
         row("by the index", false, "id >= 3", "3 4 5");
@@ -300,7 +300,7 @@ private slots:
         row("too many, READ COMMITTED", true, "id >= 2", "2 3 4 5");
         row("a number for a text, READ COMMITTED", true, "code = 3", "3");
     }
-    void whatIsLookedAtIsLocked()
+    void rowsThatAreReadAreLocked()
     {
         QFETCH(bool, isReadCommitted);
         QFETCH(QByteArray, where);
@@ -318,7 +318,7 @@ private slots:
     }
 
     // It has what it has seen, and waits where it comes to another's; granted, it looks on.
-    void whoReadsAllWaitsForEachInTurn()
+    void readerOfAllRowsWaitsForEachInTurn()
     {
         SqlWorld sql;
         sql.open("abc");
@@ -342,7 +342,7 @@ private slots:
     }
 
     // What was typed into a transaction goes with its connection.
-    void whatWasWrittenInItIsRolledBackWithTheConnection()
+    void writesAreRolledBackWithTheConnection()
     {
         SqlWorld sql;
         sql.open("ab");

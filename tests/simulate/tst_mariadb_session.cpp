@@ -245,7 +245,7 @@ private slots:
         world.loop.advance(2s);
         QVERIFY(world.isFree());
     }
-    void aDeadClientIsNoticedAtOnceWhenTheNetworkIsWell()
+    void deadClientOnAGoodNetworkIsNoticedAtOnce()
     {
         World world;
         QCOMPARE(codeOf(world.take(*world.a)), done);
@@ -255,7 +255,7 @@ private slots:
         QCOMPARE(codeOf(waiting), done);
     }
 
-    void aDestroyedSessionLetsGoOfWhatItHoldsAndWaitsFor()
+    void destroyedSessionReleasesItsLocksAndWaits()
     {
         World world;
         QCOMPARE(codeOf(world.take(*world.a)), done);
@@ -269,7 +269,7 @@ private slots:
         QVERIFY(world.server.leftBehind().isEmpty());
     }
 
-    void whoIsRefusedTriesAgainAtLongerIntervals()
+    void refusedSessionRetriesAtLongerIntervals()
     {
         World world;
         world.network.setDown(0, true);

@@ -37,7 +37,7 @@ private slots:
     void init() { heard.clear(); }
 
     // In whatever order they were put; who stops waiting, or goes, is not told.
-    void whoWaitsForNothingAnyMoreIsNotTold()
+    void cancelledWaiterIsNotNotified()
     {
         DueTimes times(world);
         Patient first(heard, "first"), second(heard, "second"), third(heard, "third"), again(heard, "again");
@@ -154,7 +154,7 @@ private slots:
         QCOMPARE(heard, (QByteArrayList{"request", "end"}));
     }
 
-    void aPartitionKeepsTheEndOfADeadProcessFromTheServer()
+    void partitionHidesADeadProcessFromTheServer()
     {
         Network network(world, Random(1), {});
         auto client = std::make_unique<Process>(world, 0);
@@ -196,7 +196,7 @@ private slots:
 
     // Both ways: near, and so slow that it waits elsewhere. What it holds goes when its turn comes, or with the
     // world.
-    void whatIsOnItsWayWhenTheNetworkGoesFindsNobody()
+    void messagesOfADestroyedNetworkAreDropped()
     {
         const auto kept = std::make_shared<int>();
         {

@@ -299,7 +299,7 @@ Scenario plain(const QByteArray &recipe)
 class TestRare : public QObject {
     Q_OBJECT
 private slots:
-    void whatIsRareHappensWhereItIsMadeTo_data()
+    void rareViolationHappensInItsStory_data()
     {
         const Rows<QByteArray, FaultKind, QByteArray> row("recipe", "fault", "invariant");
         for (const auto &recipe : recipes::catalogue()) {
@@ -314,7 +314,7 @@ private slots:
             }
         }
     }
-    void whatIsRareHappensWhereItIsMadeTo()
+    void rareViolationHappensInItsStory()
     {
         QFETCH(QByteArray, recipe);
         QFETCH(FaultKind, fault);
@@ -344,7 +344,7 @@ private slots:
     }
 
     // Whoever is freed by force before it gives the lock back looks first, and takes nothing from its successor.
-    void whoIsFreedByForceBeforeItReleasesLeavesItsSuccessorAlone()
+    void forcedHolderDoesNotReleaseItsSuccessor()
     {
         for (int telling = 0; telling < 3000 / testing::sanitizerShare; ++telling) {
             auto scenario = plain("zk-ephemeral");

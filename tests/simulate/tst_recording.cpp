@@ -55,7 +55,7 @@ private slots:
     }
 
     // What --json printed, what --save wrote, and the scenario in it: all three are the same run again.
-    void whatWasWrittenIsPlayedAgain_data()
+    void writtenScenarioIsPlayedAgain_data()
     {
         const Rows<QByteArray> row("recipe");
         for (const auto &recipe : recipes::catalogue()) {
@@ -63,7 +63,7 @@ private slots:
                 row(recipe.id, recipe.id);
         }
     }
-    void whatWasWrittenIsPlayedAgain()
+    void writtenScenarioIsPlayedAgain()
     {
         QFETCH(QByteArray, recipe);
         const auto &info = *recipes::findRecipe(recipe);
@@ -111,7 +111,7 @@ private slots:
         QVERIFY(!scenariosOf({{u"scenario"_s, 5}}));
     }
 
-    void whatIsLeftOutIsTheDocumentedDefault()
+    void missingFieldHasTheDocumentedDefault()
     {
         const auto read = Scenario::fromJson({});
         QVERIFY(read);
@@ -196,7 +196,7 @@ private slots:
         QCOMPARE(read->save(), recording.save());
     }
 
-    void whatIsNotKeptIsCounted()
+    void eventsNotKeptAreCounted()
     {
         Scenario scenario{.contenders = 2};
         Trace trace(
@@ -219,13 +219,13 @@ private slots:
     }
 
     // A contender that is killed has no eyes any more: neither its answers nor its watches are its own.
-    void whatComesAfterASessionHasGoneIsNotWrittenDown_data()
+    void eventsAfterASessionsEndAreNotRecorded_data()
     {
         const Rows<bool, int> row("goes", "events");
         row("it stays", false, 5);
         row("it goes", true, 2);
     }
-    void whatComesAfterASessionHasGoneIsNotWrittenDown()
+    void eventsAfterASessionsEndAreNotRecorded()
     {
         QFETCH(bool, goes);
         QFETCH(int, events);
@@ -246,7 +246,7 @@ private slots:
         QCOMPARE(trace.take("sim").events.size(), std::size_t(events));
     }
 
-    void whatIsNoRecordingIsRefused_data()
+    void otherFileIsRefused_data()
     {
         const Rows<QByteArray> row("bytes");
         row("nothing", {});
@@ -261,7 +261,7 @@ private slots:
             QByteArray(
                 R"({"schema":"lockscope-recording/1","scenario":{"contenders":2},"events":[[5,0,"joins","","",0,false],[4,0,"holds","","",0,false]]})"));
     }
-    void whatIsNoRecordingIsRefused()
+    void otherFileIsRefused()
     {
         QFETCH(QByteArray, bytes);
         const auto read = Recording::load(bytes);

@@ -348,7 +348,7 @@ private slots:
             QByteArray());
     }
 
-    void whatAnEvalMayBeCalledWith()
+    void evalArgumentsAreCheckedAsByRedis()
     {
         QCOMPARE(difference({{"EVAL", "return 1"},
                              {"EVAL", "return 1", "x"},

@@ -42,7 +42,7 @@ private slots:
         QCOMPARE(m_client->state(), ConnectionState::Connected);
     }
 
-    void whatExpiresIsGoneWhenItIsDue()
+    void keyExpiresOnTime()
     {
         QCOMPARE(direct({"SET", "lease", "me", "PX", "100"}), QByteArray("OK"));
         QCOMPARE(direct({"SET", "other", "1"}), QByteArray("OK"));
@@ -150,7 +150,7 @@ private slots:
         QCOMPARE(tell({"GET", "kept"}), QByteArray("1"));
     }
 
-    void whatHasExpiredStaysGoneAfterAFailover()
+    void expiredKeyStaysExpiredAfterAFailover()
     {
         server().setReplicaLag(1s);
         direct({"SET", "lease", "1", "PX", "1500"});
@@ -196,7 +196,7 @@ private slots:
         }
     }
 
-    void whatIsNoCommandEndsNothingButItself_data()
+    void invalidRequestHasNoCommand_data()
     {
         const Rows<QByteArray> row("bytes");
         row("no words", "*0\r\n");
@@ -204,7 +204,7 @@ private slots:
         row("an announced size", "*1\r\n$99999999999999999999\r\nx\r\n");
         row("no number", "*x\r\n");
     }
-    void whatIsNoCommandEndsNothingButItself()
+    void invalidRequestHasNoCommand()
     {
         QFETCH(QByteArray, bytes);
         sim::RequestReader reader(1 << 20);

@@ -297,7 +297,7 @@ private slots:
         QCOMPARE(tried, 3);
     }
 
-    void whatIsShownIsWhatTheClientsKnow_data()
+    void shownContendersAreTheClients_data()
     {
         const Rows<QByteArray> row("recipe");
         for (const auto &recipe : recipes::catalogue()) {
@@ -308,7 +308,7 @@ private slots:
                 row(recipe.id, recipe.id);
         }
     }
-    void whatIsShownIsWhatTheClientsKnow()
+    void shownContendersAreTheClients()
     {
         QFETCH(QByteArray, recipe);
         int held = 0, waited = 0;

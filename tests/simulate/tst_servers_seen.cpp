@@ -20,7 +20,7 @@ bool stoodThere(const Recording &run, const QByteArray &words)
 class TestServersSeen : public QObject {
     Q_OBJECT
 private slots:
-    void whoHoldsAndWhoWaitsStandsOnTheServer_data()
+    void serverListsHoldersAndWaiters_data()
     {
         addColumns<QByteArray, QByteArray>("recipe", "words");
         QTest::newRow("a node and its watch") << QByteArray("zk-mutex") << QByteArray("of c00, watched by c01");
@@ -36,7 +36,7 @@ private slots:
         QTest::newRow("a constant") << QByteArray("redis-setnx-expire") << QByteArray("= 1");
         QTest::newRow("a hash's field") << QByteArray("redisson-lock") << QByteArray(": 1 }");
     }
-    void whoHoldsAndWhoWaitsStandsOnTheServer()
+    void serverListsHoldersAndWaiters()
     {
         QFETCH(QByteArray, recipe);
         QFETCH(QByteArray, words);
@@ -163,7 +163,7 @@ private slots:
         QVERIFY(!Recording::load(wrong.save()));
     }
 
-    void whatBrokeIsToldAsAStory()
+    void violationIsExplainedAsAStory()
     {
         auto scenario = scenarioFor("zk-mutex", 3);
         scenario.hold = 400ms;
@@ -199,7 +199,7 @@ private slots:
     }
 
     // Who left it, and why: not only that something is there.
-    void whatIsLeftBehindHasACause()
+    void leftoverHasACause()
     {
         auto scenario = scenarioFor("redis-setnx-expire", 3);
         scenario.ttl = 3s;
@@ -217,7 +217,7 @@ private slots:
     }
 
     // Who waits for ever does so because of one who came after the last that had it.
-    void whatAllWaitForHasACauseToo()
+    void endlessWaitHasACause()
     {
         auto scenario = scenarioFor("redis-setnx-expire", 4);
         scenario.seed = 6;

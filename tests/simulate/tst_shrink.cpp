@@ -88,7 +88,7 @@ private slots:
         QVERIFY(found->recording.scenario == told);
     }
 
-    void whatDoesNotBreakIsRefused()
+    void scenarioWithoutViolationIsRefused()
     {
         auto sound = crowded();
         sound.faults.clear();
@@ -156,7 +156,7 @@ private slots:
     }
 
     // What a crash does to who polls begins with the crash: pages of polling would hide it.
-    void whatIsAskedOverAndOverStandsOnce()
+    void repeatedRequestsAreListedOnce()
     {
         Scenario scenario{.recipe = "redis-setnx-expire", .contenders = 4, .seed = 6, .faults = {FaultKind::Crash}};
         const auto played = simulate(scenario);

@@ -77,14 +77,14 @@ private slots:
         QCOMPARE(fairnessOf(stack).share, 0.0);
     }
     // It was there before, and somebody who came later got the lock while it waited.
-    void whoGaveUpWasOvertakenToo()
+    void timedOutWaiterWasOvertaken()
     {
         const std::vector<Wait> waits{{Moment(0), Moment(1), Moment(100), false},
                                       {Moment(10), Moment(11), Moment(50), true}};
         QCOMPARE(fairnessOf(waits).share, 0.0);
     }
     // Neither was first: both asked before the server had answered either.
-    void whoCameAtOnceIsNotCompared()
+    void simultaneousWaitersAreNotCompared()
     {
         const std::vector<Wait> waits{{Moment(0), Moment(5), Moment(100), true},
                                       {Moment(1), Moment(5), Moment(50), true}};

@@ -148,8 +148,8 @@ private slots:
     }
 
     // The session lived after all, as the server heard us the whole time: nobody is kept waiting for it.
-    void whatItGaveUpIsTakenAway_data() { recipesAsRows(); }
-    void whatItGaveUpIsTakenAway()
+    void nodeOfALostHoldIsRemoved_data() { recipesAsRows(); }
+    void nodeOfALostHoldIsRemoved()
     {
         begin();
         cut(false, true);
