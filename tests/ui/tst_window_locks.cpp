@@ -261,6 +261,29 @@ private slots:
         QVERIFY(dialog->findChild<QPushButton *>(u"lookAgain"_s)->isVisible());
     }
 
+    // As of a prepared transaction: nothing of an old holder's next statement is shown.
+    void planWithoutAClientShowsNoDanger()
+    {
+        notifyConnected();
+        m_backend->notifyLocks({change(ChangeKind::Added, ordersLock())});
+        m_window->selectLock(orders);
+        for (const bool hasClient : {true, false}) {
+            m_backend->on<PlanRelease>() = [hasClient](const PlanRelease &) {
+                auto plan = planOf(ordersLock());
+                return hasClient ? plan : (plan.staleHolder.clear(), plan);
+            };
+            const std::unique_ptr<ui::ForceReleaseDialog> dialog(openForceRelease());
+            QTRY_VERIFY(dialog->findChild<QPushButton *>(u"releaseButton"_s)->isVisible());
+            const auto banners = dialog->findChildren<ui::Banner *>();
+            QCOMPARE(std::ranges::any_of(banners,
+                                         [](const auto *banner) {
+                                             return banner->isVisible()
+                                                    && banner->sentence().startsWith(u"Most clients"_s);
+                                         }),
+                     hasClient);
+        }
+    }
+
     void ambiguousHolderIsReleasedOnlyAtARisk()
     {
         notifyConnected();

@@ -311,8 +311,8 @@ void ForceReleaseDialog::showStep()
         m_warnings->itemAt(i)->widget()->setVisible(form);
     for (QWidget *part : std::initializer_list<QWidget *>{m_facts, m_inputs, m_copy, m_act})
         part->setVisible(form);
-    for (QWidget *part : std::initializer_list<QWidget *>{m_danger, m_rehearse})
-        part->setVisible(form && isRelease);
+    m_danger->setVisible(form && isRelease && m_plan && !m_plan->staleHolder.isEmpty());
+    m_rehearse->setVisible(form && isRelease);
     m_way->setVisible(form && m_way->hasChoice());
     m_way->setEnabled(m_step == Step::Form);
     m_inputs->setEnabled(m_step == Step::Form);
