@@ -24,6 +24,12 @@ namespace lockscope {
 // The same for text of many lines, uncut.
 [[nodiscard]] QString harmlessLines(const QString &text);
 
+// Appended to a sentence: a semicolon and one more clause, if there is one.
+[[nodiscard]] inline QString furtherClause(const QString &clause)
+{
+    return clause.isEmpty() ? QString() : QStringLiteral("; ") + clause;
+}
+
 // "1 row", "0 rows", "7 rows".
 [[nodiscard]] inline QString amountOf(qint64 count, QLatin1StringView one, QLatin1StringView many)
 {

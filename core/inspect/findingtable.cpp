@@ -95,8 +95,8 @@ constexpr std::array findingTable{
                 u"`get` of its node returns __REVOKE__.",
                 u"Do nothing if the client listens for the request. Otherwise it continues as before."},
     FindingKind{FindingCode::IdleInTransaction, "idle-in-transaction", Severity::Warning, u"Idle in transaction",
-                u"The holder of a contended row or table has run no statement for 30 s, or is a prepared "
-                u"transaction (XA, PREPARE TRANSACTION) without a session.",
+                u"The holder of a contended row or table has run no statement for 30 s. Or it is a "
+                u"prepared transaction (XA, PREPARE TRANSACTION) without a session.",
                 u"`SHOW PROCESSLIST` shows Sleep while `information_schema.INNODB_TRX` lists its transaction. In "
                 u"PostgreSQL, `pg_stat_activity` shows idle in transaction.",
                 u"Find out what its application waits for in the middle of a transaction. From outside, only the "

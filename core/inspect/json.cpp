@@ -260,7 +260,7 @@ QString holders(const std::vector<const Contender *> &all, BackendKind backend)
     return permits ? u"%1 permit holders"_s.arg(all.size()) : u"%1 holders"_s.arg(all.size());
 }
 
-QString heldFor(const std::vector<const Contender *> &all, ServerTime now)
+QString withAge(const QString &who, const std::vector<const Contender *> &all, ServerTime now)
 {
     const Contender *longest = nullptr;
     for (const auto *one : all) {
@@ -268,10 +268,10 @@ QString heldFor(const std::vector<const Contender *> &all, ServerTime now)
             longest = one;
     }
     if (!longest)
-        return {};
+        return who;
     const QString span = formatDuration(now - *longest->heldSince);
     const QString bound = longest->heldAtMost ? u"at most "_s : QString();
-    return all.size() == 1 ? u" for "_s + bound + span : u", the longest for "_s + bound + span;
+    return (all.size() == 1 ? u"%1 for %2%3"_s : u"%1, the longest for %2%3"_s).arg(who, bound, span);
 }
 
 QString waiting(const LockSnapshot &lock, ServerTime now)
@@ -285,10 +285,10 @@ QString waiting(const LockSnapshot &lock, ServerTime now)
         if (contender.role == Role::Waiter && contender.waitingSince)
             oldest = oldest ? std::min(*oldest, *contender.waitingSince) : *contender.waitingSince;
     }
-    QString text = count == 1 ? u"1 waits"_s : u"%1 wait"_s.arg(count);
-    if (oldest)
-        text += (count == 1 ? u", for "_s : u", the oldest "_s) + formatDuration(now - *oldest);
-    return lock.waitersKnown ? text : text + u"; "_s + unseen;
+    const QString text = !oldest ? (count == 1 ? u"1 waits"_s : u"%1 wait"_s.arg(count))
+                                 : (count == 1 ? u"%1 waits, for %2"_s : u"%1 wait, the oldest %2"_s)
+                                       .arg(QString::number(count), formatDuration(now - *oldest));
+    return lock.waitersKnown ? text : text + furtherClause(unseen);
 }
 
 // The first in the queue waits for a contender that waits behind it.
@@ -311,16 +311,16 @@ QString answerSentence(const LockSnapshot &lock, ServerTime now)
     const auto elsewhere = firstAwaitsElsewhere(lock);
     QString sentence = name;
     if (!holding.empty())
-        sentence += u" is held by "_s + holders(holding, lock.backend) + heldFor(holding, now);
+        sentence = u"%1 is held by %2"_s.arg(name, withAge(holders(holding, lock.backend), holding, now));
     else if (lock.state == LockState::Free)
         sentence += u" is free"_s;
     else if (elsewhere || isFirstBehindAnother(lock))
         sentence = u"no client holds "_s + name;
     else
-        sentence += u" is held, by whom cannot be seen"_s;
-    sentence += u"; "_s + waiting(lock, now);
+        sentence = u"%1 is held, by whom cannot be seen"_s.arg(name);
+    sentence += furtherClause(waiting(lock, now));
     if (elsewhere)
-        sentence += u"; the first in the queue waits for "_s + label(*elsewhere, labelLength);
+        sentence += furtherClause(u"the first in the queue waits for %1"_s.arg(label(*elsewhere, labelLength)));
     const auto *neverEnds = lock.find(FindingCode::NoTtl);
     const bool isHolders =
         neverEnds
@@ -328,7 +328,7 @@ QString answerSentence(const LockSnapshot &lock, ServerTime now)
                 return std::ranges::count(neverEnds->contenders, one->id) > 0;
             }));
     if (isHolders)
-        sentence += u"; it never expires by itself"_s;
+        sentence += furtherClause(u"it never expires by itself"_s);
     return sentence;
 }
 

@@ -205,7 +205,7 @@ std::optional<EtcdFixedKey> fixedKeyOf(const etcd::KeyValue &entry, bool isBesid
     else
         return std::nullopt;
     if (entry.value.isEmpty() && !name.isElection)
-        fixed.why += u", as etcd3 for Node makes it"_s;
+        fixed.why += furtherClause(u"etcd3 for Node makes such keys"_s);
     return fixed;
 }
 
@@ -222,7 +222,7 @@ Task<Result<EtcdFixedRead>> readFixedKey(etcd::Client *client, QByteArray key, D
         co_return answer.error();
     if (answer->entries.empty())
         co_return Error{ErrorCode::NoNode,
-                        u"there is no lock at %1: the key %2 does not exist"_s.arg(name, label(key, 80))};
+                        u"no lock exists at %1: the key %2 does not exist"_s.arg(name, label(key, 80))};
     EtcdFixedRead read;
     auto &entry = read.claim.entry;
     entry = answer->entries.front();

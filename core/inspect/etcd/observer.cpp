@@ -31,8 +31,10 @@ constexpr qint64 mostOfOneLock = 10'000;
 
 QString lookedAtText(const QByteArray &prefix)
 {
-    return u"every key with a lease, and every key PREFIX/<a lease>%1; an election without a proposal looks "
-           u"like a mutex"_s.arg(prefix.isEmpty() ? QString() : u" that begins with "_s + label(prefix, 80));
+    return (prefix.isEmpty()
+                ? u"every key with a lease, and every key PREFIX/<a lease>"_s
+                : u"every key with a lease, and every key PREFIX/<a lease> that begins with %1"_s.arg(label(prefix, 80)))
+           + furtherClause(u"an election without a proposal looks like a mutex"_s);
 }
 
 // Whether the server answers for them as of now.
@@ -74,7 +76,7 @@ Task<void> EtcdObserver::observe()
     for (;;) {
         auto sweeping = sweep();
         const auto swept = co_await sweeping;
-        m_problem = swept ? QString() : u"the last scan failed; the data shown is older: "_s + swept.error().message;
+        m_problem = swept ? QString() : u"the last scan failed; the data shown is older: %1"_s.arg(swept.error().message);
         if (swept && !m_firstSnapshot.isComplete())
             m_firstSnapshot.complete(true);
         tell();
@@ -208,7 +210,7 @@ void EtcdObserver::heed(const etcd::WatchNews &news)
     m_isWatching = !news.over;
     if (!news.over)
         return;
-    m_problem = u"the watch ended; the data shown is older: "_s + news.over->message;
+    m_problem = u"the watch ended; the data shown is older: %1"_s.arg(news.over->message);
     m_over.complete(true);
 }
 
@@ -308,7 +310,7 @@ Task<void> EtcdObserver::askLeases(int most)
         asked.insert(*at);
         if (had)
             continue;
-        m_leaseProblem = u"how long leases last cannot be read: "_s + had.error().message;
+        m_leaseProblem = u"how long leases last cannot be read: %1"_s.arg(had.error().message);
         break;
     }
     std::set<QByteArray> touched;
@@ -365,7 +367,7 @@ std::vector<Coverage> EtcdObserver::coverage() const
     const auto add = [&](const QString &message) { all.push_back({m_name, false, message}); };
     const bool isConnected = m_client.state() == etcd::ClientState::Connected;
     if (!isConnected)
-        add(m_client.lastError().isEmpty() ? u"not connected yet"_s : u"not connected: "_s + m_client.lastError());
+        add(m_client.lastError().isEmpty() ? u"not connected yet"_s : u"not connected: %1"_s.arg(m_client.lastError()));
     else if (!m_problem.isEmpty())
         add(m_problem);
     else if (!m_work.isIdle() && !m_firstSnapshot.isComplete()) // who reads one lock has not begun it

@@ -68,13 +68,13 @@ QString etcdctlDelete(const QByteArray &key, etcd::Revision created)
 // Free only where nothing is left that a client may hold, or wait for.
 Error noLock(const QByteArray &name, const EtcdForeign &others)
 {
-    const auto there = u"there is no lock at %1: no key %1/<lease> exists with that lease"_s.arg(label(name, 80));
+    const auto there = u"no lock exists at %1: no key %1/<lease> exists with that lease"_s.arg(label(name, 80));
     if (others.keys.empty())
         return Error{ErrorCode::NoNode, there};
     return Error{ErrorCode::Unsupported,
                  there
-                     + u"; whether it is free is not known: there is the key %1, which is not explained"_s.arg(
-                         foreignText(others.keys.front()))};
+                     + furtherClause(u"it may not be free, as the key %1 there is not explained"_s.arg(
+                         foreignText(others.keys.front())))};
 }
 
 Error noQueue(const QByteArray &name, const etcd::KeyValue &own)
@@ -123,9 +123,9 @@ void addSilence(LockSnapshot &lock, const EtcdClaim &holder, const EtcdLeases &l
     if (at == leases.end() || at->second.granted < shortestJudged
         || 3 * (at->second.ends - lock.observed) > at->second.granted)
         return;
-    Wording message = u"its lease %1 was not renewed for more than half of its %2 s: it ends "_s.arg(
+    Wording message = u"its lease %1 was not renewed for more than half of its %2 s: unless its client renews it, it ends "_s.arg(
         QString::fromLatin1(etcd::leaseText(lease)), QString::number(at->second.granted.count()));
-    message.until(at->second.ends) << u" unless its client comes back"_s;
+    message.until(at->second.ends);
     addFinding(lock, FindingCode::HolderDisconnected, message, {lock.contenders.front().id});
 }
 
@@ -176,15 +176,17 @@ void addBlocked(LockSnapshot &lock, const EtcdForeign &foreign, const Contender 
             u"of this lock"_s.arg(foreignText(foreign.keys.back())));
     if (!stuck)
         return;
-    const auto who = (lock.holderCount() > 0 ? QString() : u"no client holds it: "_s) + label(stuck->id, 80);
+    const auto who = label(stuck->id, 80);
     const auto command = blocker ? etcdctlDelete(blocker->key, blocker->created) : QString();
-    addFinding(lock, FindingCode::ForeignNode, Severity::Warning,
-               blocker
-                   ? u"%1 waits for the key %2. That key is below the lock's prefix and older, but no claim of "
-                     u"this lock%3"_s.arg(who, foreignText(*blocker),
-                                          command.isEmpty() ? QString() : u". Where its owner agrees: "_s + command)
-                   : u"%1 may wait for one of many keys below the lock's prefix that are not claims"_s.arg(who),
-               {stuck->id});
+    auto message = blocker
+                       ? u"%1 waits for the key %2. That key is below the lock's prefix and older, but no claim of "
+                         u"this lock"_s.arg(who, foreignText(*blocker))
+                       : u"%1 may wait for one of many keys below the lock's prefix that are not claims"_s.arg(who);
+    if (lock.holderCount() == 0)
+        message = u"no client holds it: %1"_s.arg(message);
+    if (!command.isEmpty())
+        message = u"%1. Where its owner agrees: %2"_s.arg(message, command);
+    addFinding(lock, FindingCode::ForeignNode, Severity::Warning, message, {stuck->id});
 }
 
 } // namespace
@@ -319,10 +321,10 @@ LockSnapshot etcdSnapshot(const LockName &lock, const EtcdQueue &queue, const Et
     const bool proposes = isElection(queue);
     snapshot.recipe = proposes ? "etcd-election" : "etcd-mutex";
     snapshot.why = u"each of its keys ends with the number of its own lease, as those of etcd's Go client do%1"_s.arg(
-        proposes ? u"; their values are what the candidates of an election propose"_s : QString());
+        proposes ? furtherClause(u"their values are what the candidates of an election propose"_s) : QString());
     const bool hasStrays = std::ranges::any_of(queue, [](const auto &one) { return !etcdLockOf(one.second.entry); });
     if (hasStrays)
-        snapshot.why += u"; one that was written again without it stays a claim"_s;
+        snapshot.why += furtherClause(u"one that was written again without it stays a claim"_s);
     if (snapshot.confidence != Confidence::High)
         snapshot.why = u"its key is named as a claim of etcd's Go client is, and was written again without a lease"_s;
     etcd::Revision before = 0;

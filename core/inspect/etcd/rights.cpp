@@ -35,7 +35,7 @@ QStringList etcdRightsOf(const etcd::AccessRights &access)
         return {u"authentication is off: every client that connects may do everything"_s};
     const auto user = u"user "_s + label(access.user, 60);
     if (access.isRoot)
-        return {user + u" has the role root, and may do everything"_s};
+        return {u"%1 has the role root, and may do everything"_s.arg(user)};
     QStringList both, reads, writes;
     for (const auto &permission : access.permissions) {
         auto &named = permission.reads && permission.writes ? both : permission.reads ? reads : writes;
@@ -48,12 +48,12 @@ QStringList etcdRightsOf(const etcd::AccessRights &access)
         if (ranges.isEmpty())
             return;
         const auto more = ranges.size() - mostRangesNamed;
-        said << what + ranges.first(std::min(ranges.size(), mostRangesNamed)).join(u", "_s)
-                    + (more > 0 ? u" and %1 more ranges"_s.arg(more) : QString());
+        const auto named = ranges.first(std::min(ranges.size(), mostRangesNamed)).join(u", "_s);
+        said << what.arg(more > 0 ? u"%1 and %2 more ranges"_s.arg(named, QString::number(more)) : named);
     };
-    say(u"may read and write "_s, both);
-    say(u"may read, and not write, "_s, reads);
-    say(u"may write, and not read, "_s, writes);
+    say(u"may read and write %1"_s, both);
+    say(u"may read, and not write, %1"_s, reads);
+    say(u"may write, and not read, %1"_s, writes);
     if (said.isEmpty())
         said << u"may neither read nor write any key: none of its roles says that it may"_s;
     said.front().prepend(user + u' ');
@@ -86,8 +86,9 @@ QString prefixToChoose(const QByteArrayList &prefixes)
     for (const auto &one : prefixes.first(std::min(prefixes.size(), mostRangesNamed)))
         endings << label('/' + one.toPercentEncoding("/"), 80);
     const auto more = prefixes.size() - endings.size();
-    return u"the user may read below several prefixes only, and one connection looks at one: end its URI with "_s
-           + endings.join(u" or "_s) + (more > 0 ? u" (or one of %1 more)"_s.arg(more) : QString());
+    const auto named = endings.join(u" or "_s);
+    return u"the user may read below several prefixes only, and one connection looks at one: end its URI with %1"_s
+        .arg(more > 0 ? u"%1 (or one of %2 more)"_s.arg(named, QString::number(more)) : named);
 }
 
 Task<Result<QByteArray>> onlyReadablePrefix(etcd::Client *client, QByteArray prefix, Error refused)
@@ -109,7 +110,7 @@ Task<QStringList> etcdRights(etcd::Client *client, Deadline deadline)
     auto asking = client->access(deadline);
     const auto access = co_await asking;
     if (!access)
-        co_return QStringList{u"what the user may do cannot be asked: "_s + access.error().message};
+        co_return QStringList{u"could not read the user's rights: %1"_s.arg(access.error().message)};
     co_return etcdRightsOf(*access);
 }
 

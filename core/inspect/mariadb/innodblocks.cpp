@@ -29,9 +29,9 @@ void addIdle(LockSnapshot &lock, Contender &holder, const SqlTransaction &transa
         return;
     Wording message = u"%1 has been idle inside its transaction for "_s.arg(connectionInWords(*process));
     message.since(looked - process->inState)
-        << u"; no statement runs that KILL QUERY could end; rows locked: %1, modified: %2"_s
-               .arg(transaction.rowsLocked)
-               .arg(transaction.rowsModified);
+        << furtherClause(u"no statement runs that KILL QUERY could end; rows locked: %1, modified: %2"_s
+                             .arg(transaction.rowsLocked)
+                             .arg(transaction.rowsModified));
     addFinding(lock, FindingCode::IdleInTransaction, message, {holder.id});
 }
 
@@ -46,7 +46,7 @@ QByteArray xaInWords(const SqlTransaction &transaction, const SqlPoll &look)
     if (names.size() == 1 && unknown == 1)
         return "prepared XA transaction " + names.front();
     if (!names.isEmpty())
-        return "one of the prepared XA transactions " + names.join(", ") + "; the server does not report which";
+        return "one of several prepared XA transactions; the server does not report which of " + names.join(", ");
     return look.preparedXa ? "a transaction without a session; the server lists no prepared XA transaction"
                            : "a prepared XA transaction whose session has ended; XA RECOVER names it";
 }
@@ -92,7 +92,7 @@ private:
         attributeRow(lock, m_first, m_looked.look().columns);
         if (m_isGap)
             lock.why = u"InnoDB reports who waits to insert into the gap before this record of index %1, and who has "
-                       u"locked that gap; the record itself is another lock"_s.arg(label(m_first.index, 64));
+                       u"locked that gap. The record itself is another lock"_s.arg(label(m_first.index, 64));
         else if (m_first.index.isEmpty())
             lock.why = u"InnoDB reports who waits for its lock of this table (%1), and who is in the way"_s.arg(
                 label(m_first.requestedMode, 64));

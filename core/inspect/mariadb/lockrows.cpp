@@ -83,7 +83,7 @@ Task<Result<void>> SqlLockRows::findTables(Send send, Deadline deadline)
     if (!rows && !m_dialect->isRefusal(rows.error()))
         co_return rows.error();
     if (!rows) {
-        m_tableGaps << u"whether rows of tables of locks are held cannot be seen: "_s + rows.error().message;
+        m_tableGaps << u"could not read which rows of lock tables are held: %1"_s.arg(rows.error().message);
         co_return Result<void>();
     }
     if (rows->rows.size() >= mostLockTables)

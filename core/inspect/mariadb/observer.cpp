@@ -77,7 +77,7 @@ Task<Result<LockSnapshot>> MariaDbObserver::readNow(QByteArray lock, Deadline de
         co_return Error{ErrorCode::NoPermission, m_reader.rowLocksGap()};
     if (mayBeOld)
         co_return Error{ErrorCode::Refused,
-                        u"it is unknown whether a client holds %1: "_s.arg(label(lock, 80)) + oldRowsText(), true};
+                        u"it is unknown whether a client holds %1: %2"_s.arg(label(lock, 80), oldRowsText()), true};
     const auto hint = isNamed     ? u"no client holds or waits for a lock of this name"_s
                       : isLockRow ? u"its row does not say that it is locked, or there is none"_s
                       : isTable
@@ -89,7 +89,7 @@ Task<Result<LockSnapshot>> MariaDbObserver::readNow(QByteArray lock, Deadline de
 QString MariaDbObserver::oldRowsText() const
 {
     return u"row locks %1 may be old: another client, or another Lockscope, reads INNODB_TRX more often than "
-           u"every 100 ms, and the server refreshes its copy only between such reads"_s.arg(m_reader.ageOfRows());
+           u"every 100 ms. The server refreshes its copy only between such reads"_s.arg(m_reader.ageOfRows());
 }
 
 std::vector<LockSnapshot> MariaDbObserver::steadied(std::vector<LockSnapshot> snapshots) const
@@ -111,10 +111,10 @@ SqlObserver::Looks MariaDbObserver::looks() const
 
 QString MariaDbObserver::coverageDescription() const
 {
-    return u"every named lock, every table that a client waits for or that is locked for writing (LOCK "
-           u"TABLES), server-wide locks (FLUSH TABLES WITH READ LOCK, backups), every row lock with a "
-           u"waiter, and the rows of known clients' lock tables (Liquibase, ShedLock, Knex, Laravel and "
-           u"others); row locks without a waiter are not visible, and other lock tables are not searched"_s;
+    return u"every named lock and every row lock with a waiter. Tables that a client waits for or that are locked "
+           u"for writing (LOCK TABLES). Server-wide locks (FLUSH TABLES WITH READ LOCK, backups). The rows of known "
+           u"clients' lock tables (Liquibase, ShedLock, Knex, Laravel and others). Row locks without a waiter are "
+           u"not visible, and other lock tables are not searched"_s;
 }
 
 } // namespace lockscope::inspect

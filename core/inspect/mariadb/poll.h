@@ -57,7 +57,7 @@ struct SqlNamedLock {
 // Of METADATA_LOCKS or METADATA_LOCK_INFO: one lock of a connection on the name of a table. What the server calls it
 // is what it was asked for at first: LOCK TABLES and ALTER make more of it, which is not told.
 // In the guard of who has a table outside of a transaction: the modes it had, separated by commas, come behind this.
-inline const QByteArray tableModesPrefix = ", has it ";
+inline const QByteArray tableModesPrefix = ", has it "; // prose: ok (read back from a guard)
 
 struct SqlTableLock {
     QByteArray schema{}, table{};

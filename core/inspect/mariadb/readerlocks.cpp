@@ -89,7 +89,7 @@ Task<Result<void>> SqlReader::readNamedLocks(SqlPoll *look, Deadline deadline, Q
         if (!rows && !isRefusal(rows.error()))
             co_return rows.error();
         if (!rows)
-            note(u"named locks, and who has which table, cannot be seen: "_s + rows.error().message);
+            note(u"could not read named locks, and who has which table: %1"_s.arg(rows.error().message));
         for (std::size_t i = 0; rows && i < rows->rows.size(); ++i) {
             if (text(*rows, i, "kind") == "USER LEVEL LOCK")
                 look->namedLocks.push_back({text(*rows, i, "name"), text(*rows, i, "connection").toULongLong(),
@@ -116,9 +116,8 @@ Task<Result<void>> SqlReader::readNamedLocks(SqlPoll *look, Deadline deadline, Q
     const auto which = look->seesAllProcesses
                            ? u"named locks without a waiter are not visible"_s
                            : u"others' named locks cannot be seen unless they are asked for by name"_s;
-    note(which
-         + u": performance_schema with the instrument wait/lock/metadata/sql/mdl is off or may not be read, and the "
-           u"plugin metadata_lock_info is not installed"_s);
+    note(u"%1: performance_schema with the instrument wait/lock/metadata/sql/mdl is off or may not be read, and the "
+         u"plugin metadata_lock_info is not installed"_s.arg(which));
     const auto added = co_await addHolders(look, deadline, also);
     co_return added;
 }
@@ -182,10 +181,10 @@ void SqlReader::addTableWaiters(SqlPoll *look)
     const auto missing =
         m_namedLocks == NamedLocks::Plugin
             ? u"the table that a client waits for is known only from its statement (ALTER, DROP, TRUNCATE, "
-              u"RENAME): performance_schema with the instrument wait/lock/metadata/sql/mdl is off or may not be "
+              u"RENAME). The instrument wait/lock/metadata/sql/mdl of performance_schema is off or may not be "
               u"read"_s
             : u"who has a table (LOCK TABLES, ALTER, an open transaction) cannot be seen, and who "
-              u"waits for one by its statement only: performance_schema with its metadata locks is "
+              u"waits for one by its statement only. The metadata locks of performance_schema are "
               u"off or may not be read, and the plugin metadata_lock_info is not installed"_s;
     // Of these there is one on a server: the state alone says which.
     static const std::map<QByteArray, QByteArray> types{{"Waiting for backup lock", "BACKUP"},

@@ -30,7 +30,7 @@ Task<QStringList> mariaDbRights(mariadb::Session *session, Deadline deadline)
     auto asking = session->execute({privilegesOfUser, {}, std::nullopt, false}, deadline);
     const auto rows = co_await asking;
     if (!rows)
-        co_return QStringList{u"what the user may do cannot be asked: "_s + rows.error().message};
+        co_return QStringList{u"could not read the user's rights: %1"_s.arg(rows.error().message)};
     if (rows->rows.empty())
         co_return QStringList{u"the server lists no privileges for this user"_s};
     std::set<QByteArray> has;

@@ -54,7 +54,7 @@ Task<Result<SessionActivity>> readSqlDoing(mariadb::Session *session, quint64 co
     if (rows)
         doing.statement = rows->cell(0, "statement").value_or(QByteArray());
     if (!rows)
-        doing.gaps << u"its last statement cannot be read: "_s + rows.error().message;
+        doing.gaps << u"could not read its last statement: %1"_s.arg(rows.error().message);
     else if (doing.statement.isEmpty() && !rows->rows.empty())
         doing.gaps << u"the server keeps no text of its last statement, as of a prepared one"_s;
     else if (doing.statement.isEmpty())

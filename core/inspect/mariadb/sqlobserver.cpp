@@ -74,7 +74,8 @@ Task<bool> SqlObserver::lookAndTell(Deadline deadline)
         settle(std::move(*seen));
         m_sink.confirm(m_name);
     }
-    m_notAnswering = seen ? QString() : u"the last poll failed; the data shown is older: "_s + seen.error().message;
+    m_notAnswering =
+        seen ? QString() : u"the last poll failed; the data shown is older: %1"_s.arg(seen.error().message);
     notifyCoverage();
     co_return seen.operator bool();
 }
@@ -110,7 +111,7 @@ std::vector<Coverage> SqlObserver::coverage() const
     const bool isConnected = m_session.state() == mariadb::SessionState::Connected;
     if (!isConnected) {
         const auto why = m_session.lastError();
-        all.push_back({m_name, false, why.isEmpty() ? u"not connected yet"_s : u"not connected: "_s + why});
+        all.push_back({m_name, false, why.isEmpty() ? u"not connected yet"_s : u"not connected: %1"_s.arg(why)});
     } else if (!looked.any) {
         all.push_back({m_name, false, u"the first poll is still running"_s});
     }

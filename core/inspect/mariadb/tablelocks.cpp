@@ -119,7 +119,7 @@ public:
         if (isByStatement && !look.tellsTableWaiters)
             lock.why = u"the server says that it waits for a table's metadata lock; which, its statement says"_s;
         if (!m_waiting.empty() && holders.empty())
-            lock.why += u"; the server does not report the blocker"_s;
+            lock.why += furtherClause(u"the server does not report the blocker"_s);
         finish(lock, behind, Evidence::Inferred); // the server tells modes, not who is in whose way
         return lock;
     }
@@ -237,7 +237,8 @@ private:
                                                                             transaction ? u"inside its transaction"_s
                                                                             : m_isTable ? u"while it has the table"_s
                                                                                         : u"while it has the lock"_s);
-        message.since(m_looked.look().now - process->inState) << u"; no statement runs that KILL QUERY could end"_s;
+        message.since(m_looked.look().now - process->inState)
+            << furtherClause(u"no statement runs that KILL QUERY could end"_s);
         addFinding(lock, FindingCode::IdleInTransaction, message, {holder.id});
     }
 

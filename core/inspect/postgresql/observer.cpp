@@ -29,9 +29,10 @@ QString missingPgLockReason(const QByteArray &name, const PgPoll &look, const st
         if (snapshot.lock.name.startsWith(name.left(hash) + "#ctid:") && places.size() < 3)
             places << label(snapshot.lock.name, 80);
     }
-    const auto maybe = places.isEmpty() ? QString() : u"; it may be "_s + places.join(u" or "_s);
-    return u"contended rows are named by their place (ctid) for now, because their keys could not be read: "_s
-           + look.keysUnread + maybe;
+    const auto maybe = places.isEmpty() ? QString() : u"it may be %1"_s.arg(places.join(u" or "_s));
+    return u"contended rows are named by their place (ctid) for now, because their keys could not be read: %1"_s.arg(
+               look.keysUnread)
+           + furtherClause(maybe);
 }
 
 } // namespace
@@ -68,9 +69,9 @@ Task<Result<LockSnapshot>> PostgreSqlObserver::readNow(QByteArray lock, Deadline
 
 QString PostgreSqlObserver::coverageDescription() const
 {
-    return u"every advisory lock, every row, table or other lock with a waiter, and locked rows of known "
-           u"clients' lock tables in this database (ShedLock, Liquibase, Knex, Hangfire and others); other "
-           u"rows and tables without a waiter are not shown"_s;
+    return u"every advisory lock, and every row, table or other lock with a waiter. Locked rows of known clients' "
+           u"lock tables in this database (ShedLock, Liquibase, Knex, Hangfire and others). Other rows and tables "
+           u"without a waiter are not shown"_s;
 }
 
 namespace {
@@ -87,7 +88,7 @@ Task<QStringList> postgreSqlRights(mariadb::Session *session, Deadline deadline)
     auto asking = session->execute({postgreSqlMemberships, {}, std::nullopt, false}, deadline);
     const auto rows = co_await asking;
     if (!rows)
-        co_return QStringList{u"what the user may do cannot be asked: "_s + rows.error().message};
+        co_return QStringList{u"could not read the user's rights: %1"_s.arg(rows.error().message)};
     QStringList said{u"user "_s + label(rows->cell(0, "who").value_or(QByteArray()), 120)};
     said << (rows->cell(0, "sees") == "true"
                  ? u"may see when other users' sessions began"_s

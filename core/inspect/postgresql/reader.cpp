@@ -123,12 +123,12 @@ Task<Result<PgPoll>> PgReader::look(Deadline deadline)
     if (!look.seesOthers)
         gaps
             << u"since when others' transactions and connections are there, and what they do, cannot be seen, nor can "
-               u"their locks be released from here: the role pg_read_all_stats is missing (GRANT pg_monitor TO …)"_s;
+               u"their locks be released from here. The role pg_read_all_stats is missing (GRANT pg_monitor TO …)"_s;
     const auto prepared = co_await readPrepared(&look, deadline);
     if (!prepared && !isPgRefusal(prepared.error()))
         co_return prepared.error();
     if (!prepared)
-        gaps << u"prepared transactions cannot be named: "_s + prepared.error().message;
+        gaps << u"prepared transactions cannot be named: %1"_s.arg(prepared.error().message);
     const auto limits = co_await readLimits(&look, deadline);
     if (!limits && !isPgRefusal(limits.error()))
         co_return limits.error();
@@ -137,10 +137,10 @@ Task<Result<PgPoll>> PgReader::look(Deadline deadline)
     CO_TRY_VOID(co_await readLockRows(&look, deadline));
     gaps << m_lockRows.gaps();
     if (!look.keysUnread.isEmpty())
-        gaps << u"contended rows are named by their place (ctid), because their keys could not be read: "_s
-                    + look.keysUnread;
+        gaps << u"contended rows are named by their place (ctid), because their keys could not be read: %1"_s.arg(
+            look.keysUnread);
     if (!look.sharersUnread.isEmpty())
-        gaps << u"other holders of contended rows could not be read: "_s + look.sharersUnread;
+        gaps << u"other holders of contended rows could not be read: %1"_s.arg(look.sharersUnread);
     m_gaps = gaps;
     m_hasLooked = true;
     co_return look;

@@ -141,7 +141,7 @@ public:
         if (const auto *waiting = prepared(*part.lock)) {
             one.id = "prepared:" + waiting->name + '@' + QByteArray::number(waiting->prepared);
             one.identity =
-                waiting->user + ", prepared transaction " + waiting->name + " in database " + waiting->database;
+                waiting->user + ", " + ("prepared transaction " + waiting->name) + " in database " + waiting->database;
             one.heldSince = timeOf(waiting->prepared);
             one.guard = SqlIdentity{"prepared=" + waiting->name};
             return one;
@@ -329,7 +329,7 @@ void addIdleHolder(LockSnapshot &lock, const QByteArray &id, const PgPollIndex &
                  : u"%1 has been idle inside its transaction for "_s.arg(connectionInWords(process));
     message.since(since);
     if (!prepared)
-        message << u"; no statement runs that pg_cancel_backend could end"_s;
+        message << furtherClause(u"no statement runs that pg_cancel_backend could end"_s);
     addFinding(lock, FindingCode::IdleInTransaction, isOdd ? Severity::Warning : Severity::Info, message, {id});
 }
 

@@ -2,6 +2,7 @@
 #include "core/inspect/redis/claims.h"
 
 #include "core/base/identifiers.h"
+#include "core/base/text.h"
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/pieces.h"
 #include "core/inspect/redis/tokens.h"
@@ -174,7 +175,8 @@ void Claims::sweepEnds(int sweep)
         ledger.add(name);
     const auto looked =
         m_samples == 0 ? QString()
-                       : u" (of keys that neither say lock nor end soon, a sample of %1 was read)"_s.arg(m_samples);
+                       : furtherClause(u"of keys that neither say lock nor end soon, a sample of %1 was read"_s.arg(
+                             m_samples));
     m_groups = ledger.groups({u"1 key looks like a claim, and no rule says what it is"_s + looked,
                               u"%1 keys like %2 look like claims, and no rule says what they are"_s + looked});
 }

@@ -47,7 +47,7 @@ Task<Result<bool>> KeySweeper::nextPage(Pace pace)
     const auto &[names, hashes] = got;
     if (names.isError() || names.items.size() != 2) {
         m_refusals.note(u"SCAN"_s,
-                        u"SCAN refused; locks become visible only when they change: "_s + label(names.text));
+                        u"SCAN refused; locks become visible only when they change: %1"_s.arg(label(names.text)));
         co_return false;
     }
     if (hashes)

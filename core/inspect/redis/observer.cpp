@@ -36,7 +36,7 @@ QString missingIn(const redis::Connection &connection, bool isSilent, bool isFir
 {
     if (connection.state() != redis::ConnectionState::Connected) {
         const auto why = connection.lastError();
-        return why.isEmpty() ? u"not connected yet"_s : u"not connected: "_s + why;
+        return why.isEmpty() ? u"not connected yet"_s : u"not connected: %1"_s.arg(why);
     }
     if (isSilent)
         return u"the server has not answered for some seconds: the data shown is older"_s;
@@ -148,7 +148,7 @@ Task<void> RedisObserver::follow()
 {
     auto mode = co_await m_follower.setUp();
     m_refusals.say(u"follow"_s,
-                   mode ? QString() : u"following did not start, polling meanwhile: "_s + mode.error().message);
+                   mode ? QString() : u"following did not start, polling meanwhile: %1"_s.arg(mode.error().message));
     const bool isDeaf = m_options.follow && mode && *mode == Follower::Mode::Polling;
     m_refusals.say(
         u"new locks"_s,

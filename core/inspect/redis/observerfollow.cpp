@@ -141,7 +141,7 @@ Task<Result<bool>> Follower::tryTracking()
         // A broken connection is tried again by the observer; a refusal stays one.
         if (id.error().code != ErrorCode::NoPermission && id.error().code != ErrorCode::Unsupported)
             co_return id.error();
-        m_refusals.note(trackingTopic, u"client tracking refused: "_s + id.error().message);
+        m_refusals.note(trackingTopic, u"client tracking refused: %1"_s.arg(id.error().message));
         m_subscription = {};
         co_return false;
     }
@@ -155,7 +155,7 @@ Task<Result<bool>> Follower::tryTracking()
     const auto &answer = got.back();
     if (!answer.isError())
         co_return true;
-    m_refusals.note(trackingTopic, u"client tracking refused: "_s + label(answer.text));
+    m_refusals.note(trackingTopic, u"client tracking refused: %1"_s.arg(label(answer.text)));
     m_subscription = {};
     co_return false;
 }
@@ -168,7 +168,7 @@ Task<Result<bool>> Follower::tryKeyspaceEvents()
     CO_TRY(auto &got, co_await reply);
     const auto &answer = got.front();
     if (answer.isError() || answer.items.size() != 2) {
-        m_refusals.note(eventsTopic, u"keyspace events unknown, CONFIG refused: "_s + label(answer.text));
+        m_refusals.note(eventsTopic, u"keyspace events unknown, CONFIG refused: %1"_s.arg(label(answer.text)));
         co_return false;
     }
     const auto &flags = answer.items[1].text;
@@ -191,7 +191,7 @@ Task<Result<bool>> Follower::tryKeyspaceEvents()
         co_return true;
     if (confirmed.error().code != ErrorCode::NoPermission)
         co_return confirmed.error();
-    m_refusals.note(eventsTopic, u"keyspace events refused: "_s + confirmed.error().message);
+    m_refusals.note(eventsTopic, u"keyspace events refused: %1"_s.arg(confirmed.error().message));
     m_subscription = {};
     co_return false;
 }

@@ -141,7 +141,7 @@ Task<Result<std::vector<std::optional<std::chrono::milliseconds>>>> KeyReader::t
         else if (ttl.isError() && ttl.text.contains("key"))
             m_refusals.noteKey(keys[i]);
         else if (ttl.isError())
-            m_refusals.note(u"PTTL"_s, u"PTTL refused, times to live are unknown: "_s + label(ttl.text));
+            m_refusals.note(u"PTTL"_s, u"PTTL refused, times to live are unknown: %1"_s.arg(label(ttl.text)));
     }
     co_return std::move(times);
 }
@@ -160,7 +160,7 @@ KeyView KeyReader::viewOf(const RedisKey &key, const Value &type, const Value &t
     }
     view.type = typeOf(type.text);
     if (ttl.isError())
-        m_refusals.note(u"PTTL"_s, u"PTTL refused, times to live are unknown: "_s + label(ttl.text));
+        m_refusals.note(u"PTTL"_s, u"PTTL refused, times to live are unknown: %1"_s.arg(label(ttl.text)));
     else if (ttl.integer >= 0)
         view.ttl = std::chrono::milliseconds(ttl.integer);
     else if (ttl.integer == -2)
@@ -173,7 +173,7 @@ void KeyReader::takeClock(const Value &time, std::chrono::system_clock::time_poi
     const auto wall = datedNow(m_connection.loop());
     const auto local = std::chrono::time_point_cast<std::chrono::milliseconds>(sentAt + (wall - sentAt) / 2);
     if (time.isError() || time.items.size() != 2) {
-        m_refusals.note(u"TIME"_s, u"TIME refused, ages are by our own clock: "_s + label(time.text));
+        m_refusals.note(u"TIME"_s, u"TIME refused, ages are by our own clock: %1"_s.arg(label(time.text)));
         m_clock = {local, 0ms};
         return;
     }
@@ -380,7 +380,7 @@ Task<Result<ConnectedClients>> KeyReader::listClients(std::vector<QByteArray> ch
     CO_TRY(auto &got, co_await reply.taken());
     const auto &list = got[1];
     if (list.isError()) {
-        m_refusals.note(u"CLIENT LIST"_s, u"CLIENT LIST refused, clients are unknown: "_s + label(list.text));
+        m_refusals.note(u"CLIENT LIST"_s, u"CLIENT LIST refused, clients are unknown: %1"_s.arg(label(list.text)));
         co_return ConnectedClients();
     }
     const QByteArrayList ours{QByteArray::number(got.front().integer), subscriber};
@@ -399,7 +399,7 @@ Task<Result<std::map<QByteArray, qint64>>> KeyReader::countSubscribers(std::vect
     CO_TRY(auto &got, co_await reply.taken());
     const auto &answer = got.front();
     if (answer.isError())
-        m_refusals.note(topic, u"PUBSUB refused, waiters of Redisson locks are unknown: "_s + label(answer.text));
+        m_refusals.note(topic, u"PUBSUB refused, waiters of Redisson locks are unknown: %1"_s.arg(label(answer.text)));
     for (size_t i = 0; i + 1 < answer.items.size(); i += 2)
         counts[answer.items[i].text] = answer.items[i + 1].integer;
     co_return std::move(counts);

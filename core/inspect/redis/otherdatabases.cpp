@@ -58,9 +58,11 @@ QString otherDatabasesIn(const redis::Value &keyspace, int own, bool withCounts)
     if (named.isEmpty())
         return {};
     const auto more = keys.size() - databasesNamed;
-    const auto rest = keys.size() > databasesNamed ? u" and %1 more databases"_s.arg(more) : QString();
-    return u"%1%2: not read. A connection reads one database, here %3; another is named as in redis://HOST/%4"_s.arg(
-        named.join(u", "_s), rest, QString::number(selected), QString::number(keys.begin()->first));
+    auto databases = named.join(u", "_s);
+    if (keys.size() > databasesNamed)
+        databases = u"%1 and %2 more databases"_s.arg(databases, QString::number(more));
+    return u"%1: not read. A connection reads one database, here %2; another is named as in redis://HOST/%3"_s.arg(
+        databases, QString::number(selected), QString::number(keys.begin()->first));
 }
 
 std::optional<qint64> swapsIn(const redis::Value &commandStats)

@@ -171,14 +171,14 @@ void addNoQuorum(LockSnapshot &lock, const Count &count)
     QString message;
     if (count.hasMajority())
         message = u"a majority holds one value, others are there, too (a client that is trying, or what one "
-                  u"left behind): "_s;
+                  u"left behind): %1"_s.arg(tally(count));
     else if (count.mayBeMajority())
-        message = u"too many nodes do not answer to tell whether a majority holds it: "_s;
+        message = u"too many nodes do not answer to tell whether a majority holds it: %1"_s.arg(tally(count));
     else
         message = u"no value is on a majority (%1), so no client holds it; its client is still trying, or left it "
-                  u"over: "_s.arg(count.quorum());
+                  u"over: %2"_s.arg(QString::number(count.quorum()), tally(count));
     addFinding(lock, FindingCode::NoQuorum, count.hasMajority() ? Severity::Info : Severity::Warning,
-               message + tally(count), std::move(tokens));
+               message, std::move(tokens));
 }
 
 void addNoTtl(LockSnapshot &lock, const Count &count)
@@ -283,15 +283,17 @@ HoldersOnNodes holdersOn(const std::vector<NodeSaid> &nodes)
 QString whereItIs(const LockSnapshot &lock, const QStringList &on)
 {
     if (on.size() == 1)
-        return u"; on %1, one node of a set"_s.arg(on.front());
+        return furtherClause(u"on %1, one node of a set"_s.arg(on.front()));
     const auto holders = holdersOn(lock.nodes);
     const bool isRedissonLock = recipes::recipeOf(lock.recipe).release == recipes::ReleaseMechanism::RedissonUnlock;
-    const auto whose = holders == HoldersOnNodes::Same  ? u", on each with the same holder"_s
-                       : holders != HoldersOnNodes::Own ? QString()
-                       : isRedissonLock ? u", on each with a holder of its own, as RedissonRedLock takes it"_s
-                                        : u", on each with a holder of its own"_s;
-    return u"; on %1 of %2 nodes (%3)%4: this is what %5 says"_s.arg(
-        QString::number(on.size()), QString::number(lock.nodes.size()), on.join(u", "_s), whose, on.front());
+    const auto where =
+        holders == HoldersOnNodes::Same  ? u"on %1 of %2 nodes (%3), on each with the same holder: this is what %4 says"_s
+        : holders != HoldersOnNodes::Own ? u"on %1 of %2 nodes (%3): this is what %4 says"_s
+        : isRedissonLock ? u"on %1 of %2 nodes (%3), on each with a holder of its own, as RedissonRedLock takes it: "
+                           u"this is what %4 says"_s
+                         : u"on %1 of %2 nodes (%3), on each with a holder of its own: this is what %4 says"_s;
+    return furtherClause(where.arg(QString::number(on.size()), QString::number(lock.nodes.size()), on.join(u", "_s),
+                                   on.front()));
 }
 
 // A lock that each node keeps by itself: on one of them, or, as RedissonRedLock takes it, on several.
@@ -316,11 +318,11 @@ std::optional<LockSnapshot> strangerAmong(const std::vector<NodeSight> &sights)
     lock->nodes = whatWasSaid(sights, *lock, false);
     if (const auto thread = threadOfAll(sights)) {
         lock->client = u"Redisson (RedissonRedLock)"_s;
-        lock->why +=
-            u"; one lock on %1 of %2 nodes (%3): thread %4 holds it on each, by a client of its own there, as "
-            u"RedissonRedLock does; the holder is what %5 says"_s.arg(
+        lock->why += furtherClause(
+            u"one lock on %1 of %2 nodes (%3): thread %4 holds it on each, by a client of its own there, as "
+            u"RedissonRedLock does. The holder is what %5 says"_s.arg(
                 QString::number(on.size()), QString::number(sights.size()), on.join(u", "_s), label(*thread, 40),
-                on.front());
+                on.front()));
         return lock;
     }
     lock->why += whereItIs(*lock, on);

@@ -90,15 +90,16 @@ QString groupingReason(const std::vector<NodeSight> &sights, int claims)
             on << sight.node;
     }
     const auto nodes = static_cast<int>(sights.size());
-    auto why =
-        u"; one lock on %1 of %2 nodes (%3): who holds is a member of the set on a majority of them (%4)"_s.arg(
+    auto why = furtherClause(
+        u"one lock on %1 of %2 nodes (%3): who holds is a member of the set on a majority of them (%4)"_s.arg(
             QString::number(on.size()), QString::number(nodes), on.join(u", "_s),
-            QString::number(recipes::quorumOf(nodes)));
+            QString::number(recipes::quorumOf(nodes))));
     if (claims > 0)
-        why += u", and %1 on fewer: its client is trying, or left it behind"_s.arg(
-            claims == 1 ? u"one is"_s : u"%1 are"_s.arg(claims));
+        why += furtherClause(claims == 1
+                                 ? u"one is on fewer: its client is trying, or left it behind"_s
+                                 : u"%1 are on fewer: its client is trying, or left it behind"_s.arg(claims));
     if (!silent.isEmpty())
-        why += u"; no answer from %1"_s.arg(silent.join(u", "_s));
+        why += furtherClause(u"no answer from %1"_s.arg(silent.join(u", "_s)));
     return why;
 }
 

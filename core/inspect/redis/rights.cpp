@@ -120,7 +120,7 @@ QString redisServerOf(const QByteArray &info)
     if (said.roles.value(0) != "master")
         return server;
     if (said.replicas == 0)
-        return server + u", primary without a replica"_s;
+        return u"%1, primary without a replica"_s.arg(server);
     return u"%1, primary with %2 replica%3"_s.arg(server, QString::number(said.replicas),
                                                   said.replicas == 1 ? QString() : u"s"_s);
 }
@@ -252,8 +252,9 @@ std::vector<RedisTrial::Outcome> RedisTrial::outcomes(const std::vector<redis::V
 
 QString RedisTrial::refused(const RedisAbility &ability, const Outcome &outcome) const
 {
-    const auto why = m_areTold ? QString() : u"; the keys are unknown, because ACL GETUSER is refused"_s;
-    return u"may not %1: %2"_s.arg(ability.what, outcome.refusal) + (ability.isOfKeys ? why : QString());
+    const auto why = m_areTold ? QString() : u"the keys are unknown, because ACL GETUSER is refused"_s;
+    return u"may not %1: %2"_s.arg(ability.what, outcome.refusal)
+           + furtherClause(ability.isOfKeys ? why : QString());
 }
 
 QStringList RedisTrial::sentences(const std::vector<redis::Value> &answers, bool takesWrites) const
@@ -302,7 +303,7 @@ Task<QStringList> redisRights(redis::Connection *connection, bool takesWrites, D
     auto asking = connection->command({"ACL", "WHOAMI"}, deadline);
     const auto who = co_await asking;
     if (!who)
-        co_return QStringList{u"what the user may do cannot be asked: "_s + who.error().message};
+        co_return QStringList{u"could not read the user's rights: %1"_s.arg(who.error().message)};
     auto reading = connection->command({"ACL", "GETUSER", who->text}, deadline);
     const auto self = co_await reading;
     const bool isTold = self && !self->items.empty();

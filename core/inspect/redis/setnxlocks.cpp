@@ -6,6 +6,7 @@
 #include "core/inspect/redis/pieces.h"
 
 #include "core/base/identifiers.h"
+#include "core/base/text.h"
 #include "core/rules/writtenvalues.h"
 
 #include <QByteArrayList>
@@ -142,8 +143,9 @@ std::optional<LockSnapshot> timestampLock(const Case &about)
     } else {
         Wording message = u"its moment was "_s;
         message.since(*moment)
-            << u" ago: if it is an expiry, the lock has expired and the next client takes it over; if it is a "
-               u"start, a client holds the lock"_s;
+            << u" ago"_s
+            << furtherClause(u"if it is an expiry, the lock has expired and the next client takes it over. If it is a "
+                             u"start, a client holds the lock"_s);
         addFinding(lock, FindingCode::ExpiredValue, message);
     }
     if (saysSince)

@@ -167,10 +167,10 @@ Task<Result<LockSnapshot>> RedisSetObserver::readNow(QByteArray name, Deadline d
     auto merged = mergeNodes(reading->sights);
     if (merged)
         co_return std::move(*merged);
-    const auto missing = silent == 0 ? QString() : u"; %1 did not answer"_s.arg(silent);
+    const auto missing = silent == 0 ? QString() : u"%1 did not answer"_s.arg(silent);
     co_return Error{ErrorCode::NoNode, u"no lock is at the key %1 on any of %2 nodes"_s.arg(
                                            label(name, 80), QString::number(m_parts.size() - silent))
-                                           + missing};
+                                           + furtherClause(missing)};
 }
 
 // --- what the parts tell -----------------------------------------------------------------------

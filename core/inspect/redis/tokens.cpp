@@ -53,13 +53,13 @@ QString evidenceOf(const Case &about)
     if (callsItselfSomethingElse(about.name()) || isOfCache(about.name()))
         return {};
     if (seen.handedOver)
-        return u"; another token stood there before"_s;
+        return u"another token was there before"_s;
     if (seen.renewed)
-        return u"; it is kept alive while its token stays"_s;
+        return u"it is kept alive while its token stays"_s;
     // A key that many compete for has a name that they know.
     constexpr auto leaseOfALock = std::chrono::seconds(60 + 2); // idle times are told in seconds
     const bool endsSoon = about.main.ttl && std::max(*about.main.ttl, seen.lifetime) <= leaseOfALock;
-    return endsSoon && !isNamedAtRandom(about.name()) ? u"; it ends within a minute"_s : QString();
+    return endsSoon && !isNamedAtRandom(about.name()) ? u"it ends within a minute"_s : QString();
 }
 
 // Its waiters in pub/sub mode listen on the registry's channel: then one key is enough.
@@ -96,7 +96,7 @@ Found tokenIn(const Case &about)
         return {std::move(token), false};
     token = readToken(about.name(), inner, signal, about.context.observed);
     if (token) {
-        token->why += u"; packed by its client's serializer"_s;
+        token->why += furtherClause(u"its client's serializer packed it"_s);
         token->identity = token->identity.value_or(inner);
     }
     return {std::move(token), true};
@@ -113,7 +113,7 @@ std::optional<LockSnapshot> shedLockKey(const Case &about)
     Token token;
     token.client = QString::fromUtf16(clients::shedLock.name);
     token.traits = clients::shedLock.traits;
-    token.why = u"a key job-lock:… whose value begins with ADDED:"_s;
+    token.why = u"a key job-lock:… with a value ADDED:…"_s;
     const auto at = about.main.value->indexOf('@');
     if (at > 0)
         token.identity = about.main.value->mid(at + 1).left(256);
@@ -137,13 +137,13 @@ std::optional<LockSnapshot> tokenLock(const Case &about)
         return setNx(about, *token, token->confidence);
     if (const auto evidence = evidenceOf(about); !evidence.isEmpty()) {
         auto lock = setNx(about, *token, Confidence::Medium);
-        lock->why += evidence;
+        lock->why += furtherClause(evidence);
         return lock;
     }
     if (!about.context.includeLowConfidence)
         return std::nullopt;
     auto lock = setNx(about, *token, Confidence::Low);
-    lock->why += u"; nothing else says that it is a lock"_s;
+    lock->why += furtherClause(u"nothing else says that it is a lock"_s);
     return lock;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which queue locks a directory is, or holds: one lock, several flat ones, or siblings that merely look like a queue.
+#include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/lockterms.h"
 #include "core/inspect/zookeeper/queue.h"
@@ -227,10 +228,10 @@ std::vector<LockSnapshot> siblingLocks(const Layout &layout, const std::vector<M
         auto &lock = locks.back();
         if (watchesProveIt(lock)) {
             lock.confidence = Confidence::Medium;
-            lock.why += u", and each waiter watches the one before it, as a server reports"_s;
+            lock.why += furtherClause(u"each waiter watches the one before it, as a server reports"_s);
         } else if (group.isEmpty() && isNamed) {
             lock.confidence = Confidence::Medium;
-            lock.why += u", and the folder says lock"_s;
+            lock.why += furtherClause(u"the folder says lock"_s);
         }
     }
     return locks;

@@ -182,7 +182,7 @@ Task<Result<LockSnapshot>> ZooKeeperObserver::readHolds(QByteArray name, Deadlin
         d->finder.judge().addAges(*lock);
         co_return *std::move(lock);
     }
-    co_return Error{ErrorCode::NoNode, u"there is no lock %1"_s.arg(label(name)), false};
+    co_return Error{ErrorCode::NoNode, u"no lock exists at %1"_s.arg(label(name)), false};
 }
 
 } // namespace lockscope::inspect

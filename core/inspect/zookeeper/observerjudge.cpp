@@ -123,8 +123,8 @@ std::vector<Coverage> coverageOf(const ConnectionName &connection, const zk::Evi
                                                                     search.firstFailure));
     if (search.unopened > 0)
         missing(
-            u"%1 znodes of large or many folders were not opened, for those like them are leaves: a lock without a "
-            "session below one would be missed"_s.arg(counted(search.unopened)));
+            u"%1 znodes of large or many folders were not opened, for those like them are leaves. A lock without a "
+            u"session below one would be missed"_s.arg(counted(search.unopened)));
     if (!search.sweepComplete && !search.crawled)
         missing(u"lock nodes without a session: not looked for everywhere yet"_s);
     if (!evidence.membersUnknown.isEmpty())
@@ -137,7 +137,7 @@ std::vector<Coverage> coverageOf(const ConnectionName &connection, const zk::Evi
         missing(u"no permission to list %1 znodes, %2 for one"_s.arg(counted(search.refusedDirectories),
                                                                      label(search.firstRefused.bytes(), 80)));
     if (search.hiddenNodes > 0)
-        missing(u"no permission to read %1 znodes, for example %2: their age is unknown, and their owner is known "
+        missing(u"no permission to read %1 znodes, for example %2. Their age is unknown, and their owner is known "
                 u"only where a server lists the nodes of sessions"_s.arg(counted(search.hiddenNodes),
                                                                          label(search.firstHidden.bytes(), 80)));
     if (search.lateDirectories > 0)
@@ -188,7 +188,7 @@ void keepConfidence(LockSnapshot &lock, const LockSnapshot *before)
     if (!wasSurer || std::ranges::none_of(lock.contenders, [&](const auto &one) { return before->find(one.id); }))
         return;
     lock.confidence = before->confidence;
-    lock.why += u", whose waiters were seen to watch each other"_s;
+    lock.why += furtherClause(u"its waiters were seen to watch each other"_s);
 }
 
 } // namespace

@@ -158,7 +158,9 @@ std::optional<Obstacle> obstacleOf(const std::vector<Placed> &queue, size_t i, c
 void addObstacleFindings(LockSnapshot &lock, const std::vector<Placed> &queue, const Obstacles &obstacles)
 {
     const bool isHeld = lock.holderCount() > 0;
-    const auto none = isHeld ? QString() : u"no client holds the lock: "_s;
+    const auto within = [isHeld](const QString &message) {
+        return isHeld ? message : u"no client holds the lock: %1"_s.arg(message);
+    };
     std::vector<QByteArray> waiting;
     bool isCertain = true;
     for (const auto &[i, obstacle] : obstacles) {
@@ -170,19 +172,19 @@ void addObstacleFindings(LockSnapshot &lock, const std::vector<Placed> &queue, c
             continue;
         }
         const auto how = obstacle.evidence == Evidence::Server
-                             ? u"%1%2 watches %3, which is not of its recipe, and waits for it"_s
-                             : u"%1%2 waits for %3, which is not of its recipe: its client counts every child"_s;
-        addFinding(lock, FindingCode::ForeignNode, Severity::Warning, how.arg(none, label(name, 80), target), {name});
+                             ? u"%1 watches %2, which is not of its recipe, and waits for it"_s
+                             : u"%1 waits for %2, which is not of its recipe: its client counts every child"_s;
+        addFinding(lock, FindingCode::ForeignNode, Severity::Warning, within(how.arg(label(name, 80), target)), {name});
     }
     if (waiting.empty())
         return;
     const auto &first = obstacles.begin()->second;
-    auto message = u"%1%2 watches %3, which waits behind it"_s.arg(none, label(waiting.front(), 80),
-                                                                   label(first.node.bytes(), 80));
+    auto message = within(
+        u"%1 watches %2, which waits behind it"_s.arg(label(waiting.front(), 80), label(first.node.bytes(), 80)));
     if (waiting.size() > 1)
-        message += u" (and so do %1 more)"_s.arg(waiting.size() - 1);
+        message += furtherClause(u"%1 more do so, too"_s.arg(waiting.size() - 1));
     if (!isCertain)
-        message += u"; an earlier wait of its session may have left that watch"_s;
+        message += furtherClause(u"an earlier wait of its session may have left that watch"_s);
     addFinding(lock, FindingCode::WrongWatch, isCertain && !isHeld ? Severity::Critical : Severity::Warning, message,
                std::move(waiting));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One ephemeral node without a number: whoever makes it holds the lock, everybody else watches it.
+#include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/lockterms.h"
 #include "core/inspect/zookeeper/layouts.h"
@@ -175,11 +176,11 @@ std::optional<LockSnapshot> plain(const ZnodeView &node, const Surroundings &aro
     lock.confidence = named || marked ? Confidence::Medium : Confidence::Low;
     lock.why = u"a single ephemeral node without a number"_s;
     if (named)
-        lock.why += u", and the name says lock"_s;
+        lock.why += furtherClause(u"the name says lock"_s);
     else if (marked)
-        lock.why += u", with an address and a UUID, as Lockscope writes"_s;
+        lock.why += furtherClause(u"its data is an address and a UUID, as Lockscope writes it"_s);
     else if (!waiting.empty())
-        lock.why += u", watched by sessions that own nothing beside it"_s;
+        lock.why += furtherClause(u"sessions that own nothing beside it watch it"_s);
     return lock;
 }
 

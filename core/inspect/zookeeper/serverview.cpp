@@ -140,19 +140,16 @@ bool hasListedWatches(const LockSnapshot &lock)
 
 void addDisconnected(LockSnapshot &lock, Contender &contender, const SessionHealth &health)
 {
-    Wording message = u"session "_s + named(contender);
-    if (health.connected)
-        message << u" has been silent for "_s;
+    Wording message = (health.connected ? u"session %1 has been silent for "_s : u"session %1 has no live connection"_s)
+                          .arg(named(contender));
     if (health.connected)
         message.since(lock.observed - *health.silence);
-    else
-        message << u" has no live connection"_s;
     if (health.expiresIn) {
         contender.expiresAt = lock.observed + *health.expiresIn;
         message << u"; it expires "_s;
         message.until(*contender.expiresAt); // the moment that the row counts down to
     } else {
-        message << u"; when it expires is not known"_s;
+        message << furtherClause(u"when it expires is not known"_s);
     }
     addFinding(lock, FindingCode::HolderDisconnected, message, {contender.id});
 }
