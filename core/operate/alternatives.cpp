@@ -91,13 +91,14 @@ QString grantedIfWaiterRemoved(const LockSnapshot &snapshot, const Contender &wa
 {
     const auto in = snapshot.waitersGrantedWithout(waiter.id);
     return in.empty() ? u"no new holder; the lock stays with its current holder"_s
-                      : u"in addition to the current holders, the readers that it blocked: "_s + namesOf(in);
+                      : u"in addition to the current holders, the readers that it blocked: %1"_s.arg(namesOf(in));
 }
 
 QString wokenWithout(const LockSnapshot &snapshot, const Contender &waiter)
 {
     const auto in = snapshot.waitersGrantedWithout(waiter.id);
-    return in.empty() ? u"no client"_s : u"the readers right behind it (the server wakes them): "_s + namesOf(in);
+    return in.empty() ? u"no client"_s
+                      : u"the readers right behind it (the server wakes them): %1"_s.arg(namesOf(in));
 }
 
 std::optional<ReleaseAction> wayNamed(const QString &word)
@@ -216,8 +217,8 @@ void noteAlternativeOutcome(AuditRecord &record, const ForceReleasePlan &plan, c
     if (!isLost || !tells || isUnseen)
         return;
     const bool isGone = !isStillThere(plan, now);
-    record.outcome =
-        (isGone ? u"reply lost; found removed: "_s : u"reply lost; found still there: "_s) + sent.error().message;
+    record.outcome = (isGone ? u"reply lost; found removed: %1"_s : u"reply lost; found still there: %1"_s)
+                         .arg(sent.error().message);
     // Whether the lease ended with its key is not seen.
     record.isDone = isGone && plan.way == ReleaseAction::KillWaiter;
 }

@@ -289,7 +289,7 @@ QString currentActor()
     auto actor = userName(acting) + u'@' + QSysInfo::machineHostName();
     const auto person = loginUser();
     if (person && *person != acting)
-        actor += u" (logged in as %1)"_s.arg(userName(*person));
+        actor = u"%1 (logged in as %2)"_s.arg(actor, userName(*person));
     return actor;
 }
 

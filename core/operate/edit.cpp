@@ -114,13 +114,12 @@ QString readErrorText(const Error &error)
 Error editUnknown(const EditPlan &plan, const Error &lost, const Result<EditState> &after)
 {
     // Which name the server gave it went with the answer.
-    const auto now =
-        plan.request.isSequential ? u"check its parent node"_s
-        : !after                  ? u"it could not be re-read: "_s + readErrorText(after.error())
-                                  : u"a re-read shows that it "_s
-                       + (differenceFor(plan.request, plan.before, *after).isEmpty()
-                              ? u"is as it was before"_s
-                              : u"is not as it was before: "_s + differenceFor(plan.request, plan.before, *after));
+    const auto difference = after ? differenceFor(plan.request, plan.before, *after) : QString();
+    const auto now = plan.request.isSequential ? u"check its parent node"_s
+                     : !after                  ? u"it could not be re-read: %1"_s.arg(readErrorText(after.error()))
+                     : difference.isEmpty()
+                         ? u"a re-read shows that it is as it was before"_s
+                         : u"a re-read shows that it is not as it was before: %1"_s.arg(difference);
     return Error{ErrorCode::UnknownOutcome,
                  u"outcome unknown for %1: the request was sent, but its reply was lost (%2); %3"_s.arg(
                      subjectText(plan.request), lost.message, now)};
@@ -168,7 +167,7 @@ Result<EditOutcome> outcomeOfEdit(const EditPlan &plan, const Result<EditSent> &
         outcome.after = *after;
         outcome.undo = undoOf(plan, *sent, *after);
     } else {
-        outcome.message += u"; it could not be re-read: "_s + readErrorText(after.error());
+        outcome.message += furtherClause(u"it could not be re-read: %1"_s.arg(readErrorText(after.error())));
     }
     return outcome;
 }
@@ -210,7 +209,7 @@ Task<Act<EditSent, EditState>> sendAndRecord(EditPlan plan, EditTools tools, QSt
         if (sent)
             record.outcome = doneInAudit(*sent);
         else if (outcome)
-            record.outcome = u"reply lost; found done: "_s + sent.error().message;
+            record.outcome = u"reply lost; found done: %1"_s.arg(sent.error().message);
         if (after)
             record.after = toJson(lookAfter(plan, sent), *after);
     };

@@ -57,11 +57,13 @@ void planDeleteKey(ForceReleasePlan &plan, const Contender &holder)
 {
     const auto key = escaped(holder.guard.etcd().key);
     const auto lease = isFixed(plan.before) ? leaseWords(holder) : QString();
-    plan.commands << u"txn: if %1%2 then delete %3"_s.arg(
-        conditionOf(holder), lease.isEmpty() ? QString() : u" and lease(%1) = %2"_s.arg(key, lease), key);
-    plan.guardText =
-        u"the key must still be the one created at revision %1%2; compared and deleted in one transaction"_s.arg(
-            QString::number(holder.guard.etcd().createRevision), lease.isEmpty() ? QString() : u", with its lease"_s);
+    const auto condition = conditionOf(holder);
+    plan.commands << (lease.isEmpty() ? u"txn: if %1 then delete %2"_s.arg(condition, key)
+                                      : u"txn: if %1 and lease(%2) = %3 then delete %2"_s.arg(condition, key, lease));
+    plan.guardText = (lease.isEmpty() ? u"the key must still be the one created at revision %1"_s
+                                      : u"the key must still be the one created at revision %1, with its lease"_s)
+                         .arg(holder.guard.etcd().createRevision)
+                     + furtherClause(u"compared and deleted in one transaction"_s);
     if (!lease.isEmpty()) {
         plan.warnings << u"its lease %1 and all other keys attached to it stay, and its client is not notified"_s.arg(
             lease);
@@ -83,7 +85,7 @@ QString wokenByDeletion(const LockSnapshot &snapshot, const Contender &holder)
                      ? u"no client of this lock: the first in the queue waits for %1"_s.arg(label(*elsewhere, 80))
                      : u"the next in the queue, by the deletion; nothing else to publish"_s;
     for (const auto &finding : inspect::wakesBeside(snapshot, holder.id))
-        woken += u"; "_s + finding;
+        woken += furtherClause(finding);
     return woken;
 }
 
@@ -269,7 +271,7 @@ std::optional<Error> objectionTo(const ForceReleasePlan &plan, const etcd::Lease
     std::erase_if(unnamed, [&](const QByteArray &key) { return std::ranges::count(*plan.leaseKeys, key) > 0; });
     if (unnamed.empty())
         return std::nullopt;
-    return changedMeanwhile(plan, u"its lease has new keys: "_s + namesOf(unnamed));
+    return changedMeanwhile(plan, u"its lease has new keys: %1"_s.arg(namesOf(unnamed)));
 }
 
 } // namespace
@@ -296,10 +298,10 @@ Task<ForceReleasePlan> withLeaseKeys(ForceReleasePlan plan, etcd::Client *client
     const auto others = othersOf(plan);
     const auto count = static_cast<qsizetype>(others.size());
     plan.alsoLost = others.empty() ? u"no other key is attached to the lease"_s
-                    : count == 1   ? u"1 other key of the lease: "_s + namesOf(others)
-                                   : u"%1 other keys of the lease: "_s.arg(count) + namesOf(others);
+                    : count == 1   ? u"1 other key of the lease: %1"_s.arg(namesOf(others))
+                                   : u"%1 other keys of the lease: %2"_s.arg(QString::number(count), namesOf(others));
     if (!plan.otherLocksLost.empty())
-        plan.alsoLost += u"; with these keys it holds the locks "_s + namesOf(plan.otherLocksLost);
+        plan.alsoLost += furtherClause(u"with these keys it holds the locks %1"_s.arg(namesOf(plan.otherLocksLost)));
     co_return plan;
 }
 
@@ -346,9 +348,10 @@ Task<Result<Sent>> endLease(ForceReleasePlan plan, etcd::Client *client, Deadlin
     if (revoked || revoked.error().code == ErrorCode::NoNode) // it ended by itself just now
         co_return Sent();
     // Not as its code says: something was done.
-    co_return Error{ErrorCode::UnknownOutcome,
-                    u"its key was deleted, so it no longer holds the lock. Whether its lease ended is unknown: "_s
-                        + revoked.error().message};
+    co_return Error{
+        ErrorCode::UnknownOutcome,
+        u"its key was deleted, so it no longer holds the lock. Whether its lease ended is unknown: %1"_s.arg(
+            revoked.error().message)};
 }
 
 } // namespace lockscope::operate

@@ -69,7 +69,8 @@ bool stillHolds(const ForceReleasePlan &plan, const LockSnapshot &after)
 // Who takes it again by the same id is not said to hold it still.
 QString holdsItText(const ForceReleasePlan &plan)
 {
-    return label(plan.holder, 80) + (keepsItsId(plan.before) ? u" holds it, still or again"_s : u" still holds it"_s);
+    return (keepsItsId(plan.before) ? u"%1 holds it, still or again"_s : u"%1 still holds it"_s)
+        .arg(label(plan.holder, 80));
 }
 
 QString nowText(const ForceReleasePlan &plan, const std::optional<LockSnapshot> &after)
@@ -148,10 +149,10 @@ void noteOutcome(AuditRecord &record, const ForceReleasePlan &plan, const Result
     const auto isGone = sent || isLost ? isSeenGone(plan, reread) : std::nullopt;
     record.isDone = sent ? isGone.value_or(true) : isGone.value_or(false);
     if (isLost && isGone)
-        record.outcome = (*isGone ? u"reply lost; found released: "_s : u"reply lost; found still held: "_s)
-                         + sent.error().message;
+        record.outcome = (*isGone ? u"reply lost; found released: %1"_s : u"reply lost; found still held: %1"_s)
+                             .arg(sent.error().message);
     else if (sent && !record.isDone)
-        record.outcome += u"; found still held"_s;
+        record.outcome += furtherClause(u"found still held"_s);
 }
 
 // The answer was lost: only a second look can tell, and what it tells is said as what it is.
@@ -168,10 +169,10 @@ Result<ForceReleaseOutcome> outcomeOfUnknown(const ForceReleasePlan &plan, const
     if (reread)
         outcome.after = *reread;
     outcome.released = *isGone;
-    outcome.message =
-        u"%1: the reply was lost, but the lock was re-read: "_s.arg(label(plan.before.lock.text()))
-        + (outcome.released ? u"%1 no longer holds it; %2"_s.arg(label(plan.holder, 80), nowText(plan, outcome.after))
-                            : holdsItText(plan));
+    outcome.message = u"%1: the reply was lost, but the lock was re-read: %2"_s.arg(
+        label(plan.before.lock.text()),
+        outcome.released ? u"%1 no longer holds it; %2"_s.arg(label(plan.holder, 80), nowText(plan, outcome.after))
+                         : holdsItText(plan));
     return outcome;
 }
 
@@ -259,8 +260,8 @@ Task<Result<ForceReleaseOutcome>> lookForReturn(ForceReleasePlan plan, ForceRele
     constexpr std::chrono::seconds rereadWithin(5);
     const auto within = *plan.backWithin + renewalTakes;
     if (within > longestWait) {
-        outcome.message += u". Its client may put it back within %1. Check the lock again after that time"_s.arg(
-            formatDuration(within));
+        outcome.message = u"%1. Its client may put it back within %2. Check the lock again after that time"_s.arg(
+            outcome.message, formatDuration(within));
         co_return outcome;
     }
     auto rest = sleepFor(*tools.loop, within);
@@ -269,14 +270,15 @@ Task<Result<ForceReleaseOutcome>> lookForReturn(ForceReleasePlan plan, ForceRele
     const auto now = co_await tools.observer->readNow(plan.before.lock.name, by);
     const bool isBack = now && stillHolds(plan, *now);
     if (!now && !isNoLock(now.error()))
-        outcome.message += u". Could not check whether its client put it back: "_s + now.error().message;
+        outcome.message =
+            u"%1. Could not check whether its client put it back: %2"_s.arg(outcome.message, now.error().message);
     if (!isBack)
         co_return outcome;
     outcome.released = outcome.done = false;
     outcome.after = *now;
-    outcome.message +=
-        u". But after %1 it is back with the same token: its client still runs and puts it back at each renewal. "
-        u"End that process, then release the lock again"_s.arg(formatDuration(within));
+    outcome.message =
+        u"%1. But after %2 it is back with the same token: its client still runs and puts it back at each renewal. "
+        u"End that process, then release the lock again"_s.arg(outcome.message, formatDuration(within));
     auto record = recordOf(plan, reason, plan.before);
     record.phase = u"result"_s;
     record.outcome = u"back with the same token after "_s + formatDuration(within);

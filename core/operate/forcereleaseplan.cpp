@@ -126,7 +126,7 @@ Result<const Contender *> meant(const LockSnapshot &snapshot, const QByteArray &
             return found.front();
         if (found.size() > 1)
             return refused(u"\"%1\" has %2 nodes in %3"_s.arg(said, QString::number(found.size()), lock),
-                           u"Give one of these IDs: "_s + idsOf(found));
+                           u"Give one of these IDs: %1"_s.arg(idsOf(found)));
     }
     std::vector<const Contender *> fuller;
     for (const auto &contender : snapshot.contenders) {
@@ -163,32 +163,33 @@ void planAlternative(ForceReleasePlan &plan, const Contender &holder)
 {
     const auto &snapshot = plan.before;
     const auto &recipe = recipeOf(snapshot.recipe);
-    const auto then = plan.nextHolder ? u"; then %1 gets the lock"_s.arg(label(*plan.nextHolder, 80))
+    const auto then = plan.nextHolder ? u"then %1 gets the lock"_s.arg(label(*plan.nextHolder, 80))
                       : inspect::firstAwaitsElsewhere(snapshot)
-                          ? u"; then no client gets it, because the first in the queue waits for something else"_s
-                      : holdersOf(snapshot).size() > 1 ? u"; the other holders keep it"_s
-                      : snapshot.waiterCount() > 0     ? u"; then one of the waiters gets it"_s
-                      : snapshot.waitersKnown          ? u"; then the lock is free"_s
-                                              : u"; then it is free, or a client that is not visible here gets it"_s;
+                          ? u"then no client gets it, because the first in the queue waits for something else"_s
+                      : holdersOf(snapshot).size() > 1 ? u"the other holders keep it"_s
+                      : snapshot.waiterCount() > 0     ? u"then one of the waiters gets it"_s
+                      : snapshot.waitersKnown          ? u"then the lock is free"_s
+                                              : u"then it is free, or a client that is not visible here gets it"_s;
     if (holder.expiresAt) {
         const auto left = formatDuration(*holder.expiresAt - snapshot.observed);
         plan.alternatives << (recipe.endsBy == recipes::EndsBy::Session
-                                  ? u"its session ends by itself in %1 unless the client reconnects"_s.arg(left)
-                                        + then
-                                  : u"its TTL expires in %1 unless the holder renews it"_s.arg(left) + then);
+                                  ? u"its session ends by itself in %1 unless the client reconnects"_s
+                                  : u"its TTL expires in %1 unless the holder renews it"_s)
+                                     .arg(left)
+                                 + furtherClause(then);
     }
     for (const auto &offer : waysFor(snapshot, holder)) {
         if (offer.way < ReleaseAction::Release)
             plan.alternatives << offer.what;
     }
-    const auto stopping =
-        holder.guard.znode().owner != 0 && recipe.endsBy == recipes::EndsBy::Session
-            ? u". If it is killed, its session times out, and the server deletes all its ephemeral nodes"_s
-            : QString();
-    plan.alternatives << (holder.endpoint ? u"have the client at %1 release it, or stop it"_s.arg(
-                              label(holder.endpoint->toUtf8()))
-                                          : u"have the client that holds it release it, or stop it"_s)
-                             + stopping;
+    auto byClient = holder.endpoint
+                        ? u"have the client at %1 release it, or stop it"_s.arg(label(holder.endpoint->toUtf8()))
+                        : u"have the client that holds it release it, or stop it"_s;
+    if (holder.guard.znode().owner != 0 && recipe.endsBy == recipes::EndsBy::Session)
+        byClient =
+            u"%1. If it is killed, its session times out, and the server deletes all its ephemeral nodes"_s.arg(
+                byClient);
+    plan.alternatives << byClient;
 }
 
 void planWarnings(ForceReleasePlan &plan, const Contender &holder, const ReleaseMethod &method)

@@ -51,7 +51,7 @@ QString word(zk::EventKind kind)
 
 QString versionText(qint32 version)
 {
-    return version == zk::anyVersion ? u" any version"_s : u" version %1"_s.arg(version);
+    return u' ' + (version == zk::anyVersion ? u"any version"_s : u"version %1"_s.arg(version));
 }
 
 QString opText(const zk::Op &op)

@@ -285,7 +285,7 @@ Result<Target> targetOf(const ForceReleasePlan &plan, mariadb::Session *session,
     target.ours = session->connectionId();
     target.connection = holder && holder->session ? holder->session->toULongLong() : 0;
     if (holder && hasNoSession(*holder))
-        return Error{ErrorCode::Unsupported, u"nothing was sent: "_s + xaRemedy};
+        return Error{ErrorCode::Unsupported, u"nothing was sent: %1"_s.arg(xaRemedy)};
     if (target.connection == 0)
         return changedMeanwhile(plan, u"its connection is not known"_s);
     const auto shape = recipes::recipeOf(plan.before.recipe).shape;
@@ -333,7 +333,7 @@ void planKill(ForceReleasePlan &plan, const inspect::Contender &holder)
 {
     if (hasNoSession(holder)) {
         plan.commands << u"nothing: "_s + xaRemedy;
-        plan.act = u"nothing can be sent from here: "_s + label(holder.identity.value_or(QByteArray()), 200);
+        plan.act = u"nothing can be sent from here: %1"_s.arg(label(holder.identity.value_or(QByteArray()), 200));
         plan.guardText = u"none: nothing is sent"_s;
         plan.otherLocksKnown = false;
         return;

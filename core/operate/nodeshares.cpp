@@ -123,8 +123,9 @@ void planShares(ForceReleasePlan &plan, const Contender &holder, const ReleaseMe
         plan.alternatives = onNode.alternatives;
         plan.warnings << onNode.warnings;
     }
-    plan.guardText =
-        plan.shares.size() > 1 ? guards + u"; one node after the other; an unexpected result stops it"_s : guards;
+    plan.guardText = guards;
+    if (plan.shares.size() > 1)
+        plan.guardText += furtherClause(u"one node after the other; an unexpected result stops it"_s);
     warnOfNodes(plan);
 }
 
@@ -149,12 +150,12 @@ Error stoppedAt(const ForceReleasePlan &plan, std::size_t share, const Error &su
     const auto left = namesFrom(plan, share + 1, plan.shares.size());
     const bool isUnknown = surprise.code == ErrorCode::UnknownOutcome;
     const auto first = done.isEmpty() ? QString() : u"released on %1; then "_s.arg(done.join(u", "_s));
-    const auto rest = left.isEmpty() ? QString() : u". Nothing was sent to %1"_s.arg(left.join(u", "_s));
+    auto message = u"%1on %2: %3"_s.arg(first, plan.shares[share].node, surprise.message);
+    if (!left.isEmpty())
+        message = u"%1. Nothing was sent to %2"_s.arg(message, left.join(u", "_s));
     // What was refused with nothing done is a refusal; with something done it is half done.
     const auto code = isUnknown ? ErrorCode::UnknownOutcome : done.isEmpty() ? surprise.code : ErrorCode::Server;
-    return Error{code,
-                 u"%1on %2: %3%4; check the lock again"_s.arg(first, plan.shares[share].node, surprise.message, rest),
-                 surprise.retryable};
+    return Error{code, message + furtherClause(u"check the lock again"_s), surprise.retryable};
 }
 
 QString whereDone(const ForceReleasePlan &plan)

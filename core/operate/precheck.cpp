@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/operate/precheck.h"
 
+#include "core/base/text.h"
 #include "core/rules/catalogue.h"
 
 namespace lockscope::operate {
@@ -17,7 +18,7 @@ Error lastLookFailed(const QString &what, const Error &why)
 Error nothingChanged(const QString &what, const Error &why)
 {
     auto error = lastLookFailed(what, why);
-    error.message.prepend(u"nothing was changed: "_s);
+    error.message = u"nothing was changed: %1"_s.arg(error.message);
     return error;
 }
 
@@ -82,9 +83,10 @@ bool isLeaseWrittenEarly(const inspect::LockSnapshot &before, const inspect::Loc
 
 QString leaseGuardText()
 {
-    return u"; its lease must be unchanged since the last check. A client that releases and re-acquires the lock "
-           u"keeps its ID. Before that check, this is detected only if it was observed or the lease was rewritten "
-           u"earlier than a renewal"_s;
+    return furtherClause(
+        u"its lease must be unchanged since the last check. A client that releases and re-acquires the lock keeps "
+        u"its ID. Before that check, this is detected only if it was observed or the lease was rewritten earlier "
+        u"than a renewal"_s);
 }
 
 QString leaseWrittenAnewText()

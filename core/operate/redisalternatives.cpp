@@ -74,9 +74,9 @@ void planShorten(ForceReleasePlan &plan, const Contender &holder)
     case LeaseEnd::Hash: {
         const bool isReadWrite = recipeOf(plan.before.recipe).readWrite;
         plan.commands << u"EVALSHA redisson-shorten 3 %1 … %2 %3"_s.arg(key, value, ms)
-                      << u"in the script: PEXPIRE %1 %2%3, PUBLISH %4"_s.arg(
-                             key, ms, isReadWrite ? u" (and of a reader's own keys)"_s : QString(),
-                             escaped(isReadWrite ? keys.readWriteChannel() : keys.channel()));
+                      << (isReadWrite ? u"in the script: PEXPIRE %1 %2 (and of a reader's own keys), PUBLISH %3"_s
+                                      : u"in the script: PEXPIRE %1 %2, PUBLISH %3"_s)
+                             .arg(key, ms, escaped(isReadWrite ? keys.readWriteChannel() : keys.channel()));
         plan.guardText =
             u"the hash must still have the field %1 and no other holder's; checked and changed in one script"_s.arg(
                 value);
@@ -106,7 +106,7 @@ void planShorten(ForceReleasePlan &plan, const Contender &holder)
                                                                                                          value);
         plan.guardText = u"the key must still hold %1; compared and changed in one script"_s.arg(value);
     }
-    plan.guardText += u"; the lease never becomes longer"_s;
+    plan.guardText += furtherClause(u"the lease never becomes longer"_s);
     if (leaseEndOf(plan.before, holder))
         plan.guardText += leaseGuardText();
     plan.who = plan.nextHolder ? u"%1, when the lease has ended"_s.arg(label(*plan.nextHolder, 80))

@@ -101,13 +101,13 @@ QString actText(const EditPlan &plan)
     case EditKind::KeyRename: return u"RENAMENX %1 %2"_s.arg(key, label(request.value));
     case EditKind::KeyDelete: return u"DEL %1"_s.arg(key);
     case EditKind::KeyRestore:
-        return u"RESTORE %1 0 (%2)%3"_s.arg(key, amountOf(request.value.size(), "byte"_L1, "bytes"_L1),
-                                            request.expiryMs ? u", PEXPIREAT (previous expiry)"_s : QString());
+        return (request.expiryMs ? u"RESTORE %1 0 (%2), PEXPIREAT (previous expiry)"_s : u"RESTORE %1 0 (%2)"_s)
+            .arg(key, amountOf(request.value.size(), "byte"_L1, "bytes"_L1));
     case EditKind::FieldSet:
-        return u"HSET %1 %2 %3%4"_s.arg(
-            key, inQuotes(request.field), value,
-            plan.before.hasField ? u", and HPEXPIREAT with its own expiry time, if it has one (Redis 7.4)"_s
-                                 : QString());
+        return (plan.before.hasField
+                    ? u"HSET %1 %2 %3, and HPEXPIREAT with its own expiry time, if it has one (Redis 7.4)"_s
+                    : u"HSET %1 %2 %3"_s)
+            .arg(key, inQuotes(request.field), value);
     case EditKind::FieldDelete: return u"HDEL %1 %2"_s.arg(key, inQuotes(request.field));
     default: return {};
     }
@@ -127,12 +127,14 @@ QString guardWords(const EditPlan &plan, const KeyGuard &guard)
         what = u"whose field holds "_s + inQuotes(guard.value);
     else if (guard.how == "nofield")
         what = u"without that field"_s;
-    const auto time = guard.expiry.isEmpty()
-                          ? (guard.hasTtl == "1"   ? u", and still have a TTL"_s
-                             : guard.hasTtl == "0" ? u", and still have no TTL"_s
-                                                   : QString())
-                          : u", and still expire at %1 (ms since 1970)"_s.arg(QString::fromLatin1(guard.expiry));
-    return u"the key must still be a %1 %2%3; compared and changed in one script"_s.arg(type, what, time);
+    const auto demand = !guard.expiry.isEmpty()
+                            ? u"the key must still be a %1 %2, and still expire at %3 (ms since 1970)"_s.arg(
+                                type, what, QString::fromLatin1(guard.expiry))
+                            : (guard.hasTtl == "1"   ? u"the key must still be a %1 %2, and still have a TTL"_s
+                               : guard.hasTtl == "0" ? u"the key must still be a %1 %2, and still have no TTL"_s
+                                                     : u"the key must still be a %1 %2"_s)
+                                  .arg(type, what);
+    return demand + furtherClause(u"compared and changed in one script"_s);
 }
 
 QString undoWords(const EditPlan &plan)
@@ -254,7 +256,7 @@ EditPreview previewOfKeyEdit(const EditPlan &plan)
     EditPreview preview;
     preview.commands << u"EVALSHA edit-key %1 %2 …"_s.arg(request.kind == EditKind::KeyRename ? u"2"_s : u"1"_s,
                                                           label(request.name))
-                     << u"in the script, if nothing has changed: "_s + actText(plan);
+                     << u"in the script, if nothing has changed: %1"_s.arg(actText(plan));
     preview.guard =
         guardWords(plan, guard) + (plan.endTellsHolds() && plan.before.expiryMs ? leaseGuardText() : QString());
     preview.undo = undoWords(plan);

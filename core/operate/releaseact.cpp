@@ -84,7 +84,8 @@ QString auditOutcomeOf(const Error &error)
 
 QString missingInAudit(const Result<void> &recorded)
 {
-    return recorded ? QString() : u". The result is missing in the audit log: "_s + recorded.error().message;
+    return recorded ? QString()
+                    : u". "_s + u"The result is missing in the audit log: %1"_s.arg(recorded.error().message);
 }
 
 } // namespace lockscope::operate

@@ -55,12 +55,16 @@ QString wokenByDelete(const LockSnapshot &snapshot, const Contender &holder)
     if (watchers == 0)
         return snapshot.waiterCount() == 0 && snapshot.waitersKnown ? u"no client waits"_s
                                                                     : u"no waiter is seen to watch it"_s;
-    const auto text = (watchers == 1 ? u"1 waiter"_s : u"%1 waiters"_s.arg(watchers))
-                      + u", by the deletion; nothing else to publish"_s;
-    const auto all = watchers > 1 ? text + u" (a herd: one of them gets it)"_s : text;
-    return seen == watchers ? all
-           : watchers == 1  ? all + u"; this watch is inferred from the recipe, not observed"_s
-                            : all + u"; observed watches: %1, the others are inferred from the recipe"_s.arg(seen);
+    const auto all =
+        watchers == 1
+            ? u"1 waiter, by the deletion; nothing else to publish"_s
+            : u"%1 waiters, by the deletion; nothing else to publish (a herd: one of them gets it)"_s.arg(watchers);
+    if (seen == watchers)
+        return all;
+    return all
+           + furtherClause(watchers == 1
+                               ? u"this watch is inferred from the recipe, not observed"_s
+                               : u"observed watches: %1, the others are inferred from the recipe"_s.arg(seen));
 }
 
 Task<Result<Sent>> deleteNode(ForceReleasePlan plan, zk::Session *session, Deadline deadline)
@@ -190,9 +194,9 @@ void planKillWaiter(ForceReleasePlan &plan, const Contender &waiter)
     plan.commands << u"sync %1"_s.arg(path) << u"exists %1"_s.arg(path)
                   << u"multi: check %1; delete %2 version %3"_s.arg(ahead, path,
                                                                     QString::number(waiter.guard.znode().version));
-    plan.guardText =
-        nodeGuard(waiter)
-        + u"; in the same transaction, %1 must still exist, so that it still waits"_s.arg(label(blocker->id, 80));
+    plan.guardText = nodeGuard(waiter)
+                     + furtherClause(u"in the same transaction, %1 must still exist, so that it still waits"_s.arg(
+                         label(blocker->id, 80)));
     plan.exact = recipes::isGivenOnce(ZPath(waiter.guard.znode().path).name())
                  && recipes::isGivenOnce(ZPath(blocker->guard.znode().path).name());
     if (!plan.exact)

@@ -319,8 +319,9 @@ private slots:
         const auto identity = [&look] { return *snapshotsOf(look, db).front().contenders[0].identity; };
         QVERIFY2(identity().startsWith("a prepared XA transaction whose session has ended"), identity());
         look.preparedXa = QByteArrayList{"pay-1", "pay-2"};
-        QCOMPARE(identity(),
-                 QByteArray("one of several prepared XA transactions; the server does not report which of pay-1, pay-2"));
+        QCOMPARE(
+            identity(),
+            QByteArray("one of several prepared XA transactions; the server does not report which of pay-1, pay-2"));
         look.preparedXa = QByteArrayList();
         QVERIFY2(identity().contains("the server lists no prepared XA transaction"), identity());
         look.transactions[0].state = "ROLLING BACK";

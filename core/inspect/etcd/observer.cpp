@@ -31,9 +31,9 @@ constexpr qint64 mostOfOneLock = 10'000;
 
 QString lookedAtText(const QByteArray &prefix)
 {
-    return (prefix.isEmpty()
-                ? u"every key with a lease, and every key PREFIX/<a lease>"_s
-                : u"every key with a lease, and every key PREFIX/<a lease> that begins with %1"_s.arg(label(prefix, 80)))
+    return (prefix.isEmpty() ? u"every key with a lease, and every key PREFIX/<a lease>"_s
+                             : u"every key with a lease, and every key PREFIX/<a lease> that begins with %1"_s.arg(
+                                 label(prefix, 80)))
            + furtherClause(u"an election without a proposal looks like a mutex"_s);
 }
 
@@ -76,7 +76,8 @@ Task<void> EtcdObserver::observe()
     for (;;) {
         auto sweeping = sweep();
         const auto swept = co_await sweeping;
-        m_problem = swept ? QString() : u"the last scan failed; the data shown is older: %1"_s.arg(swept.error().message);
+        m_problem =
+            swept ? QString() : u"the last scan failed; the data shown is older: %1"_s.arg(swept.error().message);
         if (swept && !m_firstSnapshot.isComplete())
             m_firstSnapshot.complete(true);
         tell();
@@ -367,7 +368,8 @@ std::vector<Coverage> EtcdObserver::coverage() const
     const auto add = [&](const QString &message) { all.push_back({m_name, false, message}); };
     const bool isConnected = m_client.state() == etcd::ClientState::Connected;
     if (!isConnected)
-        add(m_client.lastError().isEmpty() ? u"not connected yet"_s : u"not connected: %1"_s.arg(m_client.lastError()));
+        add(m_client.lastError().isEmpty() ? u"not connected yet"_s
+                                           : u"not connected: %1"_s.arg(m_client.lastError()));
     else if (!m_problem.isEmpty())
         add(m_problem);
     else if (!m_work.isIdle() && !m_firstSnapshot.isComplete()) // who reads one lock has not begun it

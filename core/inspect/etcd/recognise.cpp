@@ -123,8 +123,9 @@ void addSilence(LockSnapshot &lock, const EtcdClaim &holder, const EtcdLeases &l
     if (at == leases.end() || at->second.granted < shortestJudged
         || 3 * (at->second.ends - lock.observed) > at->second.granted)
         return;
-    Wording message = u"its lease %1 was not renewed for more than half of its %2 s: unless its client renews it, it ends "_s.arg(
-        QString::fromLatin1(etcd::leaseText(lease)), QString::number(at->second.granted.count()));
+    Wording message =
+        u"its lease %1 was not renewed for more than half of its %2 s: unless its client renews it, it ends "_s.arg(
+            QString::fromLatin1(etcd::leaseText(lease)), QString::number(at->second.granted.count()));
     message.until(at->second.ends);
     addFinding(lock, FindingCode::HolderDisconnected, message, {lock.contenders.front().id});
 }

@@ -140,8 +140,8 @@ public:
         one.mode = role == Role::Holder && group.isShared ? Mode::Read : modeOf(*part.lock);
         if (const auto *waiting = prepared(*part.lock)) {
             one.id = "prepared:" + waiting->name + '@' + QByteArray::number(waiting->prepared);
-            one.identity =
-                waiting->user + ", " + ("prepared transaction " + waiting->name) + " in database " + waiting->database;
+            one.identity = waiting->user + ", " + ("prepared transaction " + waiting->name) + " in database "
+                           + waiting->database;
             one.heldSince = timeOf(waiting->prepared);
             one.guard = SqlIdentity{"prepared=" + waiting->name};
             return one;

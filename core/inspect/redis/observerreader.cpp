@@ -399,7 +399,8 @@ Task<Result<std::map<QByteArray, qint64>>> KeyReader::countSubscribers(std::vect
     CO_TRY(auto &got, co_await reply.taken());
     const auto &answer = got.front();
     if (answer.isError())
-        m_refusals.note(topic, u"PUBSUB refused, waiters of Redisson locks are unknown: %1"_s.arg(label(answer.text)));
+        m_refusals.note(topic,
+                        u"PUBSUB refused, waiters of Redisson locks are unknown: %1"_s.arg(label(answer.text)));
     for (size_t i = 0; i + 1 < answer.items.size(); i += 2)
         counts[answer.items[i].text] = answer.items[i + 1].integer;
     co_return std::move(counts);

@@ -177,8 +177,8 @@ void addNoQuorum(LockSnapshot &lock, const Count &count)
     else
         message = u"no value is on a majority (%1), so no client holds it; its client is still trying, or left it "
                   u"over: %2"_s.arg(QString::number(count.quorum()), tally(count));
-    addFinding(lock, FindingCode::NoQuorum, count.hasMajority() ? Severity::Info : Severity::Warning,
-               message, std::move(tokens));
+    addFinding(lock, FindingCode::NoQuorum, count.hasMajority() ? Severity::Info : Severity::Warning, message,
+               std::move(tokens));
 }
 
 void addNoTtl(LockSnapshot &lock, const Count &count)
@@ -287,13 +287,14 @@ QString whereItIs(const LockSnapshot &lock, const QStringList &on)
     const auto holders = holdersOn(lock.nodes);
     const bool isRedissonLock = recipes::recipeOf(lock.recipe).release == recipes::ReleaseMechanism::RedissonUnlock;
     const auto where =
-        holders == HoldersOnNodes::Same  ? u"on %1 of %2 nodes (%3), on each with the same holder: this is what %4 says"_s
+        holders == HoldersOnNodes::Same
+            ? u"on %1 of %2 nodes (%3), on each with the same holder: this is what %4 says"_s
         : holders != HoldersOnNodes::Own ? u"on %1 of %2 nodes (%3): this is what %4 says"_s
         : isRedissonLock ? u"on %1 of %2 nodes (%3), on each with a holder of its own, as RedissonRedLock takes it: "
                            u"this is what %4 says"_s
                          : u"on %1 of %2 nodes (%3), on each with a holder of its own: this is what %4 says"_s;
-    return furtherClause(where.arg(QString::number(on.size()), QString::number(lock.nodes.size()), on.join(u", "_s),
-                                   on.front()));
+    return furtherClause(
+        where.arg(QString::number(on.size()), QString::number(lock.nodes.size()), on.join(u", "_s), on.front()));
 }
 
 // A lock that each node keeps by itself: on one of them, or, as RedissonRedLock takes it, on several.

@@ -95,9 +95,8 @@ QString groupingReason(const std::vector<NodeSight> &sights, int claims)
             QString::number(on.size()), QString::number(nodes), on.join(u", "_s),
             QString::number(recipes::quorumOf(nodes))));
     if (claims > 0)
-        why += furtherClause(claims == 1
-                                 ? u"one is on fewer: its client is trying, or left it behind"_s
-                                 : u"%1 are on fewer: its client is trying, or left it behind"_s.arg(claims));
+        why += furtherClause(claims == 1 ? u"one is on fewer: its client is trying, or left it behind"_s
+                                         : u"%1 are on fewer: its client is trying, or left it behind"_s.arg(claims));
     if (!silent.isEmpty())
         why += furtherClause(u"no answer from %1"_s.arg(silent.join(u", "_s)));
     return why;

@@ -244,8 +244,8 @@ Read sharedLock(const Case &about, const RuleFit &fit)
                     ? u"its one member does not fit %1"_s.arg(rule.members->text())
                     : u"none of its %1 members fits %2"_s.arg(members.size()).arg(rule.members->text()));
     if (others > 0)
-        lock.why += furtherClause(others == 1 ? u"1 member does not fit it"_s
-                                              : u"%1 members do not fit it"_s.arg(others));
+        lock.why +=
+            furtherClause(others == 1 ? u"1 member does not fit it"_s : u"%1 members do not fit it"_s.arg(others));
     if (over > 0)
         lock.why += furtherClause(u"the time of %1 more is over"_s.arg(over));
     return lock;

@@ -174,7 +174,8 @@ void addObstacleFindings(LockSnapshot &lock, const std::vector<Placed> &queue, c
         const auto how = obstacle.evidence == Evidence::Server
                              ? u"%1 watches %2, which is not of its recipe, and waits for it"_s
                              : u"%1 waits for %2, which is not of its recipe: its client counts every child"_s;
-        addFinding(lock, FindingCode::ForeignNode, Severity::Warning, within(how.arg(label(name, 80), target)), {name});
+        addFinding(lock, FindingCode::ForeignNode, Severity::Warning, within(how.arg(label(name, 80), target)),
+                   {name});
     }
     if (waiting.empty())
         return;

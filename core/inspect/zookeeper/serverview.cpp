@@ -140,8 +140,9 @@ bool hasListedWatches(const LockSnapshot &lock)
 
 void addDisconnected(LockSnapshot &lock, Contender &contender, const SessionHealth &health)
 {
-    Wording message = (health.connected ? u"session %1 has been silent for "_s : u"session %1 has no live connection"_s)
-                          .arg(named(contender));
+    Wording message =
+        (health.connected ? u"session %1 has been silent for "_s : u"session %1 has no live connection"_s)
+            .arg(named(contender));
     if (health.connected)
         message.since(lock.observed - *health.silence);
     if (health.expiresIn) {
