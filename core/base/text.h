@@ -25,9 +25,9 @@ namespace lockscope {
 [[nodiscard]] QString harmlessLines(const QString &text);
 
 // Appended to a sentence: a semicolon and one more clause, if there is one.
-[[nodiscard]] inline QString furtherClause(const QString &clause)
+[[nodiscard]] inline QString clause(const QString &text)
 {
-    return clause.isEmpty() ? QString() : QStringLiteral("; ") + clause;
+    return text.isEmpty() ? QString() : QStringLiteral("; ") + text;
 }
 
 // "1 row", "0 rows", "7 rows".

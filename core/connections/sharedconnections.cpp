@@ -87,12 +87,12 @@ Result<void> readField(const toml::key &key, const toml::node &node, const Share
         return place.error(key.source(), u"\"%1\" is not a field of a connection"_s.arg(label(name.toUtf8(), 60)));
     if (field->flag) {
         if (!node.is_boolean())
-            return place.error(node.source(), name + u" must be true or false"_s);
+            return place.error(node.source(), u"%1 must be true or false"_s.arg(name));
         into.*(field->flag) = node.value_or(false);
         return {};
     }
     if (!node.is_string())
-        return place.error(node.source(), name + u" must be a text"_s);
+        return place.error(node.source(), u"%1 must be a text"_s.arg(name));
     into.*(field->text) = textOf(node.value_or(std::string_view()));
     return {};
 }

@@ -16,7 +16,7 @@ QByteArray reason(recipes::Loss loss)
     switch (loss) {
     case recipes::Loss::SessionOver: return QByteArrayLiteral("its session is over");
     case recipes::Loss::CutOff: return QByteArrayLiteral("cut off for so long that its session may be over");
-    case recipes::Loss::TakenAway: return QByteArrayLiteral("it was taken away");
+    case recipes::Loss::TakenAway: return QByteArrayLiteral("it was removed or replaced");
     case recipes::Loss::LeaseOver: break;
     }
     return QByteArrayLiteral("its lease is over");
@@ -188,7 +188,7 @@ Task<bool> ContenderActor::work(const recipes::Grant &grant)
     if (m_plan.isOptimistic)
         co_return isWritten(grant, released);
     if (!released && released.error().code == ErrorCode::NotHeld)
-        m_trace.add({{}, m_plan.number, Mark::Loses, false, 0, "it was not ours any more when we gave it back", {}});
+        m_trace.add({{}, m_plan.number, Mark::Loses, false, 0, "it was no longer ours when we released it", {}});
     co_return true;
 }
 

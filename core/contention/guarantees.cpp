@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/contention/guarantees.h"
 
+#include "core/base/text.h"
 #include "core/contention/backendrules.h"
 #include "core/contention/mutants/mutants.h"
 #include "core/rules/catalogue.h"
@@ -67,7 +68,7 @@ QString forHowLong(const QByteArray &recipe, FaultKind fault)
     Scenario scenario;
     scenario.recipe = recipe;
     const auto bound = overlapBound(scenario, fault);
-    return bound ? u"; for at most "_s + bound->words : QString();
+    return bound ? clause(u"for at most %1"_s.arg(bound->words)) : QString();
 }
 
 bool losesTokens(const RecipeInfo &recipe, FaultKind fault)

@@ -30,10 +30,9 @@ GuaranteeRule twoBelieveOnPostgreSql(const RecipeInfo &, FaultKind fault, const 
         return {
             u"the backend was terminated: its locks end immediately, and its client notices at its next request"_s};
     case FaultKind::Pause:
-        return {
-            u"the connection breaks, or a limit for idle sessions ends it, while its client is paused: the locks go "
-            u"with it, and the client does not know"_s,
-            true};
+        return {u"the connection breaks, or a limit for idle sessions ends it, while its client is paused. The locks "
+                u"end with it, and the client does not know"_s,
+                true};
     default: return {};
     }
 }

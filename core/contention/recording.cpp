@@ -276,7 +276,7 @@ QByteArray Recording::save() const
 Result<Recording> Recording::load(const QByteArray &bytes)
 {
     const auto bad = [](const QString &why) {
-        return Error{ErrorCode::BadInput, u"this is not a Lockscope recording: "_s + why};
+        return Error{ErrorCode::BadInput, u"this is not a Lockscope recording: %1"_s.arg(why)};
     };
     QJsonParseError parsing;
     const auto object = QJsonDocument::fromJson(bytes, &parsing).object();

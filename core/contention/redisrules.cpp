@@ -60,8 +60,8 @@ QString redisFaultReason(const RecipeInfo &recipe, FaultKind fault)
 GuaranteeRule twoBelieveOnRedis(const RecipeInfo &recipe, FaultKind fault, const QByteArray &invariant)
 {
     if (fault == FaultKind::Drift)
-        return {u"a holder whose clock is slow believes in its lock for longer than the lease lasts, "_s
-                    + (recipe.renewed ? u"if no renewal gets through"_s : u"as nothing renews it"_s),
+        return {(recipe.renewed ? u"if no renewal gets through, %1"_s : u"as nothing renews it, %1"_s)
+                    .arg(u"a holder whose clock is slow assumes it holds the lock for longer than the lease lasts"_s),
                 recipe.renewed || invariant == "effect"};
     if (!recipe.namesHolder && isAny(fault, {"partition", "delay"}))
         return {u"its DEL arrives after its lease has ended, and deletes the key of its successor"_s, true};

@@ -205,9 +205,9 @@ QStringList eventLines(const Recording &recording, const QByteArray &invariant, 
     QStringList lines;
     for (std::size_t i = 0; i < shown.size(); ++i) {
         if (const auto *fold = repetitions.at(i))
-            lines << lineHead(recording, shown[i], u"…"_s)
-                         + u" the same %1 times more, until %2 ms"_s.arg(QString::number(fold->times),
-                                                                         msOf(shown[fold->last].at));
+            lines << lineHead(recording, shown[i], u"…"_s) + u' '
+                         + u"the same %1 times more, until %2 ms"_s.arg(QString::number(fold->times),
+                                                                        msOf(shown[fold->last].at));
         if (repetitions.isRepeated(i))
             continue;
         const auto first = i;

@@ -20,7 +20,7 @@ constexpr qsizetype longestAnswer = 64 * 1024 * 1024;
 
 Error notHttp(const QString &what)
 {
-    return Error{ErrorCode::Server, u"the server is not an etcd, or does not use HTTP: "_s + what};
+    return Error{ErrorCode::Server, u"the server is not an etcd, or does not use HTTP: %1"_s.arg(what)};
 }
 
 } // namespace

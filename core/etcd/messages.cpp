@@ -39,7 +39,7 @@ Revision revisionOf(const QJsonObject &answer)
 
 Error unreadable(const QString &what)
 {
-    return Error{ErrorCode::Server, u"could not read etcd's answer: "_s + what};
+    return Error{ErrorCode::Server, u"could not read etcd's answer: %1"_s.arg(what)};
 }
 
 Result<KeyValue> readEntry(const QJsonValue &value)
@@ -264,8 +264,8 @@ WatchNews readNews(const QJsonObject &line)
         const auto why = result->value("cancel_reason"_L1).toString();
         news.over = Error{ErrorCode::Server,
                           compacted > 0 ? u"etcd has compacted its history up to revision %1"_s.arg(compacted)
-                                        : u"etcd ended the watch: "_s
-                                              + (why.isEmpty() ? u"no reason given"_s : label(why.toUtf8())),
+                                        : u"etcd ended the watch: %1"_s.arg(why.isEmpty() ? u"no reason given"_s
+                                                                                          : label(why.toUtf8())),
                           true};
     }
     return news;

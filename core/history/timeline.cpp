@@ -58,7 +58,7 @@ public:
 private:
     static QString actWords(const Act &act)
     {
-        return act.phase == "intent"_L1 ? act.action + u" is started by "_s + act.actor
+        return act.phase == "intent"_L1 ? u"%1 is started by %2"_s.arg(act.action, act.actor)
                                         : act.action + u" by "_s + act.actor + u": "_s + act.outcome;
     }
 
@@ -304,7 +304,8 @@ QString wordsOf(const TimelineEvent &event)
     case EventKind::HeldAtStart: return u"already holds it"_s;
     case EventKind::IsWaiting: return u"already waits"_s;
     case EventKind::Queues: return u"starts to wait"_s;
-    case EventKind::Holds: return after(u"holds it"_s, u", having waited "_s, event.span);
+    case EventKind::Holds:
+        return event.span ? u"holds it, having waited %1"_s.arg(formatDuration(*event.span)) : u"holds it"_s;
     case EventKind::Released: return after(u"no longer holds it"_s, u", after "_s, event.span);
     case EventKind::GivesUp: return after(u"stops waiting without it"_s, u", after "_s, event.span);
     case EventKind::ForceReleased: return after(u"is force-released"_s, u", after "_s, event.span);

@@ -288,7 +288,7 @@ QString waiting(const LockSnapshot &lock, ServerTime now)
     const QString text = !oldest ? (count == 1 ? u"1 waits"_s : u"%1 wait"_s.arg(count))
                                  : (count == 1 ? u"%1 waits, for %2"_s : u"%1 wait, the oldest %2"_s)
                                        .arg(QString::number(count), formatDuration(now - *oldest));
-    return lock.waitersKnown ? text : text + furtherClause(unseen);
+    return lock.waitersKnown ? text : text + clause(unseen);
 }
 
 // The first in the queue waits for a contender that waits behind it.
@@ -318,9 +318,9 @@ QString answerSentence(const LockSnapshot &lock, ServerTime now)
         sentence = u"no client holds "_s + name;
     else
         sentence = u"%1 is held, by whom cannot be seen"_s.arg(name);
-    sentence += furtherClause(waiting(lock, now));
+    sentence += clause(waiting(lock, now));
     if (elsewhere)
-        sentence += furtherClause(u"the first in the queue waits for %1"_s.arg(label(*elsewhere, labelLength)));
+        sentence += clause(u"the first in the queue waits for %1"_s.arg(label(*elsewhere, labelLength)));
     const auto *neverEnds = lock.find(FindingCode::NoTtl);
     const bool isHolders =
         neverEnds
@@ -328,7 +328,7 @@ QString answerSentence(const LockSnapshot &lock, ServerTime now)
                 return std::ranges::count(neverEnds->contenders, one->id) > 0;
             }));
     if (isHolders)
-        sentence += furtherClause(u"it never expires by itself"_s);
+        sentence += clause(u"it never expires by itself"_s);
     return sentence;
 }
 

@@ -97,7 +97,7 @@ LessonRun readRun(FieldReader reader)
     const auto scenario = contention::Scenario::fromJson(object.json());
     const auto playable = scenario ? scenario->check() : Result<void>(scenario.error());
     if (!playable) {
-        object.wrong({}, u"one that can be played: "_s + playable.error().message);
+        object.wrong({}, u"one that can be played: %1"_s.arg(playable.error().message));
         return run;
     }
     if (scenario->contenders > mostContendersInLesson)

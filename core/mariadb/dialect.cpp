@@ -194,9 +194,10 @@ QString said(const QSqlError &error)
 QString alsoRefused(Secured secured)
 {
     switch (secured) {
-    case Secured::No: return u"; the server reports the same to a user who must use TLS (tls=on)"_s;
+    case Secured::No: return clause(u"the server reports the same to a user who must use TLS (tls=on)"_s);
     case Secured::ByTls:
-        return u"; the server reports the same to a user who must present a client certificate (cert= and key=)"_s;
+        return clause(
+            u"the server reports the same to a user who must present a client certificate (cert= and key=)"_s);
     case Secured::ByCertificate: break;
     }
     return {};
@@ -234,28 +235,31 @@ Error statementError(const QSqlError &error, bool isLasting)
     const int number = numberOf(error);
     if (isLostConnection(number)) {
         if (isLasting)
-            return Error{ErrorCode::UnknownOutcome,
-                         u"the connection broke before the server replied; it may or may not have been executed: "_s
-                             + said(error),
-                         true};
+            return Error{
+                ErrorCode::UnknownOutcome,
+                u"the connection broke before the server replied; it may or may not have been executed: %1"_s.arg(
+                    said(error)),
+                true};
         return Error{ErrorCode::SessionExpired,
-                     u"the connection was lost, and everything it held with it: "_s + said(error), true};
+                     u"the connection was lost, and everything it held with it: %1"_s.arg(said(error)), true};
     }
     switch (number) {
     case 1205:
     case 3572: // NOWAIT, MySQL
-        return Error{ErrorCode::TimedOut, u"the server's lock wait timeout ended the wait: "_s + said(error), true};
+        return Error{ErrorCode::TimedOut, u"the server's lock wait timeout ended the wait: %1"_s.arg(said(error)),
+                     true};
     case 1969: // max_statement_time
     case 3024: // max_execution_time
-        return Error{ErrorCode::TimedOut, u"the server's time limit ended the statement: "_s + said(error), true};
+        return Error{ErrorCode::TimedOut, u"the server's time limit ended the statement: %1"_s.arg(said(error)),
+                     true};
     case 1213: // rows
     case 3058: // named locks, MySQL
         return Error{ErrorCode::DeadlockVictim,
-                     u"chosen as the victim of a deadlock; everything of this transaction was rolled back: "_s
-                         + said(error),
+                     u"chosen as the victim of a deadlock; everything of this transaction was rolled back: %1"_s.arg(
+                         said(error)),
                      true};
     case numbers::queryInterrupted:
-        return Error{ErrorCode::Cancelled, u"the statement was ended from outside: "_s + said(error), true};
+        return Error{ErrorCode::Cancelled, u"the statement was ended from outside: %1"_s.arg(said(error)), true};
     case 1044:
     case 1095:
     case 1142:
@@ -296,7 +300,8 @@ Error connectError(const QSqlError &error, Secured secured)
     case 4151: return Error{ErrorCode::AuthFailed, said(error)};
     case 1049: return Error{ErrorCode::Unsupported, said(error)};
     case 2013:
-        return Error{ErrorCode::NotConnected, u"it accepts connections, but does not answer: "_s + said(error), true};
+        return Error{ErrorCode::NotConnected, u"it accepts connections, but does not answer: %1"_s.arg(said(error)),
+                     true};
     default: return Error{ErrorCode::NotConnected, said(error), true, isOfServer(numberOf(error))};
     }
 }

@@ -231,8 +231,8 @@ std::deque<Worker::Job> Worker::close()
 
 Error Worker::notSent(const Statement &statement, const QString &why)
 {
-    return {statement.connection ? ErrorCode::SessionExpired : ErrorCode::NotConnected, u"nothing was sent: "_s + why,
-            true};
+    return {statement.connection ? ErrorCode::SessionExpired : ErrorCode::NotConnected,
+            u"nothing was sent: %1"_s.arg(why), true};
 }
 
 void Worker::sendKill(const std::shared_ptr<Worker> &worker, const QByteArray &text, std::chrono::milliseconds after)

@@ -167,7 +167,7 @@ Result<EditOutcome> outcomeOfEdit(const EditPlan &plan, const Result<EditSent> &
         outcome.after = *after;
         outcome.undo = undoOf(plan, *sent, *after);
     } else {
-        outcome.message += furtherClause(u"it could not be re-read: %1"_s.arg(readErrorText(after.error())));
+        outcome.message += clause(u"it could not be re-read: %1"_s.arg(readErrorText(after.error())));
     }
     return outcome;
 }

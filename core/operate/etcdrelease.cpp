@@ -63,7 +63,7 @@ void planDeleteKey(ForceReleasePlan &plan, const Contender &holder)
     plan.guardText = (lease.isEmpty() ? u"the key must still be the one created at revision %1"_s
                                       : u"the key must still be the one created at revision %1, with its lease"_s)
                          .arg(holder.guard.etcd().createRevision)
-                     + furtherClause(u"compared and deleted in one transaction"_s);
+                     + clause(u"compared and deleted in one transaction"_s);
     if (!lease.isEmpty()) {
         plan.warnings << u"its lease %1 and all other keys attached to it stay, and its client is not notified"_s.arg(
             lease);
@@ -85,7 +85,7 @@ QString wokenByDeletion(const LockSnapshot &snapshot, const Contender &holder)
                      ? u"no client of this lock: the first in the queue waits for %1"_s.arg(label(*elsewhere, 80))
                      : u"the next in the queue, by the deletion; nothing else to publish"_s;
     for (const auto &finding : inspect::wakesBeside(snapshot, holder.id))
-        woken += furtherClause(finding);
+        woken += clause(finding);
     return woken;
 }
 
@@ -301,7 +301,7 @@ Task<ForceReleasePlan> withLeaseKeys(ForceReleasePlan plan, etcd::Client *client
                     : count == 1   ? u"1 other key of the lease: %1"_s.arg(namesOf(others))
                                    : u"%1 other keys of the lease: %2"_s.arg(QString::number(count), namesOf(others));
     if (!plan.otherLocksLost.empty())
-        plan.alsoLost += furtherClause(u"with these keys it holds the locks %1"_s.arg(namesOf(plan.otherLocksLost)));
+        plan.alsoLost += clause(u"with these keys it holds the locks %1"_s.arg(namesOf(plan.otherLocksLost)));
     co_return plan;
 }
 

@@ -152,7 +152,7 @@ void noteOutcome(AuditRecord &record, const ForceReleasePlan &plan, const Result
         record.outcome = (*isGone ? u"reply lost; found released: %1"_s : u"reply lost; found still held: %1"_s)
                              .arg(sent.error().message);
     else if (sent && !record.isDone)
-        record.outcome += furtherClause(u"found still held"_s);
+        record.outcome += clause(u"found still held"_s);
 }
 
 // The answer was lost: only a second look can tell, and what it tells is said as what it is.

@@ -176,7 +176,7 @@ void planAlternative(ForceReleasePlan &plan, const Contender &holder)
                                   ? u"its session ends by itself in %1 unless the client reconnects"_s
                                   : u"its TTL expires in %1 unless the holder renews it"_s)
                                      .arg(left)
-                                 + furtherClause(then);
+                                 + clause(then);
     }
     for (const auto &offer : waysFor(snapshot, holder)) {
         if (offer.way < ReleaseAction::Release)

@@ -125,7 +125,7 @@ void planShares(ForceReleasePlan &plan, const Contender &holder, const ReleaseMe
     }
     plan.guardText = guards;
     if (plan.shares.size() > 1)
-        plan.guardText += furtherClause(u"one node after the other; an unexpected result stops it"_s);
+        plan.guardText += clause(u"one node after the other; an unexpected result stops it"_s);
     warnOfNodes(plan);
 }
 
@@ -155,7 +155,7 @@ Error stoppedAt(const ForceReleasePlan &plan, std::size_t share, const Error &su
         message = u"%1. Nothing was sent to %2"_s.arg(message, left.join(u", "_s));
     // What was refused with nothing done is a refusal; with something done it is half done.
     const auto code = isUnknown ? ErrorCode::UnknownOutcome : done.isEmpty() ? surprise.code : ErrorCode::Server;
-    return Error{code, message + furtherClause(u"check the lock again"_s), surprise.retryable};
+    return Error{code, message + clause(u"check the lock again"_s), surprise.retryable};
 }
 
 QString whereDone(const ForceReleasePlan &plan)

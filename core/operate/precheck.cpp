@@ -83,7 +83,7 @@ bool isLeaseWrittenEarly(const inspect::LockSnapshot &before, const inspect::Loc
 
 QString leaseGuardText()
 {
-    return furtherClause(
+    return clause(
         u"its lease must be unchanged since the last check. A client that releases and re-acquires the lock keeps "
         u"its ID. Before that check, this is detected only if it was observed or the lease was rewritten earlier "
         u"than a renewal"_s);

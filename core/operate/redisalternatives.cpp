@@ -106,7 +106,7 @@ void planShorten(ForceReleasePlan &plan, const Contender &holder)
                                                                                                          value);
         plan.guardText = u"the key must still hold %1; compared and changed in one script"_s.arg(value);
     }
-    plan.guardText += furtherClause(u"the lease never becomes longer"_s);
+    plan.guardText += clause(u"the lease never becomes longer"_s);
     if (leaseEndOf(plan.before, holder))
         plan.guardText += leaseGuardText();
     plan.who = plan.nextHolder ? u"%1, when the lease has ended"_s.arg(label(*plan.nextHolder, 80))

@@ -134,7 +134,7 @@ QString guardWords(const EditPlan &plan, const KeyGuard &guard)
                                : guard.hasTtl == "0" ? u"the key must still be a %1 %2, and still have no TTL"_s
                                                      : u"the key must still be a %1 %2"_s)
                                   .arg(type, what);
-    return demand + furtherClause(u"compared and changed in one script"_s);
+    return demand + clause(u"compared and changed in one script"_s);
 }
 
 QString undoWords(const EditPlan &plan)

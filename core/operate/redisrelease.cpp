@@ -133,7 +133,7 @@ void planQuorumDelete(ForceReleasePlan &plan, const Contender &holder)
     plan.guardText = u"on each node the key must still hold %1; compared and deleted in one script"_s.arg(value);
     if (holder.role == Role::Holder)
         return;
-    plan.guardText += furtherClause(u"the value must still be on fewer nodes than a majority"_s);
+    plan.guardText += clause(u"the value must still be on fewer nodes than a majority"_s);
     const auto *owner =
         plan.before.contenders.front().role == Role::Holder ? &plan.before.contenders.front() : nullptr;
     plan.warnings << u"%1 does not hold the lock: its value is on only %2 of %3 nodes. This removes what a failed "
@@ -254,7 +254,7 @@ QString wokenByKey(const LockSnapshot &snapshot, const Contender &holder)
         who << u"Spring's clients, if any wait in pub/sub mode, by the publish"_s;
     if (who.isEmpty())
         return u"no client is notified; waiting clients poll and find it free"_s;
-    return who.join(u"; "_s) + furtherClause(u"other clients poll"_s);
+    return who.join(u"; "_s) + clause(u"other clients poll"_s);
 }
 
 QString wokenByRedisson(const LockSnapshot &snapshot, const Contender &holder)

@@ -62,9 +62,8 @@ QString wokenByDelete(const LockSnapshot &snapshot, const Contender &holder)
     if (seen == watchers)
         return all;
     return all
-           + furtherClause(watchers == 1
-                               ? u"this watch is inferred from the recipe, not observed"_s
-                               : u"observed watches: %1, the others are inferred from the recipe"_s.arg(seen));
+           + clause(watchers == 1 ? u"this watch is inferred from the recipe, not observed"_s
+                                  : u"observed watches: %1, the others are inferred from the recipe"_s.arg(seen));
 }
 
 Task<Result<Sent>> deleteNode(ForceReleasePlan plan, zk::Session *session, Deadline deadline)
@@ -195,7 +194,7 @@ void planKillWaiter(ForceReleasePlan &plan, const Contender &waiter)
                   << u"multi: check %1; delete %2 version %3"_s.arg(ahead, path,
                                                                     QString::number(waiter.guard.znode().version));
     plan.guardText = nodeGuard(waiter)
-                     + furtherClause(u"in the same transaction, %1 must still exist, so that it still waits"_s.arg(
+                     + clause(u"in the same transaction, %1 must still exist, so that it still waits"_s.arg(
                          label(blocker->id, 80)));
     plan.exact = recipes::isGivenOnce(ZPath(waiter.guard.znode().path).name())
                  && recipes::isGivenOnce(ZPath(blocker->guard.znode().path).name());

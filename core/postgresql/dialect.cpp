@@ -154,21 +154,23 @@ Error statementError(const QString &sqlState, const QString &text, bool isLastin
     const auto said = harmless(text);
     if (isLostConnection(sqlState)) {
         if (isLasting)
-            return Error{ErrorCode::UnknownOutcome,
-                         u"the connection broke before the server replied; it may or may not have been executed: "_s
-                             + said,
-                         true};
-        return Error{ErrorCode::SessionExpired, u"the connection was lost, and everything it held with it: "_s + said,
-                     true};
+            return Error{
+                ErrorCode::UnknownOutcome,
+                u"the connection broke before the server replied; it may or may not have been executed: %1"_s.arg(
+                    said),
+                true};
+        return Error{ErrorCode::SessionExpired,
+                     u"the connection was lost, and everything it held with it: %1"_s.arg(said), true};
     }
     if (sqlState == "55P03"_L1)
-        return Error{ErrorCode::TimedOut, u"another session holds it, and this did not wait: "_s + said, true};
+        return Error{ErrorCode::TimedOut, u"another session holds it, and this did not wait: %1"_s.arg(said), true};
     if (sqlState == "57014"_L1)
-        return Error{ErrorCode::Cancelled, u"the statement was ended from outside: "_s + said, true};
+        return Error{ErrorCode::Cancelled, u"the statement was ended from outside: %1"_s.arg(said), true};
     if (sqlState == "40P01"_L1)
-        return Error{ErrorCode::DeadlockVictim,
-                     u"chosen as the victim of a deadlock; everything of this transaction is rolled back: "_s + said,
-                     true};
+        return Error{
+            ErrorCode::DeadlockVictim,
+            u"chosen as the victim of a deadlock; everything of this transaction is rolled back: %1"_s.arg(said),
+            true};
     if (sqlState == "42501"_L1)
         return Error{ErrorCode::NoPermission, said};
     if (isAny(sqlState, {"42P01"_L1, "42703"_L1, "42883"_L1, "3F000"_L1, "0A000"_L1}))
@@ -184,7 +186,7 @@ Error connectError(const QString &text)
     // libpq names whom it called, which may be a way of ours; whoever tells of the error names the server.
     // Never destroyed: sessions' threads may go on when static objects are.
     static const auto *const called =
-        new QRegularExpression(u"^connection to server at \"[^\"]*\"( \\([^)]*\\))?, port \\d+ failed: "_s);
+        new QRegularExpression(u"^connection to server at \"[^\"]*\"( \\([^)]*\\))?, port \\d+ failed:\\s"_s);
     // And it asks what whoever tells of the error asks as well.
     static const auto *const asked = new QRegularExpression(u"\\s*Is the server running [^?]*\\?"_s);
     const bool isOneAddress = text.count(u"connection to server at "_s) == 1;

@@ -176,4 +176,13 @@ Completion<bool> pauseBetweenTries(Loop &loop, Random &random, Deadline deadline
     return sleepUntil(loop, std::min<Instant>(loop.now() + pause, deadline.when()));
 }
 
+Error lateGrantError(Error why)
+{
+    if (why.code == ErrorCode::TimedOut) {
+        why.code = ErrorCode::UnknownOutcome;
+        why.message += clause(u"the lock may have been granted too late and is being released in the background"_s);
+    }
+    return why;
+}
+
 } // namespace lockscope::recipes

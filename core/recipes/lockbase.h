@@ -108,4 +108,7 @@ inline constexpr std::chrono::milliseconds pauseAfterTrouble(50);
     return error.code == ErrorCode::UnknownOutcome || error.code == ErrorCode::NotConnected;
 }
 
+// Of a wait that timed out although the server may have granted the lock since: it is being released.
+[[nodiscard]] Error lateGrantError(Error why);
+
 } // namespace lockscope::recipes

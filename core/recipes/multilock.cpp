@@ -86,7 +86,7 @@ Task<Result<Grant>> MultiLock::take(Deadline deadline)
 Task<Result<void>> MultiLock::release(Deadline deadline)
 {
     if (m_owed.empty())
-        co_return Error{ErrorCode::NotHeld, name() + u" are not held by us"_s};
+        co_return Error{ErrorCode::NotHeld, u"%1 are not held by us"_s.arg(name())};
     const auto alive = self();
     Remainder rest(alive);
     std::optional<Error> first;

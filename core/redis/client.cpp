@@ -179,7 +179,7 @@ Command scriptCall(const QByteArray &verb, const QByteArray &what, const QByteAr
 
 Error late(const QString &what)
 {
-    return {ErrorCode::UnknownOutcome, what + u": no answer from Redis in time"_s, true};
+    return {ErrorCode::UnknownOutcome, u"%1: no answer from Redis in time"_s.arg(what), true};
 }
 
 Result<Value> asResult(Result<std::vector<Value>> got)
@@ -282,7 +282,7 @@ private:
         if (m_link.state() != ConnectionState::Connected)
             return m_link.notConnected();
         if (deadline.hasPassed(loop()))
-            return Error{ErrorCode::TimedOut, nameOf(command.first()) + u": too late to send it"_s, false};
+            return Error{ErrorCode::TimedOut, u"%1: too late to send it"_s.arg(nameOf(command.first())), false};
         return std::nullopt;
     }
 

@@ -39,7 +39,7 @@ private:
 
 // In front of a script that publishes. In one line, so that what is said of the script's lines stays true.
 constexpr char onShardsToo[] =
-    "local redis = (function(plain) "
+    "local redis = (function(plain) " // prose: ok (a script)
     "local function both(call) return function(name, ...) "
     "local told = call(name, ...) "
     "if name ~= 'PUBLISH' or type(told) ~= 'number' then return told end "

@@ -113,7 +113,7 @@ Result<Destination> destinationOfKeys(const QByteArrayList &keys)
             return Error{
                 ErrorCode::BadInput,
                 u"the keys %1 and %2 are in different slots of the Redis Cluster, and no node takes a command "
-                u"over both; keys with the same {hash tag} share one"_s.arg(label(keys.first(), 80), label(key, 80)),
+                u"over both. Keys with the same {hash tag} share one"_s.arg(label(keys.first(), 80), label(key, 80)),
                 false};
     }
     return Destination{Destination::Kind::Slot, slot};

@@ -33,16 +33,16 @@ ClusterNodes::ClusterNodes(Loop &loop, std::vector<HostPort> seeds, OpenNode ope
 Error ClusterNodes::notConnected() const
 {
     if (m_isPartial)
-        return {ErrorCode::NotConnected, u"the Redis Cluster is not complete, "_s + missing(), true};
+        return {ErrorCode::NotConnected, u"the Redis Cluster is not complete, %1"_s.arg(missing()), true};
     const auto why = m_lastError.isEmpty() ? u"it has not reported its layout yet"_s : m_lastError;
     if (m_state == ConnectionState::AuthFailed)
         return {ErrorCode::AuthFailed, why, false};
-    return {ErrorCode::NotConnected, u"not connected to the Redis Cluster: "_s + why, true, isExplained()};
+    return {ErrorCode::NotConnected, u"not connected to the Redis Cluster: %1"_s.arg(why), true, isExplained()};
 }
 
 QString ClusterNodes::missing() const
 {
-    return m_isPartial ? u"slots not served: "_s + m_missing.join(u"; "_s) : QString();
+    return m_isPartial ? u"slots not served: %1"_s.arg(m_missing.join(u"; "_s)) : QString();
 }
 
 bool ClusterNodes::isServed(int slot) const
@@ -247,10 +247,11 @@ ClusterNodes::Finding ClusterNodes::finding() const
         found.isSettled &= !why.isEmpty();
         if (isKnown())
             found.missing << u"%1 (%2)"_s.arg(m_layout.slotsOf(&node.host),
-                                              why.isEmpty() ? displayHost(node.host) + u": not connected"_s : why);
+                                              why.isEmpty() ? u"%1: not connected"_s.arg(displayHost(node.host))
+                                                            : why);
     }
     if (isKnown() && m_layout.unserved() > 0)
-        found.missing << m_layout.slotsOf(nullptr) + u" (no node has them)"_s;
+        found.missing << u"%1 (no node has them)"_s.arg(m_layout.slotsOf(nullptr));
     if (m_isDown && !found.missing.isEmpty())
         reasons << u"the others do not report cluster_state:ok (cluster-require-full-coverage)"_s;
     found.isWhole = isKnown() && missing == 0 && m_layout.unserved() == 0;

@@ -61,7 +61,7 @@ private:
     {
         const auto why = lastError().isEmpty() ? u"the connection is not open yet"_s : lastError();
         const bool isRefused = m_inner->state() == ConnectionState::AuthFailed;
-        return {isRefused ? ErrorCode::AuthFailed : ErrorCode::NotConnected, u"not connected to Redis: "_s + why,
+        return {isRefused ? ErrorCode::AuthFailed : ErrorCode::NotConnected, u"not connected to Redis: %1"_s.arg(why),
                 !isRefused, isExplained()};
     }
 

@@ -163,7 +163,7 @@ void PubSub::refused(const Value &push)
         return;
     const auto wish = m_unconfirmed.front();
     if (wish.topic.kind != Kind::Sharded) {
-        qCInfo(logRedis).noquote() << "subscription refused:" << label(push.text);
+        qCInfo(logRedis).noquote() << u"subscription refused: %1"_s.arg(label(push.text));
         m_refused.insert(wish.topic);
     } else if (!wish.isOff && (push.text.startsWith("MOVED") || push.text.startsWith("CLUSTERDOWN"))) {
         onSubscriptionError(wish.topic);

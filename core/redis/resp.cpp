@@ -155,7 +155,7 @@ Error errorFrom(const Value &reply)
     const auto code = space < 0 ? reply.text : reply.text.left(space);
     const auto words = label(reply.text);
     if (code == "NOAUTH" || code == "WRONGPASS")
-        return {ErrorCode::AuthFailed, u"Redis refused the credentials: "_s + words, false};
+        return {ErrorCode::AuthFailed, u"Redis refused the credentials: %1"_s.arg(words), false};
     if (code == "NOPERM")
         return {ErrorCode::NoPermission, u"Redis: "_s + words, false};
     static constexpr std::array<QByteArrayView, 6> passing{"LOADING",    "TRYAGAIN",    "BUSY",
@@ -215,7 +215,7 @@ bool RespReader::charge(qint64 bytes)
 
 void RespReader::refuse(const QString &why)
 {
-    m_failure = Error{ErrorCode::Server, u"the server does not use the protocol of Redis: "_s + why, false};
+    m_failure = Error{ErrorCode::Server, u"the server does not use the protocol of Redis: %1"_s.arg(why), false};
 }
 
 Error RespReader::tooLarge() const

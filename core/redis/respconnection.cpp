@@ -70,7 +70,8 @@ Error RespConnection::notConnected() const
 void RespConnection::connectNow()
 {
     m_reader = std::make_unique<RespReader>(m_options.replyLimitBytes);
-    m_timer = m_loop.callAt(m_loop.now() + attemptAtMost, [this] { broken(place() + u": no answer within 5 s"_s); });
+    m_timer =
+        m_loop.callAt(m_loop.now() + attemptAtMost, [this] { broken(u"%1: no answer within 5 s"_s.arg(place())); });
     m_transport =
         m_makeTransport({[this] { opened(); }, [this](QByteArrayView bytes) { read(bytes); },
                          [this](const QString &why, bool isOfTls) { broken(place() + u": "_s + why, isOfTls); }});
@@ -177,7 +178,7 @@ bool RespConnection::accept(Value reply)
             return m_transport.get() == transport;
         }
         const bool isError = reply.isError();
-        broken(place() + (isError ? u": "_s + label(reply.text) : u": a reply that was not requested"_s), isError);
+        broken(u"%1: %2"_s.arg(place(), isError ? label(reply.text) : u"a reply that was not requested"_s), isError);
         return false;
     }
     auto &front = m_pending.front();
@@ -202,13 +203,13 @@ void RespConnection::broken(const Error &why)
     m_transport.reset();
     // A server that is down is tried every few seconds: its reason is worth a line once.
     if (m_options.logs && (m_state == ConnectionState::Connected || why.message != m_lastError))
-        qCInfo(logRedis).noquote() << "connection lost:" << why.message;
+        qCInfo(logRedis).noquote() << u"connection lost: %1"_s.arg(why.message);
     m_lastError = why.message;
     m_isExplained = why.isExplained;
     planReconnect();
     m_state = ConnectionState::Connecting;
     const Error rest{ErrorCode::UnknownOutcome,
-                     u"the connection to Redis broke while a command was out: "_s + why.message, true};
+                     u"the connection to Redis broke while a command was out: %1"_s.arg(why.message), true};
     answerAll(why.code == ErrorCode::TooLarge ? why : rest, rest);
     m_callbacks.stateChanged();
 }
@@ -233,7 +234,7 @@ void RespConnection::beat()
 {
     const auto silent = m_loop.now() - m_heardAt;
     if (silent >= silentAtMost) {
-        broken(place() + u": no data received for 30 s"_s);
+        broken(u"%1: no data received for 30 s"_s.arg(place()));
         return;
     }
     if (silent >= beatEvery) {

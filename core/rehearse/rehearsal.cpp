@@ -142,8 +142,10 @@ void judge(Rehearsal &rehearsal, const LockSnapshot &lock, const RecipeMapping &
                          : isQueue && !recipeOf(lock.recipe).fair
                              ? u"a client that arrives at the release may be faster than the queue"_s
                              : u"no order of the waiters was observed"_s;
-        rehearsal.assumed << u"%1, so the next holder is a matter of chance: %2%3"_s.arg(
-            why, idsOf(waiters), lock.waitersKnown ? QString() : u", or a hidden client"_s);
+        rehearsal.assumed << (lock.waitersKnown
+                                  ? u"%1, so the next holder is a matter of chance: %2"_s
+                                  : u"%1, so the next holder is a matter of chance: %2, or a hidden client"_s)
+                                 .arg(why, idsOf(waiters));
     }
     if (recipeOf(lock.recipe).shape == recipes::Shape::Row && recipeOf(lock.recipe).fair && waiters.size() > 1)
         rehearsal.assumed << u"the server grants in order of arrival; MySQL 8 may prefer a client that blocks more"_s;
@@ -265,7 +267,7 @@ QString wokenWords(const Rehearsal &rehearsal)
                        : count == 1 ? u"1 client is woken"_s
                                     : u"%1 clients are woken"_s.arg(count);
     const auto inVain = rehearsal.wokenInVain == 0 ? QString() : u", %1 unsuccessfully"_s.arg(rehearsal.wokenInVain);
-    return woken + inVain + (rehearsal.isWokenSeen ? QString() : u", if the assumptions hold"_s);
+    return (rehearsal.isWokenSeen ? u"%1%2"_s : u"%1%2, if the assumptions hold"_s).arg(woken, inVain);
 }
 
 QString lostWords(const Rehearsal &rehearsal)
@@ -275,8 +277,8 @@ QString lostWords(const Rehearsal &rehearsal)
         names << label(lock.text(), 120);
     if (names.isEmpty())
         return rehearsal.isAlsoLostKnown ? u"no other lock is lost"_s : u"other losses are unknown"_s;
-    return u"also lost: %1%2"_s.arg(names.join(u", "_s),
-                                    rehearsal.isAlsoLostKnown ? QString() : u"; there may be more"_s);
+    return u"also lost: %1"_s.arg(names.join(u", "_s))
+           + clause(rehearsal.isAlsoLostKnown ? QString() : u"there may be more"_s);
 }
 
 QString nextWords(const Rehearsal &rehearsal, const LockSnapshot &lock)
@@ -294,8 +296,8 @@ QString nextWords(const Rehearsal &rehearsal, const LockSnapshot &lock)
     const auto name = next && !next->label.isEmpty() ? u" (%1)"_s.arg(label(next->label.toUtf8(), 80)) : QString();
     const auto endpoint = next && next->endpoint ? u" at %1"_s.arg(label(next->endpoint->toUtf8())) : QString();
     const auto others = rehearsal.granted.size() - 1;
-    const auto together = others == 0 ? QString() : u" (and %1 more with it)"_s.arg(others);
-    return u"%1%2 gets it next%3"_s.arg(label(*rehearsal.nextHolder, 80), name + endpoint, together);
+    const auto sentence = u"%1%2 gets it next"_s.arg(label(*rehearsal.nextHolder, 80), name + endpoint);
+    return others == 0 ? sentence : u"%1 (and %2 more with it)"_s.arg(sentence).arg(others);
 }
 
 } // namespace

@@ -404,14 +404,14 @@ FieldsOrProblem fieldsOfJson(const QByteArray &text)
     if (error.error == QJsonParseError::NoError)
         return RuleProblem{{}, 0, {}, u"is not a JSON object"_s};
     const auto line = static_cast<int>(text.left(error.offset).count('\n')) + 1;
-    return RuleProblem{{}, line, {}, u"is not valid JSON: "_s + error.errorString()};
+    return RuleProblem{{}, line, {}, u"is not valid JSON: %1"_s.arg(error.errorString())};
 }
 
 FieldsOrProblem fieldsOfToml(const QByteArray &text)
 {
     auto read = readToml(text);
     if (const auto *mistake = std::get_if<TomlMistake>(&read))
-        return RuleProblem{{}, mistake->line, {}, u"is not valid TOML: "_s + mistake->why};
+        return RuleProblem{{}, mistake->line, {}, u"is not valid TOML: %1"_s.arg(mistake->why)};
     auto &fields = std::get<TomlFields>(read);
     return FieldsOfFile{std::move(fields.fields), std::move(fields.lines)};
 }

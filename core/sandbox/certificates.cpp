@@ -43,7 +43,7 @@ Result<void> makeAuthority(const TemporaryFolder &folder, const QString &name)
     const QStringList itself{
         u"-x509"_s, u"-days"_s,      validDays, u"-addext"_s, u"keyUsage=critical,keyCertSign,cRLSign"_s,
         u"-out"_s,  name + u".pem"_s};
-    return runOpenSsl(folder, newKey(name, u"/CN=Lockscope sandbox, "_s + name) + itself);
+    return runOpenSsl(folder, newKey(name, u"/CN=Lockscope sandbox, %1"_s.arg(name)) + itself);
 }
 
 Result<void> makeCertificate(const TemporaryFolder &folder, const QString &name, const QString &subject,

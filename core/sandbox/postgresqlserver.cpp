@@ -307,8 +307,9 @@ Result<std::unique_ptr<Server>> makePostgreSql(const Certificates *tls, const QB
         if (setPrivileges.isEmpty() || !unprivileged())
             return Error{ErrorCode::Unsupported,
                          u"no private PostgreSQL: its server does not run as root, and there is no %1 to run it as "
-                         u"another"_s.arg(setPrivileges.isEmpty() ? u"setpriv (Debian's package util-linux)"_s
-                                                                  : u"user postgres or nobody"_s)};
+                         u"another"_s.arg(setPrivileges.isEmpty()
+                                              ? u"setpriv (Debian's package util-linux)"_s
+                                              : u"user postgres or nobody"_s)}; // prose: ok (users)
     }
     auto kind = std::make_unique<PostgreSqlKind>(QFile::encodeName(programs), QFile::encodeName(setPrivileges), tls,
                                                  settings);

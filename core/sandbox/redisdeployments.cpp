@@ -223,8 +223,8 @@ Result<std::vector<std::unique_ptr<Server>>> makeRedisSentinels(RedisSentinelOpt
         redis.configuration = "sentinel myid " + id + "\nsentinel monitor " + service + " 127.0.0.1 "
                               + QByteArray::number(primary) + ' ' + QByteArray::number(options.sentinels / 2 + 1)
                               + "\nsentinel down-after-milliseconds " + service + ' ' + downAfter
-                              + "\nsentinel failover-timeout " + service + " 5000\nsentinel known-replica " + service
-                              + " 127.0.0.1 " + QByteArray::number(replica) + '\n';
+                              + "\nsentinel failover-timeout " + service + " 5000" + "\nsentinel known-replica "
+                              + service + " 127.0.0.1 " + QByteArray::number(replica) + '\n';
         for (const auto &[otherPort, otherId] : sentinels) {
             if (otherId != id)
                 redis.configuration += "sentinel known-sentinel " + service + " 127.0.0.1 "

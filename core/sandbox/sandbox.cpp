@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/sandbox/sandbox.h"
 
+#include "core/base/text.h"
 #include "core/sandbox/kit.h"
 
 #include <algorithm>
@@ -219,10 +220,10 @@ void Sandbox::noteEnd(Entry &entry)
             gone << u"%1:%2"_s.arg(server->address().host).arg(server->address().port);
     }
     const auto name = QString::fromUtf8(entry.name);
-    emit ended(u"%1 (%2) has ended; "_s.arg(name, gone.join(u", "_s))
-               + (m_options.restartAfter ? u"it is started again in %1 s, with what it had on disk"_s.arg(
-                      std::chrono::duration<double>(*m_options.restartAfter).count())
-                                         : u"it is not started again"_s));
+    const auto then = m_options.restartAfter ? u"it is started again in %1 s, with what it had on disk"_s.arg(
+                          std::chrono::duration<double>(*m_options.restartAfter).count())
+                                             : u"it is not started again"_s;
+    emit ended(u"%1 (%2) has ended"_s.arg(name, gone.join(u", "_s)) + clause(then));
 }
 
 void Sandbox::lookAfter()

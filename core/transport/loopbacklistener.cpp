@@ -81,7 +81,7 @@ void ForwardedConnection::dialThroughTunnel(const QString &socket)
     connect(local, &QLocalSocket::disconnected, this, [this] { serverEnded(); });
     connect(local, &QLocalSocket::errorOccurred, this, [this, local] {
         if (!m_isOpen)
-            farBroke(u"the tunnel of ssh: "_s + local->errorString());
+            farBroke(u"the tunnel of ssh: %1"_s.arg(local->errorString()));
     });
     local->connectToServer(socket);
 }

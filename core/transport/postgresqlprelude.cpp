@@ -87,8 +87,8 @@ QByteArray PostgreSqlPrelude::failure(const QString &why, bool) const
     if (!m_isRefused)
         return {};
     constexpr char end = '\0';
-    const auto fields =
-        QByteArray("SFATAL") + end + "C28000" + end + "Mauthentication failed: " + why.toUtf8() + end + end;
+    const auto message = u"authentication failed: %1"_s.arg(why).toUtf8();
+    const auto fields = QByteArray("SFATAL") + end + "C28000" + end + 'M' + message + end + end;
     QByteArray length(4, '\0');
     qToBigEndian(static_cast<quint32>(fields.size() + length.size()), length.data());
     return 'E' + length + fields;

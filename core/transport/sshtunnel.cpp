@@ -304,7 +304,7 @@ QString sshProblem(const SshOptions &ssh, const QByteArray &said)
 
 QString sshChannelProblem(const SshOptions &ssh, const QByteArray &line)
 {
-    const auto at = line.indexOf("open failed: ");
+    const auto at = line.indexOf("open failed: "); // prose: ok (ssh's own text)
     if (at < 0)
         return {};
     return u"ssh %1: the server cannot be reached from there: %2"_s.arg(ssh.target(),

@@ -164,7 +164,7 @@ TlsProblem tlsProblem(const QSslSocket &socket, const TlsOptions &tls, const QSt
     }
     const bool isShaken = socket.isEncrypted() || !socket.sessionCipher().isNull();
     if (socket.error() == QAbstractSocket::RemoteHostClosedError && !isShaken)
-        return {u"TLS: the server closed the connection without a handshake; "_s + withoutTls, true};
+        return {u"TLS: the server closed the connection without a handshake"_s + clause(withoutTls), true};
     const auto said = socket.errorString();
     const auto alert = alertInWords(said, tls);
     return alert.isEmpty() ? TlsProblem{label(said.toUtf8())} : TlsProblem{alert, true};
@@ -178,7 +178,7 @@ QString closedWithoutAWord()
 
 QString silentHandshake()
 {
-    return u"TLS: the server accepted the connection but does not start the handshake; "_s + withoutTls;
+    return u"TLS: the server accepted the connection but does not start the handshake"_s + clause(withoutTls);
 }
 
 QString alertInWords(const QString &said, const TlsOptions &tls)
@@ -200,8 +200,8 @@ QString alertInWords(const QString &said, const TlsOptions &tls)
               isNameless ? u"the server rejects the handshake; it may demand a client certificate (cert= and key=)"_s
                          : u"the server rejects the handshake"_s},
         Alert{"alert unrecognized name"_L1, u"the server does not know the requested host name"_s},
-        Alert{"wrong version number"_L1, u"the server does not use TLS; "_s + withoutTls},
-        Alert{"packet length too long"_L1, u"the server does not use TLS; "_s + withoutTls},
+        Alert{"wrong version number"_L1, u"the server does not use TLS"_s + clause(withoutTls)},
+        Alert{"packet length too long"_L1, u"the server does not use TLS"_s + clause(withoutTls)},
     };
     for (const auto &alert : alerts) {
         if (said.contains(alert.mark, Qt::CaseInsensitive))

@@ -59,7 +59,7 @@ QString serverWords(const NoteFacts &facts)
 {
     const auto &info = infoOf(facts.lock.backend);
     const auto &server = facts.connection.server;
-    return server.isEmpty() ? info.title + u", version not known"_s : cell(escaped(server.toUtf8()));
+    return server.isEmpty() ? u"%1, version not known"_s.arg(info.title) : cell(escaped(server.toUtf8()));
 }
 
 QString environment(const NoteFacts &facts)
@@ -258,9 +258,8 @@ QString incidentNote(const NoteFacts &facts)
 {
     auto sentence = inspect::answerSentence(facts.lock, facts.asOf + facts.lock.serverAhead);
     if (facts.goneBy)
-        sentence = u"%1 is not there at %2; as of %3: "_s.arg(escaped(facts.lock.lock.name),
-                                                              clock(facts, *facts.goneBy), clock(facts, facts.asOf))
-                   + sentence;
+        sentence = u"%1 is not there at %2; as of %3: %4"_s.arg(
+            escaped(facts.lock.lock.name), clock(facts, *facts.goneBy), clock(facts, facts.asOf), sentence);
     QString text = u"# Incident: %1\n\n"_s.arg(codeSpan(escaped(facts.lock.lock.text())));
     text += codeSpan(sentence) + u"\n\n"_s;
     text += u"## Environment\n\n"_s + environment(facts);

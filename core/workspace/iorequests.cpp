@@ -22,7 +22,7 @@ struct Work {
 
 Error unknownOutcome(const QString &message)
 {
-    return {ErrorCode::UnknownOutcome, u"the connection was closed meanwhile: "_s + message};
+    return {ErrorCode::UnknownOutcome, u"the connection was closed meanwhile: %1"_s.arg(message)};
 }
 
 // The first scan of a large server may take longer: its account says that it is not over.

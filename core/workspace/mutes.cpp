@@ -71,13 +71,13 @@ std::variant<Mute, QString> muteFrom(const QJsonObject &json)
     static const QSet<QString> known{u"lock"_s, u"pattern"_s, u"reason"_s, u"code"_s, u"since"_s, u"until"_s};
     for (const auto &key : json.keys()) {
         if (!known.contains(key))
-            return key + u" is not known here"_s;
+            return u"%1 is not known here"_s.arg(key);
     }
     Mute mute;
     for (const auto &[name, text] : {std::pair(u"lock"_s, &mute.lock), std::pair(u"pattern"_s, &mute.pattern),
                                      std::pair(u"reason"_s, &mute.reason)}) {
         if (json.contains(name) && !json[name].isString())
-            return name + u" must be a text"_s;
+            return u"%1 must be a text"_s.arg(name);
         *text = json[name].toString();
     }
     if (json.contains(u"code"_s)) {
@@ -88,7 +88,7 @@ std::variant<Mute, QString> muteFrom(const QJsonObject &json)
     for (const auto &[name, moment] : {std::pair(u"since"_s, &mute.since), std::pair(u"until"_s, &mute.until)}) {
         const auto read = momentOf(json[name]);
         if (!read)
-            return name + u" must be a time like 2026-11-22T18:00:00Z"_s;
+            return u"%1 must be a time like 2026-11-22T18:00:00Z"_s.arg(name);
         *moment = *read;
     }
     const auto objection = objectionTo(mute);

@@ -57,7 +57,9 @@ Result<void> RealRun::Private::check(Link &link) const
 {
     const auto &scenario = options.scenario;
     const auto name = escaped(options.connection.bytes());
-    const auto refused = [](const QString &why) { return Error{ErrorCode::Refused, u"simulate refused: "_s + why}; };
+    const auto refused = [](const QString &why) {
+        return Error{ErrorCode::Refused, u"simulate refused: %1"_s.arg(why)};
+    };
     if (link.gate().isProduction())
         return refused(u"connection %1 is production; use the sandbox or the simulator"_s.arg(name));
     if (link.gate().isReadOnly())
@@ -136,8 +138,8 @@ Task<Recording> RealRun::Private::finish()
     recording.leftBehind = std::move(left);
     recording.counters.longestOverlap = checkers.longestOverlap();
     if (sessions() < options.scenario.contenders)
-        recording.note = QByteArray::number(sessions()) + " sessions shared by "
-                         + QByteArray::number(options.scenario.contenders) + " contenders";
+        recording.note =
+            u"%1 sessions shared by %2 contenders"_s.arg(sessions()).arg(options.scenario.contenders).toLatin1();
     co_return recording;
 }
 

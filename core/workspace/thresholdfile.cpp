@@ -97,7 +97,7 @@ QString objectionTo(const ThresholdRule &rule)
 {
     for (const auto &[name, value] : spanFields()) {
         if (rule.*value && (*(rule.*value) < leastThreshold || *(rule.*value) > mostThreshold))
-            return name + u" must be at least 1s and at most ten years"_s;
+            return u"%1 must be at least 1s and at most ten years"_s.arg(name);
     }
     if (rule.unusual && *rule.unusual != 0 && (*rule.unusual < 2 || *rule.unusual > mostUnusual))
         return u"unusual must be from 2 to %1, or 0 for never"_s.arg(mostUnusual);

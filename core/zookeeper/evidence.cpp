@@ -172,7 +172,7 @@ QString serverWords(const std::vector<MemberFacts> &members, int silent)
     }
     return u"%1 on %2 member%3: %4%5"_s.arg(server, QString::number(members.size()),
                                             members.size() == 1 ? QString() : u"s"_s, roles.join(u", "_s),
-                                            silent > 0 ? u"; %1 did not report"_s.arg(silent) : QString());
+                                            clause(silent > 0 ? u"%1 did not report"_s.arg(silent) : QString()));
 }
 
 bool Evidence::isComplete(const QByteArray &command) const

@@ -32,7 +32,7 @@ QString refusalIn(const QByteArray &answer)
         return u"not in the whitelist"_s;
     if (answer.contains("not currently serving requests"))
         return u"not serving requests"_s;
-    return answer.isEmpty() ? u"empty answer"_s : u"not understood: "_s + label(answer.left(80));
+    return answer.isEmpty() ? u"empty answer"_s : u"not understood: %1"_s.arg(label(answer.left(80)));
 }
 
 // What one place says in one round.

@@ -49,7 +49,7 @@ std::optional<milliseconds> timeUntil(const QByteArray &date, milliseconds serve
 // "2 expire at <date>:" → the time left.
 std::optional<milliseconds> readExpiry(const QByteArray &line, milliseconds serverNow)
 {
-    const auto at = line.indexOf(" expire at ");
+    const auto at = line.indexOf(" expire at "); // prose: ok (the server's text)
     if (at < 0 || !line.endsWith(':'))
         return {};
     return timeUntil(line.mid(at + 11).chopped(1), serverNow);
@@ -96,11 +96,11 @@ void readDump(const QByteArray &fourLetterAnswer, Evidence &into)
     std::vector<ZPath> *paths = nullptr;
     for (const auto &line : fourLetterAnswer.split('\n')) {
         const bool isIndented = line.startsWith('\t');
-        if (line.startsWith("SessionTracker dump:")) {
+        if (line.startsWith("SessionTracker dump")) {
             part = Part::Sessions;
-        } else if (line.startsWith("ephemeral nodes dump:")) {
+        } else if (line.startsWith("ephemeral nodes dump")) {
             part = Part::Ephemerals;
-        } else if (line.startsWith("Connections dump:")) {
+        } else if (line.startsWith("Connections dump")) {
             part = Part::Connections;
         } else if (part == Part::Sessions) {
             // A follower lists "0x…<tab>10000ms" without indent: it does not know when they expire.
@@ -152,7 +152,7 @@ void readWchp(const QByteArray &fourLetterAnswer, Evidence &into)
 
 void readWchs(const QByteArray &fourLetterAnswer, Evidence &into)
 {
-    into.raw.dataWatchTotal = numberAfter(fourLetterAnswer, "Total watches:");
+    into.raw.dataWatchTotal = numberAfter(fourLetterAnswer, "Total watches:"); // prose: ok (the server's text)
 }
 
 void readMntr(const QByteArray &fourLetterAnswer, Evidence &into)
@@ -164,7 +164,7 @@ void readMntr(const QByteArray &fourLetterAnswer, Evidence &into)
 bool readFourLetter(const QByteArray &command, const QByteArray &answer, Evidence &into)
 {
     if (command == "dump") {
-        if (!answer.contains("ephemeral nodes dump:"))
+        if (!answer.contains("ephemeral nodes dump"))
             return false;
         readDump(answer, into);
     } else if (command == "cons") {
@@ -184,7 +184,7 @@ bool readFourLetter(const QByteArray &command, const QByteArray &answer, Evidenc
         readMntr(answer, into);
         return into.raw.watchTotal.has_value();
     } else if (command == "srvr") {
-        const QByteArray version("Zookeeper version: ");
+        const QByteArray version("Zookeeper version: "); // prose: ok (the server's text)
         for (const auto &line : answer.split('\n')) {
             if (line.startsWith("Mode: "))
                 into.raw.member.mode = line.mid(6).trimmed();

@@ -59,7 +59,7 @@ Error errorOf(int returnCode, const Attempt &attempt)
             u"(enforce.auth.schemes). SASL is not supported: Debian's build of ZooKeeper's C client lacks it"_s);
     case ZNOAUTH:
         return error(ErrorCode::NoPermission,
-                     u"no permission on "_s + label(attempt.path.bytes()) + u" with these credentials"_s);
+                     u"no permission on %1 with these credentials"_s.arg(label(attempt.path.bytes())));
     case ZNONODE: return error(ErrorCode::NoNode, u"no such znode (or its parent is missing)"_s);
     case ZNODEEXISTS: return error(ErrorCode::NodeExists, u"the znode already exists"_s);
     case ZBADVERSION: return error(ErrorCode::BadVersion, u"its version has changed"_s);
@@ -196,7 +196,7 @@ Error partFailed(int returnCode, const Attempt &attempt, std::size_t part)
 {
     auto error = errorOf(returnCode, attempt);
     if (error.code != ErrorCode::UnknownOutcome && error.code != ErrorCode::SessionExpired)
-        error.message += u" (part %1 of a transaction; none of it was done)"_s.arg(part + 1);
+        error.message = u"%1 (part %2 of a transaction; none of it was done)"_s.arg(error.message).arg(part + 1);
     return error;
 }
 

@@ -152,7 +152,7 @@ const std::vector<MutantRow> &mutantRows()
 {
     static const std::vector<MutantRow> all{
         {{"broken-forgets-to-look", "zk-mutex", QT_TRANSLATE_NOOP("Recipe", "Broken: does not check again"),
-          u"woken by its predecessor's end it takes the lock without looking again: wrong when that one only gave up, "
+          u"woken by its predecessor's end it takes the lock without checking again. That is wrong when that one only gave up, "
           u"crashed or was removed while it waited"_s},
          {.lock = mistakenLock<SkipsRecheck>}},
         {{"broken-timeout-as-grant", "zk-mutex",

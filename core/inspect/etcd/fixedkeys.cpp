@@ -205,7 +205,7 @@ std::optional<EtcdFixedKey> fixedKeyOf(const etcd::KeyValue &entry, bool isBesid
     else
         return std::nullopt;
     if (entry.value.isEmpty() && !name.isElection)
-        fixed.why += furtherClause(u"etcd3 for Node makes such keys"_s);
+        fixed.why += clause(u"etcd3 for Node makes such keys"_s);
     return fixed;
 }
 

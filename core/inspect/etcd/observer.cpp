@@ -34,7 +34,7 @@ QString lookedAtText(const QByteArray &prefix)
     return (prefix.isEmpty() ? u"every key with a lease, and every key PREFIX/<a lease>"_s
                              : u"every key with a lease, and every key PREFIX/<a lease> that begins with %1"_s.arg(
                                  label(prefix, 80)))
-           + furtherClause(u"an election without a proposal looks like a mutex"_s);
+           + clause(u"an election without a proposal looks like a mutex"_s);
 }
 
 // Whether the server answers for them as of now.

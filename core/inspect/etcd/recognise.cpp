@@ -73,7 +73,7 @@ Error noLock(const QByteArray &name, const EtcdForeign &others)
         return Error{ErrorCode::NoNode, there};
     return Error{ErrorCode::Unsupported,
                  there
-                     + furtherClause(u"it may not be free, as the key %1 there is not explained"_s.arg(
+                     + clause(u"it may not be free, as the key %1 there is not explained"_s.arg(
                          foreignText(others.keys.front())))};
 }
 
@@ -322,10 +322,10 @@ LockSnapshot etcdSnapshot(const LockName &lock, const EtcdQueue &queue, const Et
     const bool proposes = isElection(queue);
     snapshot.recipe = proposes ? "etcd-election" : "etcd-mutex";
     snapshot.why = u"each of its keys ends with the number of its own lease, as those of etcd's Go client do%1"_s.arg(
-        proposes ? furtherClause(u"their values are what the candidates of an election propose"_s) : QString());
+        proposes ? clause(u"their values are what the candidates of an election propose"_s) : QString());
     const bool hasStrays = std::ranges::any_of(queue, [](const auto &one) { return !etcdLockOf(one.second.entry); });
     if (hasStrays)
-        snapshot.why += furtherClause(u"one that was written again without it stays a claim"_s);
+        snapshot.why += clause(u"one that was written again without it stays a claim"_s);
     if (snapshot.confidence != Confidence::High)
         snapshot.why = u"its key is named as a claim of etcd's Go client is, and was written again without a lease"_s;
     etcd::Revision before = 0;

@@ -28,7 +28,7 @@ void addIdle(LockSnapshot &lock, Contender &holder, const SqlTransaction &transa
     if (!holder.runsNothing || process->inState < idleIsOdd)
         return;
     Wording message = u"%1 has been idle inside its transaction for "_s.arg(connectionInWords(*process));
-    message.since(looked - process->inState) << furtherClause(
+    message.since(looked - process->inState) << clause(
         u"no statement runs that KILL QUERY could end; rows locked: %1, modified: %2"_s.arg(transaction.rowsLocked)
             .arg(transaction.rowsModified));
     addFinding(lock, FindingCode::IdleInTransaction, message, {holder.id});

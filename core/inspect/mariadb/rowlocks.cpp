@@ -43,7 +43,7 @@ LockSnapshot lockOfRow(const SqlLockRow &row, LockSnapshot lock)
     if (layout.isSinceRenewed && !row.stamp.isEmpty())
         lock.why += u" (%1 = %2)"_s.arg(label(layout.since.toUpper(), 60), label(row.stamp, 60));
     if (row.isZoneUnclear) {
-        lock.why += furtherClause(u"it may be over: nothing says whether that is UTC or another zone's time"_s);
+        lock.why += clause(u"it may be over: nothing says whether that is UTC or another zone's time"_s);
         lock.confidence = Confidence::Medium;
     }
     lock.waitersKnown = false; // they ask again and again
@@ -80,12 +80,12 @@ void addHolderConnections(LockSnapshot &lock, const QByteArrayList &addresses)
         return;
     const auto where = QString::fromLatin1(address);
     if (addresses.contains(address)) {
-        lock.why += furtherClause(u"connections from %1 are open"_s.arg(where));
+        lock.why += clause(u"connections from %1 are open"_s.arg(where));
         return;
     }
     const auto none =
         u"no connection from %1 is open; behind NAT or a pool of connections this proves nothing"_s.arg(where);
-    lock.why += furtherClause(none);
+    lock.why += clause(none);
     if (holder.heldSince && lock.observed - *holder.heldSince >= isOld)
         addFinding(lock, FindingCode::HolderDisconnected, none, {holder.id});
 }

@@ -119,7 +119,7 @@ public:
         if (isByStatement && !look.tellsTableWaiters)
             lock.why = u"the server says that it waits for a table's metadata lock; which, its statement says"_s;
         if (!m_waiting.empty() && holders.empty())
-            lock.why += furtherClause(u"the server does not report the blocker"_s);
+            lock.why += clause(u"the server does not report the blocker"_s);
         finish(lock, behind, Evidence::Inferred); // the server tells modes, not who is in whose way
         return lock;
     }
@@ -238,7 +238,7 @@ private:
                                                                             : m_isTable ? u"while it has the table"_s
                                                                                         : u"while it has the lock"_s);
         message.since(m_looked.look().now - process->inState)
-            << furtherClause(u"no statement runs that KILL QUERY could end"_s);
+            << clause(u"no statement runs that KILL QUERY could end"_s);
         addFinding(lock, FindingCode::IdleInTransaction, message, {holder.id});
     }
 

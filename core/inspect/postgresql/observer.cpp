@@ -32,7 +32,7 @@ QString missingPgLockReason(const QByteArray &name, const PgPoll &look, const st
     const auto maybe = places.isEmpty() ? QString() : u"it may be %1"_s.arg(places.join(u" or "_s));
     return u"contended rows are named by their place (ctid) for now, because their keys could not be read: %1"_s.arg(
                look.keysUnread)
-           + furtherClause(maybe);
+           + clause(maybe);
 }
 
 } // namespace

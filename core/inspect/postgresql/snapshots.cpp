@@ -329,7 +329,7 @@ void addIdleHolder(LockSnapshot &lock, const QByteArray &id, const PgPollIndex &
                  : u"%1 has been idle inside its transaction for "_s.arg(connectionInWords(process));
     message.since(since);
     if (!prepared)
-        message << furtherClause(u"no statement runs that pg_cancel_backend could end"_s);
+        message << clause(u"no statement runs that pg_cancel_backend could end"_s);
     addFinding(lock, FindingCode::IdleInTransaction, isOdd ? Severity::Warning : Severity::Info, message, {id});
 }
 

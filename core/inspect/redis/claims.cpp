@@ -176,7 +176,7 @@ void Claims::sweepEnds(int sweep)
     const auto looked =
         m_samples == 0
             ? QString()
-            : furtherClause(u"of keys that neither say lock nor end soon, a sample of %1 was read"_s.arg(m_samples));
+            : clause(u"of keys that neither say lock nor end soon, a sample of %1 was read"_s.arg(m_samples));
     m_groups = ledger.groups({u"1 key looks like a claim, and no rule says what it is"_s + looked,
                               u"%1 keys like %2 look like claims, and no rule says what they are"_s + looked});
 }

@@ -283,7 +283,7 @@ HoldersOnNodes holdersOn(const std::vector<NodeSaid> &nodes)
 QString whereItIs(const LockSnapshot &lock, const QStringList &on)
 {
     if (on.size() == 1)
-        return furtherClause(u"on %1, one node of a set"_s.arg(on.front()));
+        return clause(u"on %1, one node of a set"_s.arg(on.front()));
     const auto holders = holdersOn(lock.nodes);
     const bool isRedissonLock = recipes::recipeOf(lock.recipe).release == recipes::ReleaseMechanism::RedissonUnlock;
     const auto where =
@@ -293,7 +293,7 @@ QString whereItIs(const LockSnapshot &lock, const QStringList &on)
         : isRedissonLock ? u"on %1 of %2 nodes (%3), on each with a holder of its own, as RedissonRedLock takes it: "
                            u"this is what %4 says"_s
                          : u"on %1 of %2 nodes (%3), on each with a holder of its own: this is what %4 says"_s;
-    return furtherClause(
+    return clause(
         where.arg(QString::number(on.size()), QString::number(lock.nodes.size()), on.join(u", "_s), on.front()));
 }
 
@@ -319,11 +319,11 @@ std::optional<LockSnapshot> strangerAmong(const std::vector<NodeSight> &sights)
     lock->nodes = whatWasSaid(sights, *lock, false);
     if (const auto thread = threadOfAll(sights)) {
         lock->client = u"Redisson (RedissonRedLock)"_s;
-        lock->why += furtherClause(
-            u"one lock on %1 of %2 nodes (%3): thread %4 holds it on each, by a client of its own there, as "
-            u"RedissonRedLock does. The holder is what %5 says"_s.arg(
-                QString::number(on.size()), QString::number(sights.size()), on.join(u", "_s), label(*thread, 40),
-                on.front()));
+        lock->why +=
+            clause(u"one lock on %1 of %2 nodes (%3): thread %4 holds it on each, by a client of its own there, as "
+                   u"RedissonRedLock does. The holder is what %5 says"_s.arg(
+                       QString::number(on.size()), QString::number(sights.size()), on.join(u", "_s),
+                       label(*thread, 40), on.front()));
         return lock;
     }
     lock->why += whereItIs(*lock, on);

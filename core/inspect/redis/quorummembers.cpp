@@ -90,15 +90,15 @@ QString groupingReason(const std::vector<NodeSight> &sights, int claims)
             on << sight.node;
     }
     const auto nodes = static_cast<int>(sights.size());
-    auto why = furtherClause(
-        u"one lock on %1 of %2 nodes (%3): who holds is a member of the set on a majority of them (%4)"_s.arg(
+    auto why =
+        clause(u"one lock on %1 of %2 nodes (%3): who holds is a member of the set on a majority of them (%4)"_s.arg(
             QString::number(on.size()), QString::number(nodes), on.join(u", "_s),
             QString::number(recipes::quorumOf(nodes))));
     if (claims > 0)
-        why += furtherClause(claims == 1 ? u"one is on fewer: its client is trying, or left it behind"_s
-                                         : u"%1 are on fewer: its client is trying, or left it behind"_s.arg(claims));
+        why += clause(claims == 1 ? u"one is on fewer: its client is trying, or left it behind"_s
+                                  : u"%1 are on fewer: its client is trying, or left it behind"_s.arg(claims));
     if (!silent.isEmpty())
-        why += furtherClause(u"no answer from %1"_s.arg(silent.join(u", "_s)));
+        why += clause(u"no answer from %1"_s.arg(silent.join(u", "_s)));
     return why;
 }
 

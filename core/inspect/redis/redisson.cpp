@@ -141,7 +141,7 @@ std::optional<LockSnapshot> redissonLock(const Case &about)
         lock.confidence = Confidence::High;
         lock.why = u"a hash of <uuid>:<thread> beside redisson_lock_token"_s;
         if (token->value)
-            lock.why += furtherClause(u"its last token is %1"_s.arg(label(*token->value, 32)));
+            lock.why += clause(u"its last token is %1"_s.arg(label(*token->value, 32)));
     }
     if (queue) {
         lock.recipe = "redisson-fair-lock";

@@ -253,7 +253,7 @@ std::vector<RedisTrial::Outcome> RedisTrial::outcomes(const std::vector<redis::V
 QString RedisTrial::refused(const RedisAbility &ability, const Outcome &outcome) const
 {
     const auto why = m_areTold ? QString() : u"the keys are unknown, because ACL GETUSER is refused"_s;
-    return u"may not %1: %2"_s.arg(ability.what, outcome.refusal) + furtherClause(ability.isOfKeys ? why : QString());
+    return u"may not %1: %2"_s.arg(ability.what, outcome.refusal) + clause(ability.isOfKeys ? why : QString());
 }
 
 QStringList RedisTrial::sentences(const std::vector<redis::Value> &answers, bool takesWrites) const

@@ -144,9 +144,8 @@ std::optional<LockSnapshot> timestampLock(const Case &about)
         Wording message = u"its moment was "_s;
         message.since(*moment)
             << u" ago"_s
-            << furtherClause(
-                   u"if it is an expiry, the lock has expired and the next client takes it over. If it is a "
-                   u"start, a client holds the lock"_s);
+            << clause(u"if it is an expiry, the lock has expired and the next client takes it over. If it is a "
+                      u"start, a client holds the lock"_s);
         addFinding(lock, FindingCode::ExpiredValue, message);
     }
     if (saysSince)

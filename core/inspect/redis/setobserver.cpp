@@ -170,7 +170,7 @@ Task<Result<LockSnapshot>> RedisSetObserver::readNow(QByteArray name, Deadline d
     const auto missing = silent == 0 ? QString() : u"%1 did not answer"_s.arg(silent);
     co_return Error{ErrorCode::NoNode, u"no lock is at the key %1 on any of %2 nodes"_s.arg(
                                            label(name, 80), QString::number(m_parts.size() - silent))
-                                           + furtherClause(missing)};
+                                           + clause(missing)};
 }
 
 // --- what the parts tell -----------------------------------------------------------------------

@@ -96,7 +96,7 @@ Found tokenIn(const Case &about)
         return {std::move(token), false};
     token = readToken(about.name(), inner, signal, about.context.observed);
     if (token) {
-        token->why += furtherClause(u"its client's serializer packed it"_s);
+        token->why += clause(u"its client's serializer packed it"_s);
         token->identity = token->identity.value_or(inner);
     }
     return {std::move(token), true};
@@ -137,13 +137,13 @@ std::optional<LockSnapshot> tokenLock(const Case &about)
         return setNx(about, *token, token->confidence);
     if (const auto evidence = evidenceOf(about); !evidence.isEmpty()) {
         auto lock = setNx(about, *token, Confidence::Medium);
-        lock->why += furtherClause(evidence);
+        lock->why += clause(evidence);
         return lock;
     }
     if (!about.context.includeLowConfidence)
         return std::nullopt;
     auto lock = setNx(about, *token, Confidence::Low);
-    lock->why += furtherClause(u"nothing else says that it is a lock"_s);
+    lock->why += clause(u"nothing else says that it is a lock"_s);
     return lock;
 }
 

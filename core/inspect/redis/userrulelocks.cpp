@@ -157,7 +157,7 @@ Read stringLock(const Case &about, const RuleFit &fit)
     if (!rule.releasable)
         holder.guard = Identity();
     if (isOver(holder, about))
-        lock.why += furtherClause(u"the time in its value is over"_s);
+        lock.why += clause(u"the time in its value is over"_s);
     else
         lock.contenders.push_back(std::move(holder));
     return lock;
@@ -190,7 +190,7 @@ Read hashLock(const Case &about, const RuleFit &fit)
     if (rule.releasable && token != parts.end())
         holder.guard = RedisIdentity{.value = token->second, .counterpart = rule.fields.at(RulePart::Token)};
     if (isOver(holder, about))
-        lock.why += furtherClause(u"the time in its field is over"_s);
+        lock.why += clause(u"the time in its field is over"_s);
     else
         lock.contenders.push_back(std::move(holder));
     return lock;
@@ -244,10 +244,9 @@ Read sharedLock(const Case &about, const RuleFit &fit)
                     ? u"its one member does not fit %1"_s.arg(rule.members->text())
                     : u"none of its %1 members fits %2"_s.arg(members.size()).arg(rule.members->text()));
     if (others > 0)
-        lock.why +=
-            furtherClause(others == 1 ? u"1 member does not fit it"_s : u"%1 members do not fit it"_s.arg(others));
+        lock.why += clause(others == 1 ? u"1 member does not fit it"_s : u"%1 members do not fit it"_s.arg(others));
     if (over > 0)
-        lock.why += furtherClause(u"the time of %1 more is over"_s.arg(over));
+        lock.why += clause(u"the time of %1 more is over"_s.arg(over));
     return lock;
 }
 

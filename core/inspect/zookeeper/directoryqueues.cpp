@@ -228,10 +228,10 @@ std::vector<LockSnapshot> siblingLocks(const Layout &layout, const std::vector<M
         auto &lock = locks.back();
         if (watchesProveIt(lock)) {
             lock.confidence = Confidence::Medium;
-            lock.why += furtherClause(u"each waiter watches the one before it, as a server reports"_s);
+            lock.why += clause(u"each waiter watches the one before it, as a server reports"_s);
         } else if (group.isEmpty() && isNamed) {
             lock.confidence = Confidence::Medium;
-            lock.why += furtherClause(u"the folder says lock"_s);
+            lock.why += clause(u"the folder says lock"_s);
         }
     }
     return locks;

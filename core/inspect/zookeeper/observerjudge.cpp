@@ -188,7 +188,7 @@ void keepConfidence(LockSnapshot &lock, const LockSnapshot *before)
     if (!wasSurer || std::ranges::none_of(lock.contenders, [&](const auto &one) { return before->find(one.id); }))
         return;
     lock.confidence = before->confidence;
-    lock.why += furtherClause(u"its waiters were seen to watch each other"_s);
+    lock.why += clause(u"its waiters were seen to watch each other"_s);
 }
 
 } // namespace

@@ -183,9 +183,9 @@ void addObstacleFindings(LockSnapshot &lock, const std::vector<Placed> &queue, c
     auto message = within(
         u"%1 watches %2, which waits behind it"_s.arg(label(waiting.front(), 80), label(first.node.bytes(), 80)));
     if (waiting.size() > 1)
-        message += furtherClause(u"%1 more do so, too"_s.arg(waiting.size() - 1));
+        message += clause(u"%1 more do so, too"_s.arg(waiting.size() - 1));
     if (!isCertain)
-        message += furtherClause(u"an earlier wait of its session may have left that watch"_s);
+        message += clause(u"an earlier wait of its session may have left that watch"_s);
     addFinding(lock, FindingCode::WrongWatch, isCertain && !isHeld ? Severity::Critical : Severity::Warning, message,
                std::move(waiting));
 }

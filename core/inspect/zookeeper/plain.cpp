@@ -176,11 +176,11 @@ std::optional<LockSnapshot> plain(const ZnodeView &node, const Surroundings &aro
     lock.confidence = named || marked ? Confidence::Medium : Confidence::Low;
     lock.why = u"a single ephemeral node without a number"_s;
     if (named)
-        lock.why += furtherClause(u"the name says lock"_s);
+        lock.why += clause(u"the name says lock"_s);
     else if (marked)
-        lock.why += furtherClause(u"its data is an address and a UUID, as Lockscope writes it"_s);
+        lock.why += clause(u"its data is an address and a UUID, as Lockscope writes it"_s);
     else if (!waiting.empty())
-        lock.why += furtherClause(u"sessions that own nothing beside it watch it"_s);
+        lock.why += clause(u"sessions that own nothing beside it watch it"_s);
     return lock;
 }
 

@@ -97,7 +97,7 @@ void addForeignNodes(LockSnapshot &lock, const std::vector<const ZnodeView *> &n
     if (nodes.size() > 1)
         message += u" (and %1 more)"_s.arg(nodes.size() - 1);
     if (breaksTheRecipe)
-        message += furtherClause(u"this client cannot lock beside it"_s);
+        message += clause(u"this client cannot lock beside it"_s);
     addFinding(lock, FindingCode::ForeignNode, breaksTheRecipe ? Severity::Warning : Severity::Info, message);
 }
 
@@ -357,7 +357,7 @@ QString whyOf(const Description &description, const std::vector<Placed> &queue)
     const QString kind = areEphemeral ? u"ephemeral "_s : QString();
     const QString children = queue.size() == 1 ? u"child"_s : u"children"_s;
     QString why = u"%1 %2%3 named %4"_s.arg(queue.size()).arg(kind, children, description.form);
-    return description.note.isEmpty() ? why : why + furtherClause(description.note);
+    return description.note.isEmpty() ? why : why + clause(description.note);
 }
 
 } // namespace
@@ -408,7 +408,7 @@ LockSnapshot queueLock(const QByteArray &name, const Description &description, s
             queue = place(description, std::move(again), permits);
             watching.emplace(queue, directory, context);
             exclusive = Mode::Permit;
-            lock.why += furtherClause(u"each watches the one %1 places before it, so %1 may enter"_s.arg(permits));
+            lock.why += clause(u"each watches the one %1 places before it, so %1 may enter"_s.arg(permits));
             if (!description.recipeOfSemaphore.isEmpty())
                 lock.recipe = description.recipeOfSemaphore;
         }

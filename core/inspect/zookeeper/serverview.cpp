@@ -150,7 +150,7 @@ void addDisconnected(LockSnapshot &lock, Contender &contender, const SessionHeal
         message << u"; it expires "_s;
         message.until(*contender.expiresAt); // the moment that the row counts down to
     } else {
-        message << furtherClause(u"when it expires is not known"_s);
+        message << clause(u"when it expires is not known"_s);
     }
     addFinding(lock, FindingCode::HolderDisconnected, message, {contender.id});
 }

@@ -128,10 +128,9 @@ etcd::Transaction joining(const QByteArray &prefix, const QByteArray &key, etcd:
 
 QString keyText(const etcd::KeyValue &entry)
 {
-    const auto lease = entry.lease == 0
-                           ? u", which has no lease and never ends by itself"_s
-                           : u" with the lease %1"_s.arg(QString::fromLatin1(etcd::leaseText(entry.lease)));
-    return label(entry.key, 120) + lease;
+    const auto key = label(entry.key, 120);
+    return entry.lease == 0 ? u"%1, which has no lease and never ends by itself"_s.arg(key)
+                            : u"%1 with the lease %2"_s.arg(key, QString::fromLatin1(etcd::leaseText(entry.lease)));
 }
 
 std::optional<Error> refusalBeside(const etcd::TransactionAnswer &joined)

@@ -64,14 +64,9 @@ Task<Result<Grant>> withNothingLeft(Session *session, WaitGroup waitGroup, Resul
 {
     if (taken)
         co_return taken;
-    Error why = taken.error();
     auto cleaned = waitGroup.finished(answerBy(*session, Deadline::at(session->loop().now())));
     const bool isClean = co_await cleaned;
-    if (!isClean && why.code == ErrorCode::TimedOut) {
-        why.code = ErrorCode::UnknownOutcome;
-        why.message += u"; the lock may have been granted too late and is being released in the background"_s;
-    }
-    co_return why;
+    co_return isClean ? taken.error() : lateGrantError(taken.error());
 }
 
 Task<Result<void>> freeRow(Session *session, WaitGroup waitGroup, Statement freeing, QString what, Deadline deadline)

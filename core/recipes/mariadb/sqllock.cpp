@@ -74,15 +74,10 @@ Task<Result<Grant>> SqlLock::take(Deadline deadline)
     auto taken = co_await takeOn(connection, deadline);
     if (taken)
         co_return taken;
-    Error why = taken.error();
     const auto patience = std::max(answerBy(*m_session, deadline).when(), m_session->loop().now() + givenBackWithin);
     auto cleaned = m_waitGroup.finished(Deadline::at(patience));
     const bool isClean = co_await cleaned;
-    if (!isClean && why.code == ErrorCode::TimedOut) {
-        why.code = ErrorCode::UnknownOutcome;
-        why.message += u"; the lock may have been granted too late and is being released in the background"_s;
-    }
-    co_return why;
+    co_return isClean ? taken.error() : lateGrantError(taken.error());
 }
 
 // What is still being given back, by whatever lock of this session, must not hit what is taken now: to the server

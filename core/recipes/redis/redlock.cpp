@@ -14,6 +14,7 @@
 // is safe as long as the nodes' clocks run about equally fast and a restarted node stays away for a TTL.
 #include "core/recipes/redis/locks.h"
 
+#include "core/base/text.h"
 #include "core/recipes/lockbase.h"
 #include "core/recipes/redis/tokenkey.h"
 #include "core/recipes/token.h"
@@ -92,12 +93,7 @@ Task<Result<Grant>> RedlockLock::take(Deadline deadline)
         const bool clean = co_await cleaned;
         unclean += clean ? 0 : 1;
     }
-    Error why = taken.error();
-    if (unclean >= quorum() && why.code == ErrorCode::TimedOut) {
-        why.code = ErrorCode::UnknownOutcome;
-        why.message += u"; the lock may have been granted too late and is being released in the background"_s;
-    }
-    co_return why;
+    co_return unclean >= quorum() ? lateGrantError(taken.error()) : taken.error();
 }
 
 Task<Result<Grant>> RedlockLock::rounds(Deadline deadline)
@@ -180,8 +176,8 @@ Error RedlockLock::tooLate() const
         u"%1 of %2 nodes answered in time"_s.arg(static_cast<int>(m_nodes.size()) - m_silent).arg(m_nodes.size());
     if (!m_wasRefused)
         return {ErrorCode::NotConnected, u"%1, and it takes %2"_s.arg(answered).arg(quorum()), true};
-    const auto last = m_silent > spare() ? u"; when last asked, %1"_s.arg(answered) : QString();
-    return {ErrorCode::TimedOut, u"timed out waiting for its holder"_s + last, true};
+    const auto last = m_silent > spare() ? u"when last asked, %1"_s.arg(answered) : QString();
+    return {ErrorCode::TimedOut, u"timed out waiting for its holder"_s + clause(last), true};
 }
 
 Task<Result<void>> RedlockLock::release(Deadline /*deadline*/)

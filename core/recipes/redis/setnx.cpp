@@ -26,14 +26,9 @@ Task<Result<Grant>> SetNxLock::take(Deadline deadline)
     auto taken = co_await poll(deadline);
     if (taken)
         co_return taken;
-    Error why = taken.error();
     auto cleaned = m_waitGroup.finished(answerBy(*m_connection, Deadline::at(m_connection->loop().now())));
     const bool clean = co_await cleaned;
-    if (!clean && why.code == ErrorCode::TimedOut) {
-        why.code = ErrorCode::UnknownOutcome;
-        why.message += u"; the lock may have been granted too late and is being released in the background"_s;
-    }
-    co_return why;
+    co_return clean ? taken.error() : lateGrantError(taken.error());
 }
 
 Task<Result<Grant>> SetNxLock::poll(Deadline deadline)

@@ -203,15 +203,10 @@ Task<Result<Grant>> ScriptLock::take(Deadline deadline)
     auto entered = co_await enter(deadline);
     if (entered)
         co_return entered;
-    Error why = entered.error();
     auto cleaned = m_waitGroup.finished(answerBy(*m_connection, Deadline::at(m_connection->loop().now())));
     const bool clean = co_await cleaned;
     m_needsNewId = m_needsNewId || !clean;
-    if (!clean && why.code == ErrorCode::TimedOut) {
-        why.code = ErrorCode::UnknownOutcome;
-        why.message += u"; the lock may have been granted too late and is being released in the background"_s;
-    }
-    co_return why;
+    co_return clean ? entered.error() : lateGrantError(entered.error());
 }
 
 Task<Result<Grant>> ScriptLock::enter(Deadline deadline)

@@ -2,6 +2,7 @@
 #include "core/recipes/zookeeper/sessionlock.h"
 
 #include "core/async/sleep.h"
+#include "core/base/text.h"
 #include "core/rules/contenderid.h"
 #include "core/recipes/zookeeper/waiting.h"
 
@@ -59,7 +60,7 @@ Task<void> SessionLock::tidyUp(Result<QueueEntry> *failed)
     if (clean || why.code != ErrorCode::TimedOut)
         co_return;
     why.code = ErrorCode::UnknownOutcome;
-    why.message += u"; deletion of our node is not confirmed yet and continues in the background"_s;
+    why.message += clause(u"deletion of our node is not confirmed yet and continues in the background"_s);
     *failed = std::move(why);
 }
 
@@ -82,7 +83,7 @@ Task<Result<Grant>> SessionLock::reenter(Deadline deadline)
 Task<Result<void>> SessionLock::release(Deadline deadline)
 {
     if (!m_held)
-        co_return Error{ErrorCode::NotHeld, name() + u" is not held by us"_s};
+        co_return Error{ErrorCode::NotHeld, u"%1 is not held by us"_s.arg(name())};
     if (m_holdCount > 1) {
         --m_holdCount;
         co_return Result<void>();
