@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/history/chunk.h"
 
-#include "core/base/text.h"
-
 #include <QDataStream>
 
 #include <zlib.h>
@@ -75,12 +73,10 @@ Result<int> readFileHeader(QIODevice &file)
         return Error{ErrorCode::BadInput, u"is not a Lockscope recording"_s};
     if (version < oldestFormat || version > formatVersion)
         return Error{ErrorCode::Unsupported,
-                     u"is a recording in format %1, and this version (%2) reads formats %3 to %4"_s.arg(
-                         QString::number(version), QStringLiteral(LOCKSCOPE_VERSION), QString::number(oldestFormat),
-                         QString::number(formatVersion))
-                         + clause(version > formatVersion
-                                      ? u"open it with the version that wrote it, or a newer one"_s
-                                      : u"open it with the version that wrote it"_s)};
+                     u"is a recording in format %1, and this version (%2) reads formats %3 to %4; open it with the "
+                     u"version that wrote it%5"_s.arg(QString::number(version), QStringLiteral(LOCKSCOPE_VERSION),
+                                                      QString::number(oldestFormat), QString::number(formatVersion),
+                                                      version > formatVersion ? u", or newer"_s : QString())};
     return version;
 }
 

@@ -196,8 +196,7 @@ QString alsoRefused(Secured secured)
     switch (secured) {
     case Secured::No: return clause(u"the server reports the same to a user who must use TLS (tls=on)"_s);
     case Secured::ByTls:
-        return clause(
-            u"the server reports the same to a user who must present a client certificate (cert= and key=)"_s);
+        return clause(u"the server reports the same to a user who needs a client certificate (cert= and key=)"_s);
     case Secured::ByCertificate: break;
     }
     return {};
@@ -232,34 +231,30 @@ bool isLostConnection(int number)
 
 Error statementError(const QSqlError &error, bool isLasting)
 {
+    const auto passing = [&](ErrorCode code, const QString &text) {
+        return Error{code, text.arg(said(error)), true};
+    };
     const int number = numberOf(error);
     if (isLostConnection(number)) {
         if (isLasting)
-            return Error{
+            return passing(
                 ErrorCode::UnknownOutcome,
-                u"the connection broke before the server replied; it may or may not have been executed: %1"_s.arg(
-                    said(error)),
-                true};
-        return Error{ErrorCode::SessionExpired,
-                     u"the connection was lost, and everything it held with it: %1"_s.arg(said(error)), true};
+                u"the connection broke before the server replied; it may or may not have been executed: %1"_s);
+        return passing(ErrorCode::SessionExpired, u"the connection was lost, and everything it held with it: %1"_s);
     }
     switch (number) {
     case 1205:
     case 3572: // NOWAIT, MySQL
-        return Error{ErrorCode::TimedOut, u"the server's lock wait timeout ended the wait: %1"_s.arg(said(error)),
-                     true};
+        return passing(ErrorCode::TimedOut, u"the server's lock wait timeout ended the wait: %1"_s);
     case 1969: // max_statement_time
     case 3024: // max_execution_time
-        return Error{ErrorCode::TimedOut, u"the server's time limit ended the statement: %1"_s.arg(said(error)),
-                     true};
+        return passing(ErrorCode::TimedOut, u"the server's time limit ended the statement: %1"_s);
     case 1213: // rows
     case 3058: // named locks, MySQL
-        return Error{ErrorCode::DeadlockVictim,
-                     u"chosen as the victim of a deadlock; everything of this transaction was rolled back: %1"_s.arg(
-                         said(error)),
-                     true};
+        return passing(ErrorCode::DeadlockVictim,
+                       u"chosen as the victim of a deadlock; everything of this transaction was rolled back: %1"_s);
     case numbers::queryInterrupted:
-        return Error{ErrorCode::Cancelled, u"the statement was ended from outside: %1"_s.arg(said(error)), true};
+        return passing(ErrorCode::Cancelled, u"the statement was ended from outside: %1"_s);
     case 1044:
     case 1095:
     case 1142:

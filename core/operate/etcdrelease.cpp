@@ -348,10 +348,9 @@ Task<Result<Sent>> endLease(ForceReleasePlan plan, etcd::Client *client, Deadlin
     if (revoked || revoked.error().code == ErrorCode::NoNode) // it ended by itself just now
         co_return Sent();
     // Not as its code says: something was done.
-    co_return Error{
-        ErrorCode::UnknownOutcome,
-        u"its key was deleted, so it no longer holds the lock. Whether its lease ended is unknown: %1"_s.arg(
-            revoked.error().message)};
+    const auto message =
+        u"its key was deleted, so it no longer holds the lock. Whether its lease ended is unknown: %1"_s;
+    co_return Error{ErrorCode::UnknownOutcome, message.arg(revoked.error().message)};
 }
 
 } // namespace lockscope::operate

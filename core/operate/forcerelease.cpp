@@ -270,8 +270,7 @@ Task<Result<ForceReleaseOutcome>> lookForReturn(ForceReleasePlan plan, ForceRele
     const auto now = co_await tools.observer->readNow(plan.before.lock.name, by);
     const bool isBack = now && stillHolds(plan, *now);
     if (!now && !isNoLock(now.error()))
-        outcome.message =
-            u"%1. Could not check whether its client put it back: %2"_s.arg(outcome.message, now.error().message);
+        outcome.message += u". "_s + u"Could not check whether its client put it back: %1"_s.arg(now.error().message);
     if (!isBack)
         co_return outcome;
     outcome.released = outcome.done = false;

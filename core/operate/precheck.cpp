@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/operate/precheck.h"
 
-#include "core/base/text.h"
 #include "core/rules/catalogue.h"
 
 namespace lockscope::operate {
@@ -83,10 +82,10 @@ bool isLeaseWrittenEarly(const inspect::LockSnapshot &before, const inspect::Loc
 
 QString leaseGuardText()
 {
-    return clause(
-        u"its lease must be unchanged since the last check. A client that releases and re-acquires the lock keeps "
-        u"its ID. Before that check, this is detected only if it was observed or the lease was rewritten earlier "
-        u"than a renewal"_s);
+    return u"; "_s
+           + u"its lease must be unchanged since the last check. A client that releases and re-acquires the lock "
+             u"keeps its ID. Before that check, this is detected only if it was observed or the lease was rewritten "
+             u"earlier than a renewal"_s;
 }
 
 QString leaseWrittenAnewText()

@@ -152,25 +152,21 @@ bool isLostConnection(const QString &sqlState)
 Error statementError(const QString &sqlState, const QString &text, bool isLasting)
 {
     const auto said = harmless(text);
+    const auto passing = [&said](ErrorCode code, const QString &why) { return Error{code, why.arg(said), true}; };
     if (isLostConnection(sqlState)) {
         if (isLasting)
-            return Error{
+            return passing(
                 ErrorCode::UnknownOutcome,
-                u"the connection broke before the server replied; it may or may not have been executed: %1"_s.arg(
-                    said),
-                true};
-        return Error{ErrorCode::SessionExpired,
-                     u"the connection was lost, and everything it held with it: %1"_s.arg(said), true};
+                u"the connection broke before the server replied; it may or may not have been executed: %1"_s);
+        return passing(ErrorCode::SessionExpired, u"the connection was lost, and everything it held with it: %1"_s);
     }
     if (sqlState == "55P03"_L1)
-        return Error{ErrorCode::TimedOut, u"another session holds it, and this did not wait: %1"_s.arg(said), true};
+        return passing(ErrorCode::TimedOut, u"another session holds it, and this did not wait: %1"_s);
     if (sqlState == "57014"_L1)
-        return Error{ErrorCode::Cancelled, u"the statement was ended from outside: %1"_s.arg(said), true};
+        return passing(ErrorCode::Cancelled, u"the statement was ended from outside: %1"_s);
     if (sqlState == "40P01"_L1)
-        return Error{
-            ErrorCode::DeadlockVictim,
-            u"chosen as the victim of a deadlock; everything of this transaction is rolled back: %1"_s.arg(said),
-            true};
+        return passing(ErrorCode::DeadlockVictim,
+                       u"chosen as the victim of a deadlock; everything of this transaction is rolled back: %1"_s);
     if (sqlState == "42501"_L1)
         return Error{ErrorCode::NoPermission, said};
     if (isAny(sqlState, {"42P01"_L1, "42703"_L1, "42883"_L1, "3F000"_L1, "0A000"_L1}))

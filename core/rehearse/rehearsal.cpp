@@ -297,7 +297,7 @@ QString nextWords(const Rehearsal &rehearsal, const LockSnapshot &lock)
     const auto endpoint = next && next->endpoint ? u" at %1"_s.arg(label(next->endpoint->toUtf8())) : QString();
     const auto others = rehearsal.granted.size() - 1;
     const auto sentence = u"%1%2 gets it next"_s.arg(label(*rehearsal.nextHolder, 80), name + endpoint);
-    return others == 0 ? sentence : u"%1 (and %2 more with it)"_s.arg(sentence).arg(others);
+    return others == 0 ? sentence : u"%1 (and %2 more with it)"_s.arg(sentence, QString::number(others));
 }
 
 } // namespace

@@ -196,7 +196,8 @@ Error partFailed(int returnCode, const Attempt &attempt, std::size_t part)
 {
     auto error = errorOf(returnCode, attempt);
     if (error.code != ErrorCode::UnknownOutcome && error.code != ErrorCode::SessionExpired)
-        error.message = u"%1 (part %2 of a transaction; none of it was done)"_s.arg(error.message).arg(part + 1);
+        error.message =
+            u"%1 (part %2 of a transaction; none of it was done)"_s.arg(error.message, QString::number(part + 1));
     return error;
 }
 

@@ -152,8 +152,8 @@ const std::vector<MutantRow> &mutantRows()
 {
     static const std::vector<MutantRow> all{
         {{"broken-forgets-to-look", "zk-mutex", QT_TRANSLATE_NOOP("Recipe", "Broken: does not check again"),
-          u"woken by its predecessor's end it takes the lock without checking again. That is wrong when that one only gave up, "
-          u"crashed or was removed while it waited"_s},
+          u"woken by its predecessor's end it takes the lock without checking again. That is wrong when that one "
+          u"only gave up, crashed or was removed while it waited"_s},
          {.lock = mistakenLock<SkipsRecheck>}},
         {{"broken-timeout-as-grant", "zk-mutex",
           QT_TRANSLATE_NOOP("Recipe", "Broken: takes the timeout for the lock"),

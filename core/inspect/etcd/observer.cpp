@@ -31,10 +31,9 @@ constexpr qint64 mostOfOneLock = 10'000;
 
 QString lookedAtText(const QByteArray &prefix)
 {
-    return (prefix.isEmpty() ? u"every key with a lease, and every key PREFIX/<a lease>"_s
-                             : u"every key with a lease, and every key PREFIX/<a lease> that begins with %1"_s.arg(
-                                 label(prefix, 80)))
-           + clause(u"an election without a proposal looks like a mutex"_s);
+    const auto within = prefix.isEmpty() ? u"all keys"_s : u"all keys that begin with %1"_s.arg(label(prefix, 80));
+    return u"every key with a lease, and every key PREFIX/<a lease>, of %1; an election without a proposal looks "
+           u"like a mutex"_s.arg(within);
 }
 
 // Whether the server answers for them as of now.
@@ -76,8 +75,7 @@ Task<void> EtcdObserver::observe()
     for (;;) {
         auto sweeping = sweep();
         const auto swept = co_await sweeping;
-        m_problem =
-            swept ? QString() : u"the last scan failed; the data shown is older: %1"_s.arg(swept.error().message);
+        m_problem = swept ? QString() : u"the last scan failed; older data is shown: %1"_s.arg(swept.error().message);
         if (swept && !m_firstSnapshot.isComplete())
             m_firstSnapshot.complete(true);
         tell();
@@ -211,7 +209,7 @@ void EtcdObserver::heed(const etcd::WatchNews &news)
     m_isWatching = !news.over;
     if (!news.over)
         return;
-    m_problem = u"the watch ended; the data shown is older: %1"_s.arg(news.over->message);
+    m_problem = u"the watch ended; older data is shown: %1"_s.arg(news.over->message);
     m_over.complete(true);
 }
 

@@ -74,8 +74,7 @@ Task<bool> SqlObserver::lookAndTell(Deadline deadline)
         settle(std::move(*seen));
         m_sink.confirm(m_name);
     }
-    m_notAnswering =
-        seen ? QString() : u"the last poll failed; the data shown is older: %1"_s.arg(seen.error().message);
+    m_notAnswering = seen ? QString() : u"the last poll failed; older data is shown: %1"_s.arg(seen.error().message);
     notifyCoverage();
     co_return seen.operator bool();
 }

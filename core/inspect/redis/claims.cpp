@@ -173,10 +173,8 @@ void Claims::sweepEnds(int sweep)
     Ledger ledger;
     for (const auto &[name, met] : m_sweeps)
         ledger.add(name);
-    const auto looked =
-        m_samples == 0
-            ? QString()
-            : clause(u"of keys that neither say lock nor end soon, a sample of %1 was read"_s.arg(m_samples));
+    const auto sample = u"of keys that neither say lock nor end soon, a sample of %1 was read"_s.arg(m_samples);
+    const auto looked = m_samples == 0 ? QString() : clause(sample);
     m_groups = ledger.groups({u"1 key looks like a claim, and no rule says what it is"_s + looked,
                               u"%1 keys like %2 look like claims, and no rule says what they are"_s + looked});
 }

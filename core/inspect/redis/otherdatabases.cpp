@@ -58,11 +58,10 @@ QString otherDatabasesIn(const redis::Value &keyspace, int own, bool withCounts)
     if (named.isEmpty())
         return {};
     const auto more = keys.size() - databasesNamed;
-    auto databases = named.join(u", "_s);
     if (keys.size() > databasesNamed)
-        databases = u"%1 and %2 more databases"_s.arg(databases, QString::number(more));
+        named.back() = u"%1 and %2 more databases"_s.arg(named.back(), QString::number(more));
     return u"%1: not read. A connection reads one database, here %2; another is named as in redis://HOST/%3"_s.arg(
-        databases, QString::number(selected), QString::number(keys.begin()->first));
+        named.join(u", "_s), QString::number(selected), QString::number(keys.begin()->first));
 }
 
 std::optional<qint64> swapsIn(const redis::Value &commandStats)

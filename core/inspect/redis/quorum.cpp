@@ -170,8 +170,9 @@ void addNoQuorum(LockSnapshot &lock, const Count &count)
         tokens.push_back(candidate.token);
     QString message;
     if (count.hasMajority())
-        message = u"a majority holds one value, others are there, too (a client that is trying, or what one "
-                  u"left behind): %1"_s.arg(tally(count));
+        message =
+            u"a majority holds one value, others are there, too (of a client that is trying, or left over): %1"_s.arg(
+                tally(count));
     else if (count.mayBeMajority())
         message = u"too many nodes do not answer to tell whether a majority holds it: %1"_s.arg(tally(count));
     else

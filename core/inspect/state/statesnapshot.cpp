@@ -198,10 +198,9 @@ std::map<ConnectionName, QString> unknownFindingsOf(const StateSnapshot &state)
         const auto more = codes.size() - mostNamed;
         const auto named = codes.first(std::min(codes.size(), mostNamed)).join(u", "_s)
                            + (more > 0 ? u" and %1 more"_s.arg(more) : QString());
-        words[name] =
-            left.count == 1
-                ? u"1 finding of a newer version is not shown: %1"_s.arg(named)
-                : u"%1 findings of a newer version are not shown: %2"_s.arg(QString::number(left.count), named);
+        words[name] = (left.count == 1 ? u"%1 finding of a newer version is not shown: %2"_s
+                                       : u"%1 findings of a newer version are not shown: %2"_s)
+                          .arg(QString::number(left.count), named);
     }
     return words;
 }

@@ -158,9 +158,7 @@ std::optional<Obstacle> obstacleOf(const std::vector<Placed> &queue, size_t i, c
 void addObstacleFindings(LockSnapshot &lock, const std::vector<Placed> &queue, const Obstacles &obstacles)
 {
     const bool isHeld = lock.holderCount() > 0;
-    const auto within = [isHeld](const QString &message) {
-        return isHeld ? message : u"no client holds the lock: %1"_s.arg(message);
-    };
+    const auto within = isHeld ? u"%1"_s : u"no client holds the lock: %1"_s;
     std::vector<QByteArray> waiting;
     bool isCertain = true;
     for (const auto &[i, obstacle] : obstacles) {
@@ -174,13 +172,13 @@ void addObstacleFindings(LockSnapshot &lock, const std::vector<Placed> &queue, c
         const auto how = obstacle.evidence == Evidence::Server
                              ? u"%1 watches %2, which is not of its recipe, and waits for it"_s
                              : u"%1 waits for %2, which is not of its recipe: its client counts every child"_s;
-        addFinding(lock, FindingCode::ForeignNode, Severity::Warning, within(how.arg(label(name, 80), target)),
+        addFinding(lock, FindingCode::ForeignNode, Severity::Warning, within.arg(how.arg(label(name, 80), target)),
                    {name});
     }
     if (waiting.empty())
         return;
     const auto &first = obstacles.begin()->second;
-    auto message = within(
+    auto message = within.arg(
         u"%1 watches %2, which waits behind it"_s.arg(label(waiting.front(), 80), label(first.node.bytes(), 80)));
     if (waiting.size() > 1)
         message += clause(u"%1 more do so, too"_s.arg(waiting.size() - 1));

@@ -175,12 +175,10 @@ std::optional<LockSnapshot> plain(const ZnodeView &node, const Surroundings &aro
     // Watched it may be by whoever wants to know the members of a group of one.
     lock.confidence = named || marked ? Confidence::Medium : Confidence::Low;
     lock.why = u"a single ephemeral node without a number"_s;
-    if (named)
-        lock.why += clause(u"the name says lock"_s);
-    else if (marked)
-        lock.why += clause(u"its data is an address and a UUID, as Lockscope writes it"_s);
-    else if (!waiting.empty())
-        lock.why += clause(u"sessions that own nothing beside it watch it"_s);
+    lock.why += clause(named              ? u"the name says lock"_s
+                       : marked           ? u"its data is an address and a UUID, as Lockscope writes it"_s
+                       : !waiting.empty() ? u"sessions that own nothing beside it watch it"_s
+                                          : QString());
     return lock;
 }
 

@@ -60,8 +60,8 @@ std::optional<Error> objectionTo(const ZPath &lock)
         return Error{
             ErrorCode::Unsupported,
             u"%1 lies in a folder named shedlock, as the locks of ShedLock do, and no recipe here takes those. "
-            u"If it is one of those, a lock taken below it would hold in parallel with a client that ShedLock let in"_s
-                .arg(label(lock.bytes()))};
+            u"If it is one, a lock taken below it would hold in parallel with a client that ShedLock let in"_s.arg(
+                label(lock.bytes()))};
     return std::nullopt;
 }
 
