@@ -275,7 +275,7 @@ private slots:
         const auto words = u"Access denied for user 'a'@'h' (1045)"_s;
         QCOMPARE(said("1045", mariadb::Secured::No),
                  words + u"; the server reports the same to a user who must use TLS (tls=on)"_s);
-        QVERIFY(said("1045", mariadb::Secured::ByTls).endsWith(u"present a client certificate (cert= and key=)"_s));
+        QVERIFY(said("1045", mariadb::Secured::ByTls).endsWith(u"needs a client certificate (cert= and key=)"_s));
         QCOMPARE(said("1045", mariadb::Secured::ByCertificate), words);
         QCOMPARE(said("1698", mariadb::Secured::No), u"Access denied for user 'a'@'h' (1698)"_s);
     }
