@@ -70,7 +70,7 @@ Result<void> Workspace::add(ConnectionSpec spec)
     const auto name = spec.name;
     const auto backend = backendOf(spec.scheme);
     if (!backend)
-        return Error{ErrorCode::Unsupported, u"%1: this version cannot open it; use sandbox: or %2://"_s.arg(
+        return Error{ErrorCode::Unsupported, u"%1: this version cannot open it; use sandbox: or one of %2://"_s.arg(
                                                  spec.displayUri(), serverSchemes().join(u"://, "_s))};
     if (spec.transport.tls.isOn) {
         // Files that cannot be used are said at once, not by attempts that fail.
