@@ -71,8 +71,7 @@ public:
         for (qsizetype i = 0; i < asked.columns.size(); ++i)
             keepInOrder(asked.columns[i], i);
     }
-    DotRun(const DotRun &) = delete;
-    DotRun &operator=(const DotRun &) = delete;
+    Q_DISABLE_COPY(DotRun)
     ~DotRun()
     {
         if (m_isLaidOut)

@@ -21,8 +21,7 @@ class Forwarding {
 public:
     Forwarding(Sink &sink, inspect::ObserverSink &to) : m_sink(sink) { m_sink.forwardTo(&to); }
     ~Forwarding() { m_sink.forwardTo(nullptr); }
-    Forwarding(const Forwarding &) = delete;
-    Forwarding &operator=(const Forwarding &) = delete;
+    Q_DISABLE_COPY(Forwarding)
 
 private:
     Sink &m_sink;

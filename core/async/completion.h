@@ -47,8 +47,7 @@ private:
 // All of a completion that does not depend on what arrives: compiled once.
 struct CompletionState {
     explicit CompletionState(Loop &itsLoop) : loop(&itsLoop), isOfOneThread(itsLoop.isOfOneThread()) {}
-    CompletionState(const CompletionState &) = delete;
-    CompletionState &operator=(const CompletionState &) = delete;
+    Q_DISABLE_COPY(CompletionState)
     virtual ~CompletionState() = default;
     static void *operator new(std::size_t bytes) { return freelist::take(bytes); }
     static void operator delete(void *state, std::size_t bytes) noexcept { freelist::give(state, bytes); }
@@ -107,8 +106,7 @@ inline SharedState::~SharedState()
 class CompletionAwaiter {
 public:
     explicit CompletionAwaiter(SharedState state) : m_state(std::move(state)) {}
-    CompletionAwaiter(const CompletionAwaiter &) = delete;
-    CompletionAwaiter &operator=(const CompletionAwaiter &) = delete;
+    Q_DISABLE_COPY(CompletionAwaiter)
     ~CompletionAwaiter()
     {
         if (m_isWaiting)

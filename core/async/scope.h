@@ -20,8 +20,7 @@ class Scope {
 public:
     explicit Scope(Loop &loop) : m_state(std::make_shared<State>(State{&loop, 0, {}})) {}
     ~Scope() { cancelAll(); }
-    Scope(const Scope &) = delete;
-    Scope &operator=(const Scope &) = delete;
+    Q_DISABLE_COPY(Scope)
 
     // Starts the task at once; it runs here until its first wait.
     void launch(Task<void> task);
@@ -64,8 +63,7 @@ class SoleTask {
 public:
     SoleTask() = default;
     ~SoleTask() { cancel(); }
-    SoleTask(const SoleTask &) = delete;
-    SoleTask &operator=(const SoleTask &) = delete;
+    Q_DISABLE_COPY(SoleTask)
 
     // Starts the task at once; it runs here until its first wait.
     void launch(Task<void> task)

@@ -90,8 +90,7 @@ struct Handle {
         : table(std::move(table_)), slot(slot_), id(id_)
     {
     }
-    Handle(const Handle &) = delete;
-    Handle &operator=(const Handle &) = delete;
+    Q_DISABLE_COPY(Handle)
     ~Handle()
     {
         if (const auto alive = table.lock())

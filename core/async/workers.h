@@ -17,8 +17,7 @@ class Workers {
 public:
     explicit Workers(int atMost);
     ~Workers();
-    Workers(const Workers &) = delete;
-    Workers &operator=(const Workers &) = delete;
+    Q_DISABLE_COPY(Workers)
 
     void start(std::function<void()> work);
     // What has not begun is dropped; what is under way goes on.

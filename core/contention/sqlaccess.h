@@ -41,8 +41,7 @@ public:
         if (onGone)
             onGone();
     }
-    SqlAccess(const SqlAccess &) = delete;
-    SqlAccess &operator=(const SqlAccess &) = delete;
+    Q_DISABLE_COPY(SqlAccess)
 
     [[nodiscard]] bool isReady() const override { return m_session->state() == mariadb::SessionState::Connected; }
     [[nodiscard]] Result<std::unique_ptr<recipes::Lock>> makeLock(bool /*readMode*/, Random random) override

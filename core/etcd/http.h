@@ -61,8 +61,7 @@ public:
     // `name`: what the server is called, where a way of ours leads to it.
     HttpConnection(HostPort host, HostPort name);
     ~HttpConnection();
-    HttpConnection(const HttpConnection &) = delete;
-    HttpConnection &operator=(const HttpConnection &) = delete;
+    Q_DISABLE_COPY(HttpConnection)
 
     // On one that is idle. `onEnd` and `onPiece` must not destroy it.
     void post(const QByteArray &path, const QByteArray &token, const QByteArray &body, OnEnd onEnd,

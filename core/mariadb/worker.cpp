@@ -27,8 +27,7 @@ public:
     // `timeouts`: options of Qt's driver.
     SqlConnection(const SessionOptions &options, const QString &timeouts);
     ~SqlConnection();
-    SqlConnection(const SqlConnection &) = delete;
-    SqlConnection &operator=(const SqlConnection &) = delete;
+    Q_DISABLE_COPY(SqlConnection)
 
     [[nodiscard]] bool open(); // if not, database() says why
     void close();              // may be opened again

@@ -39,8 +39,7 @@ public:
         if (m_fd >= 0)
             ::close(m_fd);
     }
-    Descriptor(const Descriptor &) = delete;
-    Descriptor &operator=(const Descriptor &) = delete;
+    Q_DISABLE_COPY(Descriptor)
     [[nodiscard]] int get() const { return m_fd; }
 
 private:

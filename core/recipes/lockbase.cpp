@@ -16,8 +16,7 @@ using namespace std::chrono_literals;
 class LockBase::Waiting {
 public:
     explicit Waiting(LockBase &lock) : m_lock(&lock) { lock.m_waiting = this; }
-    Waiting(const Waiting &) = delete;
-    Waiting &operator=(const Waiting &) = delete;
+    Q_DISABLE_COPY(Waiting)
     ~Waiting()
     {
         if (auto *const lock = left())

@@ -25,8 +25,7 @@ Task<void> giveBack(Lock *member)
 class MultiLock::Remainder {
 public:
     explicit Remainder(std::weak_ptr<LockBase *> lock) : m_lock(std::move(lock)) {}
-    Remainder(const Remainder &) = delete;
-    Remainder &operator=(const Remainder &) = delete;
+    Q_DISABLE_COPY(Remainder)
     ~Remainder()
     {
         if (const auto lock = m_lock.lock())

@@ -78,8 +78,7 @@ private:
             ++m_state->signalsBeingHandled;
         }
         ~Handling() { --m_state->signalsBeingHandled; }
-        Handling(const Handling &) = delete;
-        Handling &operator=(const Handling &) = delete;
+        Q_DISABLE_COPY(Handling)
         State *operator->() const { return m_state.get(); }
 
     private:

@@ -30,8 +30,7 @@ public:
     };
     Transport() = default;
     virtual ~Transport() = default;
-    Transport(const Transport &) = delete;
-    Transport &operator=(const Transport &) = delete;
+    Q_DISABLE_COPY(Transport)
 
     // May find the connection broken, and say so before it returns.
     virtual void write(const QByteArray &bytes) = 0;

@@ -20,8 +20,7 @@ public:
     explicit Owed(Reply<T> reply) : m_reply(std::move(reply)) {}
     Owed(Owed &&other) noexcept : m_reply(std::move(other.m_reply)), m_isOwed(std::exchange(other.m_isOwed, false)) {}
     Owed &operator=(Owed &&other) = delete;
-    Owed(const Owed &) = delete;
-    Owed &operator=(const Owed &) = delete;
+    Q_DISABLE_COPY(Owed)
     ~Owed()
     {
         if (m_isOwed)

@@ -36,8 +36,7 @@ struct PubSub::Entry {
         : call(std::move(listener)), topic(std::move(of)), owner(std::move(pubSub))
     {
     }
-    Entry(const Entry &) = delete;
-    Entry &operator=(const Entry &) = delete;
+    Q_DISABLE_COPY(Entry)
     ~Entry()
     {
         if (auto alive = owner.lock())

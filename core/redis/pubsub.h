@@ -38,8 +38,7 @@ public:
     RespConnection(Loop &loop, ConnectionOptions options, MakeTransport makeTransport, Callbacks callbacks);
     // What is out is answered with UnknownOutcome. Does not block.
     ~RespConnection();
-    RespConnection(const RespConnection &) = delete;
-    RespConnection &operator=(const RespConnection &) = delete;
+    Q_DISABLE_COPY(RespConnection)
 
     [[nodiscard]] ConnectionState state() const { return m_state; }
     [[nodiscard]] QString lastError() const { return m_lastError; }
@@ -97,8 +96,7 @@ public:
     PubSub(Loop &loop, ConnectionOptions options, MakeTransport makeTransport, std::function<void()> restored);
     // Who still waits for the id is told that there is none.
     ~PubSub();
-    PubSub(const PubSub &) = delete;
-    PubSub &operator=(const PubSub &) = delete;
+    Q_DISABLE_COPY(PubSub)
 
     [[nodiscard]] Subscription subscribe(Kind kind, const QByteArray &name, Listener listener);
     void giveId(const Reply<qint64> &reply, Deadline deadline);

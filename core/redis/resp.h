@@ -23,8 +23,7 @@ public:
     // A single reply may take `limitBytes`, counted as what it takes in memory.
     explicit RespReader(qint64 limitBytes);
     ~RespReader();
-    RespReader(const RespReader &) = delete;
-    RespReader &operator=(const RespReader &) = delete;
+    Q_DISABLE_COPY(RespReader)
 
     void feed(QByteArrayView bytes);
     // The next whole reply; empty when more bytes are needed. An Error (TooLarge, or Server when this

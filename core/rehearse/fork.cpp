@@ -195,8 +195,7 @@ public:
         m_scope.cancelAll();
         m_castings.clear();
     }
-    Fork(const Fork &) = delete;
-    Fork &operator=(const Fork &) = delete;
+    Q_DISABLE_COPY(Fork)
 
     Result<Outcome> play()
     {

@@ -236,8 +236,7 @@ class PostgreSqlServer final : public Server {
 public:
     explicit PostgreSqlServer(std::unique_ptr<ServerKind> kind) : m_process(std::move(kind)) {}
     ~PostgreSqlServer() override { end(); }
-    PostgreSqlServer(const PostgreSqlServer &) = delete;
-    PostgreSqlServer &operator=(const PostgreSqlServer &) = delete;
+    Q_DISABLE_COPY(PostgreSqlServer)
 
     Result<void> start(std::chrono::milliseconds atMost) override { return m_process.start(atMost); }
     Result<void> begin() override { return m_process.begin(); }

@@ -30,8 +30,7 @@ public:
     // The same at a socket in the file system.
     LoopbackQuestion(const QByteArray &path, QByteArray words);
     ~LoopbackQuestion();
-    LoopbackQuestion(const LoopbackQuestion &) = delete;
-    LoopbackQuestion &operator=(const LoopbackQuestion &) = delete;
+    Q_DISABLE_COPY(LoopbackQuestion)
 
     // What has come so far. Empty when nobody listens, or the other side closed without a word: then
     // ask again with a new question.
@@ -62,8 +61,7 @@ public:
 
     ChildProcess() = default;
     ~ChildProcess() { kill(); }
-    ChildProcess(const ChildProcess &) = delete;
-    ChildProcess &operator=(const ChildProcess &) = delete;
+    Q_DISABLE_COPY(ChildProcess)
 
     // An error if it could not be started at all, the program's name being wrong included.
     [[nodiscard]] Result<void> start(const Command &command);

@@ -16,8 +16,7 @@ class TemporaryFolder {
 public:
     [[nodiscard]] static Result<std::unique_ptr<TemporaryFolder>> make();
     ~TemporaryFolder();
-    TemporaryFolder(const TemporaryFolder &) = delete;
-    TemporaryFolder &operator=(const TemporaryFolder &) = delete;
+    Q_DISABLE_COPY(TemporaryFolder)
 
     [[nodiscard]] QString path() const { return m_path; }
     [[nodiscard]] QString file(const QString &name) const { return m_path + QLatin1Char('/') + name; }

@@ -12,8 +12,7 @@ public:
     class Waiter {
     public:
         Waiter() = default;
-        Waiter(const Waiter &) = delete;
-        Waiter &operator=(const Waiter &) = delete;
+        Q_DISABLE_COPY(Waiter)
 
     protected:
         virtual ~Waiter() { stopWaiting(); }

@@ -27,8 +27,7 @@ class Process : public Loop, public OnFreeList {
 public:
     Process(VirtualLoop &world, int number);
     ~Process() override;
-    Process(const Process &) = delete;
-    Process &operator=(const Process &) = delete;
+    Q_DISABLE_COPY(Process)
 
     [[nodiscard]] int number() const { return m_number; }
 

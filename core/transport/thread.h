@@ -20,8 +20,7 @@ public:
     enum class By { Owner, ForwardedConnection };
     explicit InUse(By by);
     ~InUse();
-    InUse(const InUse &) = delete;
-    InUse &operator=(const InUse &) = delete;
+    Q_DISABLE_COPY(InUse)
 
 private:
     const By m_by;

@@ -20,8 +20,7 @@ public:
     // One ssh for all; `servers` go through it from the first on, others once they are asked for.
     Transport(TransportOptions transport, std::vector<HostPort> servers);
     ~Transport();
-    Transport(const Transport &) = delete;
-    Transport &operator=(const Transport &) = delete;
+    Q_DISABLE_COPY(Transport)
 
     // Where to connect so as to reach that server, speaking to it as its clients do (TLS included, if that is on).
     [[nodiscard]] HostPort through(const HostPort &server);

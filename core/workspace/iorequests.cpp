@@ -107,8 +107,7 @@ template <class Q>
 class Answerer {
 public:
     Answerer(AnswerTo<Q> deliver, Error dropped) : m_deliver(std::move(deliver)), m_dropped(std::move(dropped)) {}
-    Answerer(const Answerer &) = delete;
-    Answerer &operator=(const Answerer &) = delete;
+    Q_DISABLE_COPY(Answerer)
     ~Answerer()
     {
         if (m_deliver)

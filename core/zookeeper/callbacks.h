@@ -34,8 +34,7 @@ void onMulti(int returnCode, const void *data);
 class CAcls {
 public:
     explicit CAcls(Acls acls);
-    CAcls(const CAcls &) = delete;
-    CAcls &operator=(const CAcls &) = delete;
+    Q_DISABLE_COPY(CAcls)
     [[nodiscard]] ::ACL_vector *vector() { return &m_vector; }
 
 private:

@@ -21,8 +21,7 @@ class AnswerUnderWay {
 public:
     explicit AnswerUnderWay(qint64 bytes);
     ~AnswerUnderWay();
-    AnswerUnderWay(const AnswerUnderWay &) = delete;
-    AnswerUnderWay &operator=(const AnswerUnderWay &) = delete;
+    Q_DISABLE_COPY(AnswerUnderWay)
 
 private:
     const qint64 m_bytes;

@@ -70,8 +70,7 @@ public:
     {
         m_pace->looking = Completion<bool>(loop);
     }
-    Turn(const Turn &) = delete;
-    Turn &operator=(const Turn &) = delete;
+    Q_DISABLE_COPY(Turn)
     ~Turn()
     {
         m_pace->lastLook = m_loop.now();

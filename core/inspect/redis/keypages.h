@@ -28,8 +28,7 @@ public:
 
     // It must outlive this and its tasks.
     explicit KeyPages(KeyReader &reader) : m_reader(reader) {}
-    KeyPages(const KeyPages &) = delete;
-    KeyPages &operator=(const KeyPages &) = delete;
+    Q_DISABLE_COPY(KeyPages)
     ~KeyPages() { reset(); }
 
     // The page at this cursor. Errors are those of the connection; after one the same page can be asked for again.

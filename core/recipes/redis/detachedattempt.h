@@ -35,8 +35,7 @@ public:
     class Waiter {
     public:
         explicit Waiter(const DetachedAttempt &one) : m_state(one.m_state) {}
-        Waiter(const Waiter &) = delete;
-        Waiter &operator=(const Waiter &) = delete;
+        Q_DISABLE_COPY(Waiter)
         ~Waiter()
         {
             m_state->isWanted = false;

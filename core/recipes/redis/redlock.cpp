@@ -48,8 +48,7 @@ public:
         : m_nodes(nodes), m_waitGroups(std::move(waitGroups)), m_ours(std::move(ours)), m_suspect(nodes.size(), true)
     {
     }
-    NodesGuard(const NodesGuard &) = delete;
-    NodesGuard &operator=(const NodesGuard &) = delete;
+    Q_DISABLE_COPY(NodesGuard)
     ~NodesGuard()
     {
         for (std::size_t node = 0; node < m_nodes.size(); ++node) {

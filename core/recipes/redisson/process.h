@@ -28,8 +28,7 @@ public:
     class Waiter {
     public:
         explicit Waiter(std::shared_ptr<ReleaseSubscription> subscription);
-        Waiter(const Waiter &) = delete;
-        Waiter &operator=(const Waiter &) = delete;
+        Q_DISABLE_COPY(Waiter)
         // What it was told and made no use of goes to another one.
         ~Waiter();
 

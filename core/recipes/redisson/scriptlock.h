@@ -105,8 +105,7 @@ public:
         : m_connection(&connection), m_waitGroup(std::move(waitGroup)), m_scripts(std::move(scripts))
     {
     }
-    CleanupGuard(const CleanupGuard &) = delete;
-    CleanupGuard &operator=(const CleanupGuard &) = delete;
+    Q_DISABLE_COPY(CleanupGuard)
     ~CleanupGuard()
     {
         if (m_mayHold || (m_mayQueue && m_scripts.leaveQueue))

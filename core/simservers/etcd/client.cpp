@@ -32,8 +32,7 @@ public:
         if (m_link)
             m_link->close(End::Client);
     }
-    SimulatedEtcd(const SimulatedEtcd &) = delete;
-    SimulatedEtcd &operator=(const SimulatedEtcd &) = delete;
+    Q_DISABLE_COPY(SimulatedEtcd)
 
     [[nodiscard]] ClientState state() const override { return m_state; }
     [[nodiscard]] QString lastError() const override { return m_lastError; }

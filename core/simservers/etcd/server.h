@@ -21,8 +21,7 @@ public:
     using OnNews = std::function<void(const etcd::WatchNews &)>;
 
     explicit EtcdServer(VirtualLoop &world) : m_world(world) {}
-    EtcdServer(const EtcdServer &) = delete;
-    EtcdServer &operator=(const EtcdServer &) = delete;
+    Q_DISABLE_COPY(EtcdServer)
 
     [[nodiscard]] static QByteArray version() { return QByteArrayLiteral("3.4.23"); }
 

@@ -113,8 +113,7 @@ public:
     using OnAnswer = std::function<void(const SqlAnswer &)>;
 
     explicit SqlServer(VirtualLoop &world, SqlServerRules rules = {}) : m_world(world), m_rules(rules) {}
-    SqlServer(const SqlServer &) = delete;
-    SqlServer &operator=(const SqlServer &) = delete;
+    Q_DISABLE_COPY(SqlServer)
 
     void addRow(const QByteArray &table, const QByteArray &key, const QByteArray &value, qint64 version);
     // Without indexes a statement that locks a row locks all that it looks at: every row of the table.

@@ -96,8 +96,7 @@ public:
 
     explicit ScriptEngine(Call call);
     ~ScriptEngine();
-    ScriptEngine(const ScriptEngine &) = delete;
-    ScriptEngine &operator=(const ScriptEngine &) = delete;
+    Q_DISABLE_COPY(ScriptEngine)
 
     // Compiles it; the SHA-1 of the text in hex, or an Error value as Redis words it.
     [[nodiscard]] redis::Value load(const QByteArray &text);
@@ -136,8 +135,7 @@ public:
     // `number` is the server's in the network.
     RedisServer(Network &network, int number);
     ~RedisServer();
-    RedisServer(const RedisServer &) = delete;
-    RedisServer &operator=(const RedisServer &) = delete;
+    Q_DISABLE_COPY(RedisServer)
 
     [[nodiscard]] int number() const { return m_number; }
     [[nodiscard]] Network &network() const { return m_network; }

@@ -167,8 +167,7 @@ class Ensemble {
 public:
     Ensemble(Network &network, EnsembleOptions options);
     ~Ensemble();
-    Ensemble(const Ensemble &) = delete;
-    Ensemble &operator=(const Ensemble &) = delete;
+    Q_DISABLE_COPY(Ensemble)
 
     [[nodiscard]] Network &network() const { return m_network; }
     [[nodiscard]] int memberCount() const { return static_cast<int>(m_members.size()); }
