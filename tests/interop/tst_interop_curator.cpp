@@ -3,6 +3,7 @@
 #include "tests/interop/foreignclients.h"
 #include "tests/support/curatorfixture.h"
 #include "tests/support/finish.h"
+#include "tests/support/revocation.h"
 
 #include "core/recipes/curator/locks.h"
 #include "tests/support/testmain.h"
@@ -216,7 +217,7 @@ private slots:
         QVERIFY(waits(0, 3));
         std::optional<Result<void>> asked;
         Scope scope(m_loop);
-        scope.launch(keepResult(recipes::requestRevocation(m_clients[0]->counting.get(), node, soon()), &asked));
+        scope.launch(keepResult(requestRevocation(m_clients[0]->counting.get(), node, soon()), &asked));
         QVERIFY2(m_curator->says("asked " + name), m_curator->everythingSaid().constData());
         QTRY_VERIFY(asked && *asked);
         QVERIFY(!contender(0).granted);
@@ -231,8 +232,8 @@ private slots:
         const auto node = (*contender(0).granted)->node;
         std::optional<Result<bool>> heard;
         Scope scope(m_loop);
-        scope.launch(keepResult(
-            recipes::untilRevocationRequested(m_clients[0]->counting.get(), node, Deadline::never()), &heard));
+        scope.launch(
+            keepResult(untilRevocationRequested(m_clients[0]->counting.get(), node, Deadline::never()), &heard));
         const auto name = theirs("mutex");
         QVERIFY(areQueued("mutex", 2));
         QVERIFY(!heard);

@@ -3,6 +3,7 @@
 // not looked at.
 #include "core/recipes/curator/locks.h"
 #include "alternativesfixture.h"
+#include "tests/support/revocation.h"
 #include "tests/support/testmain.h"
 
 namespace {
@@ -10,7 +11,7 @@ namespace {
 // Lets go when it is asked to.
 Task<void> revocable(HeldLock *lock, zk::Session *session, ZPath node)
 {
-    auto waiting = recipes::untilRevocationRequested(session, node, Deadline::never());
+    auto waiting = untilRevocationRequested(session, node, Deadline::never());
     const auto asked = co_await waiting;
     if (asked && *asked) {
         const auto soon = Deadline::after(session->loop(), 20s);

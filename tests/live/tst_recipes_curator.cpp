@@ -4,6 +4,7 @@
 #include "core/recipes/curator/locks.h"
 #include "tests/support/curatorfixture.h"
 #include "tests/support/finish.h"
+#include "tests/support/revocation.h"
 #include "tests/support/testmain.h"
 
 class TestRecipesCurator : public CuratorFixture {
@@ -316,8 +317,8 @@ private slots:
         std::optional<Result<void>> asked;
         Scope scope(m_loop);
         counting(0).reset();
-        scope.launch(keepResult(
-            recipes::untilRevocationRequested(m_clients[0]->counting.get(), node, Deadline::never()), &heard));
+        scope.launch(
+            keepResult(untilRevocationRequested(m_clients[0]->counting.get(), node, Deadline::never()), &heard));
         QTRY_VERIFY(counting(0).isIdle());
         QVERIFY(await(m_admin->set(node, "something else", zk::anyVersion, soon())));
         QTRY_COMPARE(counting(0).spoken(), QByteArray("get 2"));
@@ -327,7 +328,7 @@ private slots:
         contender(1).acquire();
         QVERIFY(waits(1, 3));
         counting(1).reset();
-        scope.launch(keepResult(recipes::requestRevocation(m_clients[1]->counting.get(), node, soon()), &asked));
+        scope.launch(keepResult(requestRevocation(m_clients[1]->counting.get(), node, soon()), &asked));
         QTRY_VERIFY(asked && *asked);
         QCOMPARE(counting(1).count(RequestKind::Set), 1);
         const auto read = await(m_admin->get(node, std::nullopt, soon()));
@@ -348,20 +349,19 @@ private slots:
         std::optional<Result<bool>> heard;
         std::optional<Result<void>> asked;
         Scope scope(m_loop);
-        scope.launch(keepResult(
-            recipes::untilRevocationRequested(m_clients[0]->counting.get(), node, Deadline::never()), &heard));
+        scope.launch(
+            keepResult(untilRevocationRequested(m_clients[0]->counting.get(), node, Deadline::never()), &heard));
         QVERIFY(givesBack(0));
         QTRY_VERIFY(heard);
         QVERIFY(*heard && !**heard); // nobody asked until the end
-        scope.launch(keepResult(recipes::requestRevocation(m_admin.get(), node, soon()), &asked));
+        scope.launch(keepResult(requestRevocation(m_admin.get(), node, soon()), &asked));
         QTRY_VERIFY(asked);
         QVERIFY(!*asked && asked->error().code == ErrorCode::NoNode);
         std::optional<Result<bool>> late;
         QVERIFY(had(contender(0)));
-        scope.launch(
-            keepResult(recipes::untilRevocationRequested(m_clients[0]->counting.get(), (*contender(0).granted)->node,
+        scope.launch(keepResult(untilRevocationRequested(m_clients[0]->counting.get(), (*contender(0).granted)->node,
                                                          Deadline::after(m_loop, 100ms)),
-                       &late));
+                                &late));
         QTRY_VERIFY(late);
         QVERIFY(!*late && late->error().code == ErrorCode::TimedOut);
     }
@@ -375,8 +375,8 @@ private slots:
         QVERIFY(waitForState(*asker.real, zk::SessionState::Connected));
         asker.faulty->plan(RequestKind::Set, 1, RequestFault::LoseRequest);
         Scope scope(m_loop);
-        scope.launch(keepResult(
-            recipes::requestRevocation(asker.counting.get(), (*contender(0).granted)->node, soon()), &asked));
+        scope.launch(
+            keepResult(requestRevocation(asker.counting.get(), (*contender(0).granted)->node, soon()), &asked));
         QTRY_VERIFY(asked && *asked);
         QCOMPARE(asker.counting->count(RequestKind::Set), 2);
     }
