@@ -76,14 +76,6 @@ void Ledger::add(const QByteArray &name, qint64 count)
     addTo(m_groups, namePattern(name), {count, name});
 }
 
-qint64 Ledger::count() const
-{
-    qint64 sum = 0;
-    for (const auto &[pattern, group] : m_groups)
-        sum += group.count;
-    return sum;
-}
-
 Ledger::Groups Ledger::byFolder(const Groups &groups)
 {
     Groups wider;

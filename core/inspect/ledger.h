@@ -27,7 +27,6 @@ public:
     // `count`: entries of which `name` is an example.
     void add(const QByteArray &name, qint64 count = 1);
     [[nodiscard]] bool isEmpty() const { return m_groups.empty(); }
-    [[nodiscard]] qint64 count() const;
     // The largest first. Names of one folder are one group. Where there are too many groups, folders are joined; what
     // is still too much is one group at the end.
     [[nodiscard]] std::vector<Unexplained> groups(const Texts &texts) const;

@@ -3,6 +3,8 @@
 #include "core/inspect/ledger.h"
 #include "tests/support/testmain.h"
 
+#include <numeric>
+
 using namespace lockscope::inspect;
 
 class TestLedger : public QObject {
@@ -65,7 +67,6 @@ void TestLedger::countsEntriesOfOnePattern()
     ledger.add("/svc/b2");
     ledger.add("/svc/a1");
     ledger.add("/other", 5);
-    QCOMPARE(ledger.count(), 7);
     QCOMPARE(lines(ledger), QStringList({u"5 entries like /other | /other"_s, u"2 entries like /svc/* | /svc/a1"_s}));
 }
 
@@ -118,8 +119,11 @@ void TestLedger::keepsFewPatternsOfManyNames()
     constexpr int names = 50'000;
     for (int number = 0; number < names; ++number)
         ledger.add(letters(number));
-    QCOMPARE(ledger.count(), names);
-    QCOMPARE(ledger.groups(texts).size(), Ledger::mostGroups);
+    const auto groups = ledger.groups(texts);
+    QCOMPARE(groups.size(), Ledger::mostGroups);
+    QCOMPARE(std::accumulate(groups.begin(), groups.end(), qint64(0),
+                             [](qint64 sum, const Unexplained &group) { return sum + group.count; }),
+             names);
 }
 
 LOCKSCOPE_TEST(TestLedger)
