@@ -37,7 +37,7 @@ const QByteArray byPerformanceSchema =
 
 SqlObject mdlObjectOf(const SqlTableLock &lock)
 {
-    return {lock.type, lock.schema, lock.table};
+    return {.type = lock.type, .schema = lock.schema, .name = lock.table};
 }
 
 std::optional<std::chrono::seconds> secondsIn(const std::optional<QByteArray> &cell)
@@ -92,8 +92,10 @@ Task<Result<void>> SqlReader::readNamedLocks(SqlPoll *look, Deadline deadline, Q
             note(u"could not read named locks, and who has which table: %1"_s.arg(rows.error().message));
         for (std::size_t i = 0; rows && i < rows->rows.size(); ++i) {
             if (text(*rows, i, "kind") == "USER LEVEL LOCK")
-                look->namedLocks.push_back({text(*rows, i, "name"), text(*rows, i, "connection").toULongLong(),
-                                            text(*rows, i, "status") == "GRANTED", text(*rows, i, "hold")});
+                look->namedLocks.push_back({.name = text(*rows, i, "name"),
+                                            .connection = text(*rows, i, "connection").toULongLong(),
+                                            .isGranted = text(*rows, i, "status") == "GRANTED",
+                                            .hold = text(*rows, i, "hold")});
         }
         CO_TRY_VOID(co_await findBySpelling(look, also, deadline));
         CO_TRY_VOID(co_await readTableLocks(look, rows ? &*rows : nullptr, deadline));
@@ -109,7 +111,7 @@ Task<Result<void>> SqlReader::readNamedLocks(SqlPoll *look, Deadline deadline, Q
     for (const auto &process : look->processes) {
         const auto name = process.state == "User lock" ? namedLockIn(process.statement) : std::nullopt;
         if (name)
-            look->namedLocks.push_back({*name, process.connection, false});
+            look->namedLocks.push_back({.name = *name, .connection = process.connection});
     }
     if (m_namedLocks == NamedLocks::Plugin)
         co_return Result<void>();
@@ -129,9 +131,12 @@ Task<Result<void>> SqlReader::readTableLocks(SqlPoll *look, const Rows *rows, De
     look->tellsTableWaiters = rows && m_namedLocks == NamedLocks::PerformanceSchema;
     std::set<SqlObject> waitedFor;
     const auto take = [look](const Rows &from, std::size_t i) {
-        look->tableLocks.push_back({text(from, i, "table_schema"), text(from, i, "name"),
-                                    text(from, i, "connection").toULongLong(), text(from, i, "mode"),
-                                    text(from, i, "status") == "GRANTED", false, text(from, i, "kind")});
+        look->tableLocks.push_back({.schema = text(from, i, "table_schema"),
+                                    .table = text(from, i, "name"),
+                                    .connection = text(from, i, "connection").toULongLong(),
+                                    .mode = text(from, i, "mode"),
+                                    .isGranted = text(from, i, "status") == "GRANTED",
+                                    .type = text(from, i, "kind")});
     };
     for (std::size_t i = 0; rows && i < rows->rows.size(); ++i) {
         if (text(*rows, i, "kind") == "USER LEVEL LOCK")
@@ -197,7 +202,11 @@ void SqlReader::addTableWaiters(SqlPoll *look)
         if (process.state != "Waiting for table metadata lock")
             continue;
         if (const auto table = tableIn(process.statement, process.database))
-            waiting.push_back({table->first, table->second, process.connection, "EXCLUSIVE", false, true});
+            waiting.push_back({.schema = table->first,
+                               .table = table->second,
+                               .connection = process.connection,
+                               .mode = "EXCLUSIVE",
+                               .isByStatement = true});
     }
     note(missing);
     std::erase_if(look->tableLocks, [&](const SqlTableLock &one) { // what any statement has, and nobody waits for
@@ -284,7 +293,8 @@ Task<Result<void>> SqlReader::addHolders(SqlPoll *look, Deadline deadline, QByte
         auto asking = send("SELECT IS_USED_LOCK(?) AS connection", deadline, {name});
         CO_TRY(const auto &rows, co_await asking);
         if (rows.cell(0, "connection"))
-            look->namedLocks.push_back({name, text(rows, 0, "connection").toULongLong(), true});
+            look->namedLocks.push_back(
+                {.name = name, .connection = text(rows, 0, "connection").toULongLong(), .isGranted = true});
     }
     co_return Result<void>();
 }
