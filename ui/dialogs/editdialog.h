@@ -19,7 +19,6 @@ namespace lockscope::ui {
 
 class AclEditor;
 class LostEdit;
-class CodeLabel;
 class FactsForm;
 class ValueEditor;
 

@@ -9,7 +9,6 @@
 
 #include <optional>
 
-class QButtonGroup;
 class QLabel;
 class QPlainTextEdit;
 class QRadioButton;

@@ -7,8 +7,6 @@
 
 #include <QCoreApplication>
 
-class QWidget;
-
 namespace lockscope::ui {
 
 class ForceReleaseWords {

@@ -18,7 +18,6 @@ class QGridLayout;
 class QLabel;
 class QPushButton;
 class QScrollArea;
-class QSplitter;
 class QVBoxLayout;
 
 namespace lockscope::ui {

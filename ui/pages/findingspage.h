@@ -11,7 +11,6 @@
 class QButtonGroup;
 class QCheckBox;
 class QComboBox;
-class QLabel;
 class QSplitter;
 class QStackedWidget;
 
