@@ -154,6 +154,23 @@ extern const QByteArray exampleTables;
 // And what both are told where clients have to come over TLS.
 [[nodiscard]] QByteArrayList tlsArguments(const Certificates &tls);
 
+// What both servers have in common.
+class SqlKind : public ServerKind {
+public:
+    SqlKind(QByteArray program, MariaDbOptions options) : m_program(std::move(program)), m_options(std::move(options))
+    {
+    }
+
+    // The server sends first: a packet of protocol version 10. 0xff instead is an error, "too many connections".
+    QByteArray question() const override { return {}; }
+    bool isReadyAnswer(const QByteArray &answer) const override { return answer.size() > 5 && answer[4] == '\x0a'; }
+
+protected:
+    QByteArray m_program;
+    MariaDbOptions m_options;
+    quint16 m_port = 0;
+};
+
 // MySQL makes its system tables in a run of its own (--initialize-insecure), in two or three seconds; then it is
 // started, by the same shell, so that whoever waits for it waits for both.
 
@@ -163,12 +180,9 @@ const QByteArray makeAndServe =
     "if [ ! -e made ]; then \"$@\" --initialize-insecure --init-file=\"$PWD/init.sql\" && : > made || exit 1; fi; "
     "exec \"$@\"";
 
-class MySqlKind : public ServerKind {
+class MySqlKind : public SqlKind {
 public:
-    MySqlKind(QByteArray program, MariaDbOptions options)
-        : m_program(std::move(program)), m_options(std::move(options))
-    {
-    }
+    using SqlKind::SqlKind;
 
     QString name() const override { return u"MySQL"_s; }
 
@@ -205,15 +219,6 @@ public:
             arguments << tlsArguments(*m_options.tls);
         return arguments + m_options.moreArguments;
     }
-
-    // As MariaDB's.
-    QByteArray question() const override { return {}; }
-    bool isReadyAnswer(const QByteArray &answer) const override { return answer.size() > 5 && answer[4] == '\x0a'; }
-
-private:
-    QByteArray m_program;
-    MariaDbOptions m_options;
-    quint16 m_port = 0;
 };
 
 // Something to lock: what the examples of the manual and the demo call by name.
@@ -266,12 +271,9 @@ const QString exchange = u"exchange"_s;
 // The file that says that everything was made.
 const QString lastFile = u"data/shop/stock.ibd"_s;
 
-class MariaDbKind : public ServerKind {
+class MariaDbKind : public SqlKind {
 public:
-    MariaDbKind(QByteArray program, MariaDbOptions options)
-        : m_program(std::move(program)), m_options(std::move(options))
-    {
-    }
+    using SqlKind::SqlKind;
 
     QString name() const override { return u"MariaDB"_s; }
 
@@ -343,15 +345,6 @@ public:
                       << "--init-file=" + path(u"init.sql"_s);
         return arguments + m_options.moreArguments;
     }
-
-    // It speaks first: a packet of protocol version 10. 0xff instead is an error, "too many connections".
-    QByteArray question() const override { return {}; }
-    bool isReadyAnswer(const QByteArray &answer) const override { return answer.size() > 5 && answer[4] == '\x0a'; }
-
-private:
-    QByteArray m_program;
-    MariaDbOptions m_options;
-    quint16 m_port = 0;
 };
 
 // Servers are no commands of ordinary users: their folder is often not in PATH.

@@ -11,7 +11,6 @@
 #include <QFile>
 #include <QStandardPaths>
 
-#include <set>
 
 using namespace Qt::StringLiterals;
 
@@ -76,14 +75,6 @@ Result<QByteArray> redisProgram()
     return QFile::encodeName(program);
 }
 
-quint16 nextPort(std::set<quint16> &taken)
-{
-    auto port = freeLoopbackPort();
-    while (port != 0 && !taken.insert(port).second)
-        port = freeLoopbackPort();
-    return port;
-}
-
 // What the servers of one deployment call each other.
 QByteArray newRunId(Random &random)
 {
@@ -129,11 +120,11 @@ std::vector<ClusterSeat> seatsOfCluster(int primaries, Random &random)
     for (int i = 0; i < primaries; ++i) {
         const auto from = QByteArray::number(allSlots * i / primaries);
         const auto to = QByteArray::number(allSlots * (i + 1) / primaries - 1);
-        seats.push_back({newRunId(random), nextPort(taken), nextPort(taken), {}, from + '-' + to, i + 1});
+        seats.push_back({newRunId(random), freeLoopbackPort(taken), freeLoopbackPort(taken), {}, from + '-' + to, i + 1});
     }
     for (int i = 0; i < primaries; ++i) {
         const auto &primary = seats[static_cast<std::size_t>(i)];
-        seats.push_back({newRunId(random), nextPort(taken), nextPort(taken), primary.id, {}, primary.epoch});
+        seats.push_back({newRunId(random), freeLoopbackPort(taken), freeLoopbackPort(taken), primary.id, {}, primary.epoch});
     }
     return seats;
 }
@@ -195,11 +186,11 @@ Result<std::vector<std::unique_ptr<Server>>> makeRedisSentinels(RedisSentinelOpt
     TRY(const auto &program, redisProgram());
     auto random = Random::fromSystem();
     std::set<quint16> taken;
-    const auto primary = nextPort(taken);
-    const auto replica = nextPort(taken);
+    const auto primary = freeLoopbackPort(taken);
+    const auto replica = freeLoopbackPort(taken);
     std::vector<std::pair<quint16, QByteArray>> sentinels;
     for (int i = 0; i < options.sentinels; ++i)
-        sentinels.emplace_back(nextPort(taken), newRunId(random));
+        sentinels.emplace_back(freeLoopbackPort(taken), newRunId(random));
     std::vector<std::unique_ptr<Server>> servers;
     for (const auto port : {primary, replica}) {
         RedisSeat redis;

@@ -66,6 +66,14 @@ quint16 freeLoopbackPort()
     return 0;
 }
 
+quint16 freeLoopbackPort(std::set<quint16> &taken)
+{
+    auto port = freeLoopbackPort();
+    while (port != 0 && !taken.insert(port).second)
+        port = freeLoopbackPort();
+    return port;
+}
+
 LoopbackQuestion::LoopbackQuestion(quint16 port, QByteArray words) : m_unsent(std::move(words))
 {
     m_socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include <optional>
+#include <set>
 
 namespace lockscope::sandbox {
 
@@ -22,6 +23,8 @@ namespace lockscope::sandbox {
 // client that keeps calling a stopped server could end up connected to itself, and the server could
 // not start again. 0 if there is none. Somebody may still take it before we do.
 [[nodiscard]] quint16 freeLoopbackPort();
+// One that is not in `taken`, to which it is added.
+[[nodiscard]] quint16 freeLoopbackPort(std::set<quint16> &taken);
 
 // Sends a few bytes and collects the answer, one non-blocking step at a time.
 class LoopbackQuestion {

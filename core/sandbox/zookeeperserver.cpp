@@ -10,7 +10,6 @@
 #include <QFile>
 #include <QStandardPaths>
 
-#include <set>
 #include <thread>
 
 using namespace Qt::StringLiterals;
@@ -176,14 +175,6 @@ Result<std::unique_ptr<ZooKeeperServer>> make(const ZooKeeperOptions &options, S
         std::make_unique<ZooKeeperKind>(QFile::encodeName(java), std::move(classes), options, std::move(seat)));
 }
 
-quint16 unusedPort(std::set<quint16> &taken)
-{
-    auto port = freeLoopbackPort();
-    while (port != 0 && !taken.insert(port).second)
-        port = freeLoopbackPort();
-    return port;
-}
-
 } // namespace
 
 Result<std::unique_ptr<ZooKeeperServer>> makeZooKeeper(ZooKeeperOptions options)
@@ -197,9 +188,9 @@ Result<ZooKeeperMembers> makeZooKeeperEnsemble(int members, ZooKeeperOptions opt
     std::vector<Seat> seats;
     QByteArray servers;
     for (int id = 1; id <= members; ++id) {
-        seats.push_back({id, unusedPort(taken), {}});
-        servers += "server." + QByteArray::number(id) + "=127.0.0.1:" + QByteArray::number(unusedPort(taken)) + ':'
-                   + QByteArray::number(unusedPort(taken)) + ":participant";
+        seats.push_back({id, freeLoopbackPort(taken), {}});
+        servers += "server." + QByteArray::number(id) + "=127.0.0.1:" + QByteArray::number(freeLoopbackPort(taken)) + ':'
+                   + QByteArray::number(freeLoopbackPort(taken)) + ":participant";
         if (!options.tls) // a port named there is one without
             servers += ";127.0.0.1:" + QByteArray::number(seats.back().clientPort);
         servers += '\n';
