@@ -426,11 +426,6 @@ bool MainWindow::isFirstSnapshotComplete() const
     });
 }
 
-bool MainWindow::isInitialScanComplete() const
-{
-    return showsConnections() || currentPage()->isSettled();
-}
-
 void MainWindow::checkFirstSnapshot()
 {
     if (m_firstSnapshotTold || !isFirstSnapshotComplete())

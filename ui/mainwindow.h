@@ -69,7 +69,7 @@ public:
     // Whether every connection has reported all it can find at first sight (or failed).
     [[nodiscard]] bool isFirstSnapshotComplete() const;
     // Without a connection nothing more will come to the page that is shown.
-    [[nodiscard]] bool isInitialScanComplete() const;
+    [[nodiscard]] bool isInitialScanComplete() const { return showsConnections() || currentPage()->isSettled(); }
 
     // No larger than this screen, with a frame around it.
     void fitInto(const QRect &available);

@@ -92,11 +92,6 @@ void WindowDialogs::showWritesMenu(const QPoint &at)
     menu->popup(at);
 }
 
-void WindowDialogs::openConnect()
-{
-    openEdit({});
-}
-
 void WindowDialogs::openEdit(const ConnectionName &name, const QString &saved)
 {
     if (refusesInPast())

@@ -46,7 +46,7 @@ public:
     void openGuarantees();
     void openFindingsHelp();
     void openSettings();
-    void openConnect();
+    void openConnect() { openEdit({}); }
     // The dialog with that connection's entry, which then replaces it; or with the saved one of that name.
     void openEdit(const ConnectionName &name, const QString &saved = {});
     // Production is armed by a question only.

@@ -15,11 +15,6 @@ Sink::~Sink()
     clearProgress();
 }
 
-void Sink::onChange(std::function<void(const inspect::SnapshotChange &)> listener)
-{
-    m_listener = std::move(listener);
-}
-
 void Sink::showProgress(bool shown)
 {
     m_progressShown = shown && ::isatty(STDERR_FILENO);

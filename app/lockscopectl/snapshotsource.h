@@ -132,7 +132,7 @@ private:
 class Sink : public inspect::ObserverSink {
 public:
     ~Sink() override;
-    void onChange(std::function<void(const inspect::SnapshotChange &)> listener);
+    void onChange(std::function<void(const inspect::SnapshotChange &)> listener) { m_listener = std::move(listener); }
     // Told whenever what can be seen changes.
     void onCoverage(std::function<void(const ConnectionName &, const std::vector<inspect::Coverage> &)> listener)
     {

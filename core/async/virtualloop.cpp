@@ -3,11 +3,6 @@
 
 namespace lockscope {
 
-void VirtualLoop::post(Call call)
-{
-    m_queue.push(std::move(call), {});
-}
-
 void VirtualLoop::postThrough(LocalPtr<ExecutorHook> hook, Call &&call)
 {
     m_queue.push(std::move(call), std::move(hook));
@@ -17,11 +12,6 @@ std::chrono::system_clock::time_point VirtualLoop::wallNow() const
 {
     return std::chrono::system_clock::time_point(
         std::chrono::duration_cast<std::chrono::system_clock::duration>(m_now.time_since_epoch()));
-}
-
-Timer VirtualLoop::callAt(Instant when, Call call)
-{
-    return m_timers.add(when, std::move(call));
 }
 
 void VirtualLoop::runReady()

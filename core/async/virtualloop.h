@@ -66,11 +66,11 @@ private:
 class VirtualLoop : public Loop {
 public:
     VirtualLoop() : Loop(true) {}
-    void post(Call call) override;
+    void post(Call call) override { m_queue.push(std::move(call), {}); }
     void postThrough(LocalPtr<ExecutorHook> hook, Call &&call);
     [[nodiscard]] Instant now() const override { return m_now; }
     [[nodiscard]] std::chrono::system_clock::time_point wallNow() const override;
-    [[nodiscard]] Timer callAt(Instant when, Call call) override;
+    [[nodiscard]] Timer callAt(Instant when, Call call) override { return m_timers.add(when, std::move(call)); }
 
     // As callAt, for what nobody cancels.
     void runAt(Instant when, NearCalls::NearCall &&call) { m_timers.addKept(m_now, when, std::move(call)); }

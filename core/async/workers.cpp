@@ -45,9 +45,4 @@ void Workers::clear()
     dropped.swap(m_waiting);
 }
 
-void Workers::waitForDone()
-{
-    m_threads.waitForDone();
-}
-
 } // namespace lockscope

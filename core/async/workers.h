@@ -22,7 +22,7 @@ public:
     void start(std::function<void()> work);
     // What has not begun is dropped; what is under way goes on.
     void clear();
-    void waitForDone();
+    void waitForDone() { m_threads.waitForDone(); }
 
 private:
     void runNext();

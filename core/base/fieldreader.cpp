@@ -34,11 +34,6 @@ QJsonValue FieldReader::value(const char *field)
     return m_object.value(name);
 }
 
-bool FieldReader::has(const char *field)
-{
-    return !value(field).isUndefined();
-}
-
 QString FieldReader::text(const char *field, const std::optional<QString> &otherwise)
 {
     const auto found = value(field);
@@ -98,11 +93,6 @@ FieldReader FieldReader::inner(const QJsonValue &value, const QString &field)
     if (!value.isObject())
         wrong(field, u"an object: { … }"_s);
     return FieldReader(value.toObject(), pathOf(field), m_error);
-}
-
-FieldReader FieldReader::object(const char *field)
-{
-    return inner(value(field), QString::fromLatin1(field));
 }
 
 FieldReader FieldReader::element(const char *field, const QJsonArray &list, qsizetype index)

@@ -20,13 +20,13 @@ public:
     {
     }
 
-    [[nodiscard]] bool has(const char *field);
+    [[nodiscard]] bool has(const char *field) { return !value(field).isUndefined(); }
     // Missing, or of the wrong kind: wrong, unless there is an otherwise.
     [[nodiscard]] QString text(const char *field, const std::optional<QString> &otherwise = std::nullopt);
     [[nodiscard]] int number(const char *field, int least, int most, std::optional<int> otherwise = std::nullopt);
     [[nodiscard]] bool flag(const char *field);
     [[nodiscard]] QJsonArray list(const char *field, int least, int most);
-    [[nodiscard]] FieldReader object(const char *field);
+    [[nodiscard]] FieldReader object(const char *field) { return inner(value(field), QString::fromLatin1(field)); }
     [[nodiscard]] FieldReader element(const char *field, const QJsonArray &list, qsizetype index);
     // One that is missing stays as it is.
     template <class Number>

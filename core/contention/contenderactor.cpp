@@ -70,11 +70,6 @@ ContenderActor::ContenderActor(Loop &loop, std::unique_ptr<recipes::Lock> lock, 
 
 ContenderActor::~ContenderActor() = default;
 
-void ContenderActor::join()
-{
-    m_playing.launch(play());
-}
-
 void ContenderActor::stopWorking()
 {
     m_isStopped = true;

@@ -55,7 +55,7 @@ public:
                    Resource &resource, WhenDone whenDone);
     ~ContenderActor();
 
-    void join();
+    void join() { m_playing.launch(play()); }
     // Keeps what it holds until then; without: as long as its plan says, from when it got it.
     void holdUntil(Completion<bool> mayRelease)
     {

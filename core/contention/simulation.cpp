@@ -34,13 +34,13 @@ public:
     [[nodiscard]] bool isOver() const { return m_isOver; }
     // Goes on for a while of its own time.
     void advance();
-    [[nodiscard]] Moment now() const;
+    [[nodiscard]] Moment now() const { return m_world.now() - m_start; }
     [[nodiscard]] qint64 grants() const { return m_trace.grants(); }
     [[nodiscard]] Recording take();
 
 private:
     [[nodiscard]] sim::Process *processOf(int contender) override;
-    [[nodiscard]] bool holds(int contender) const override;
+    [[nodiscard]] bool holds(int contender) const override { return m_round && m_round->holds(contender); }
     void kill(int contender) override;
     void stopWorking(int contender) override;
 
@@ -148,11 +148,6 @@ SimulatedRun::~SimulatedRun()
     m_accesses.clear();
 }
 
-Moment SimulatedRun::now() const
-{
-    return m_world.now() - m_start;
-}
-
 Result<void> SimulatedRun::start()
 {
     if (!m_servers)
@@ -200,11 +195,6 @@ sim::Process *SimulatedRun::processOf(int contender)
 {
     const auto &process = m_processes[std::size_t(contender / m_scenario.perProcess)];
     return process && process->isAlive() ? process.get() : nullptr;
-}
-
-bool SimulatedRun::holds(int contender) const
-{
-    return m_round && m_round->holds(contender);
 }
 
 void SimulatedRun::kill(int contender)

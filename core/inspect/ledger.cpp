@@ -71,11 +71,6 @@ void Ledger::addTo(Groups &groups, const QByteArray &pattern, const Group &group
     into.count += group.count;
 }
 
-void Ledger::add(const QByteArray &name, qint64 count)
-{
-    addTo(m_groups, namePattern(name), {count, name});
-}
-
 Ledger::Groups Ledger::byFolder(const Groups &groups)
 {
     Groups wider;

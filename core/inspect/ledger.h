@@ -25,7 +25,7 @@ public:
     };
 
     // `count`: entries of which `name` is an example.
-    void add(const QByteArray &name, qint64 count = 1);
+    void add(const QByteArray &name, qint64 count = 1) { addTo(m_groups, namePattern(name), {count, name}); }
     [[nodiscard]] bool isEmpty() const { return m_groups.empty(); }
     // The largest first. Names of one folder are one group. Where there are too many groups, folders are joined; what
     // is still too much is one group at the end.

@@ -16,11 +16,6 @@ QByteArray nameInId(const QByteArray &contenderId)
     return !name.isEmpty() && recipes::isFullFormOf(contenderId, name) ? name : contenderId;
 }
 
-bool Contender::isOnlyCounted() const
-{
-    return role == Role::Waiter && !session && !identity && !endpoint;
-}
-
 int LockSnapshot::holderCount() const
 {
     return static_cast<int>(std::ranges::count(contenders, Role::Holder, &Contender::role));

@@ -92,7 +92,7 @@ struct Contender {
     // none. Not recorded.
     QByteArray hold{};
     // "subscriber 1": that so many listen is all that a server says of them; every lock counts its own from 1.
-    [[nodiscard]] bool isOnlyCounted() const;
+    [[nodiscard]] bool isOnlyCounted() const { return role == Role::Waiter && !session && !identity && !endpoint; }
     friend bool operator==(const Contender &, const Contender &) = default;
 };
 

@@ -61,11 +61,6 @@ void Gate::leave(quint64 entry, const QString &outcome, Duration took)
     m_log.finish(entry, outcome, took);
 }
 
-void Gate::event(const QString &text)
-{
-    note(LogEntry::Kind::Event, text);
-}
-
 void Gate::state(const QString &text)
 {
     note(LogEntry::Kind::State, text);

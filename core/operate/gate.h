@@ -38,7 +38,7 @@ public:
     [[nodiscard]] Result<quint64> enter(const QString &text, bool write);
     void leave(quint64 entry, const QString &outcome, Duration took);
     // What the server told us unasked, and changes of the connection itself.
-    void event(const QString &text);
+    void event(const QString &text) { note(LogEntry::Kind::Event, text); }
     void state(const QString &text);
 
 private:

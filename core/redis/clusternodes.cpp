@@ -74,11 +74,6 @@ Connection &ClusterNodes::at(const HostPort &host)
     return *node.connection;
 }
 
-bool ClusterNodes::isConnected(const HostPort &host)
-{
-    return at(host).state() == ConnectionState::Connected;
-}
-
 const HostPort *ClusterNodes::anyone()
 {
     for (const auto &host : m_layout.primaries()) {

@@ -39,7 +39,7 @@ public:
     // Null: nobody has it, as far as is known.
     [[nodiscard]] const HostPort *ownerOf(int slot) const { return m_layout.ownerOf(slot); }
     [[nodiscard]] Connection &at(const HostPort &host); // opened if need be
-    [[nodiscard]] bool isConnected(const HostPort &host);
+    [[nodiscard]] bool isConnected(const HostPort &host) { return at(host).state() == ConnectionState::Connected; }
     // One that is connected, for what any of them answers; null: none is.
     [[nodiscard]] const HostPort *anyone();
 

@@ -69,7 +69,7 @@ private:
     void answerAll(const Error &first, const Error &rest);
     void planReconnect();
     void beat();
-    [[nodiscard]] QString place() const;
+    [[nodiscard]] QString place() const { return m_options.host.host + u':' + QString::number(m_options.host.port); }
 
     Loop &m_loop;
     ConnectionOptions m_options;

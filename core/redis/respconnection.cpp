@@ -54,11 +54,6 @@ RespConnection::~RespConnection()
     answerAll(gone, gone);
 }
 
-QString RespConnection::place() const
-{
-    return m_options.host.host + u':' + QString::number(m_options.host.port);
-}
-
 Error RespConnection::notConnected() const
 {
     if (m_state == ConnectionState::AuthFailed)

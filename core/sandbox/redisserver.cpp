@@ -26,7 +26,7 @@ public:
 
 private:
     [[nodiscard]] std::unique_ptr<redis::Connection> openConnection();
-    [[nodiscard]] Deadline soon();
+    [[nodiscard]] Deadline soon() { return Deadline::after(m_stage.loop(), 10s); }
 
     Task<void> playTokenForEver(RedisKey key);
     Task<void> playRenewedToken(RedisKey key);
@@ -80,11 +80,6 @@ std::unique_ptr<redis::Connection> DemoRedis::openConnection()
     if (m_server.scheme == Scheme::RedisSentinel)
         return redis::openBySentinels(m_stage.loop(), m_server.hosts, m_server.service.toUtf8(), options);
     return redis::openConnection(m_stage.loop(), options);
-}
-
-Deadline DemoRedis::soon()
-{
-    return Deadline::after(m_stage.loop(), 10s);
 }
 
 Task<void> DemoRedis::playTokenForEver(RedisKey key)

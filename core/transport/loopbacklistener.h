@@ -50,7 +50,7 @@ private:
     void forwardMore();
     void wereForwarded(std::size_t upTo, bool isAgreed);
     void notifyWaiting();
-    [[nodiscard]] QString socketOf(std::size_t number) const;
+    [[nodiscard]] QString socketOf(std::size_t number) const { return m_folder.filePath(QString::number(number)); }
     [[nodiscard]] QStringList arguments() const;
     [[nodiscard]] QStringList forwards(std::size_t from) const;
     [[nodiscard]] QString wishes() const;

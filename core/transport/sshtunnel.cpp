@@ -82,11 +82,6 @@ SshTunnel::~SshTunnel()
         m_process->kill();
 }
 
-QString SshTunnel::socketOf(std::size_t number) const
-{
-    return m_folder.filePath(QString::number(number));
-}
-
 QStringList SshTunnel::arguments() const
 {
     auto all =

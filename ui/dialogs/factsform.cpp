@@ -65,11 +65,6 @@ int CodeLabel::heightForWidth(int width) const
     return static_cast<int>(std::ceil(layOut(layout, width - 2 * side).height())) + 2 * above;
 }
 
-QSize CodeLabel::sizeHint() const
-{
-    return {420, heightForWidth(420)};
-}
-
 QSize CodeLabel::minimumSizeHint() const
 {
     return {80, static_cast<int>(std::ceil(QFontMetricsF(monoFont()).height())) + 2 * above};

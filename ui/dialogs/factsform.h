@@ -21,7 +21,7 @@ public:
     void setText(const QString &text);
     [[nodiscard]] bool hasHeightForWidth() const override { return true; }
     [[nodiscard]] int heightForWidth(int width) const override;
-    [[nodiscard]] QSize sizeHint() const override;
+    [[nodiscard]] QSize sizeHint() const override { return {420, heightForWidth(420)}; }
     [[nodiscard]] QSize minimumSizeHint() const override;
 
 protected:

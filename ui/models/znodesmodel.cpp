@@ -85,11 +85,6 @@ QModelIndex ZnodesModel::find(const ZPath &path, int column) const
     return found ? indexOf(found, column) : QModelIndex();
 }
 
-bool ZnodesModel::isLoaded(const QModelIndex &index) const
-{
-    return node(index)->isLoaded();
-}
-
 bool ZnodesModel::isResting(const ZPath &path) const
 {
     const ZnodeNode *found = findNode(path);

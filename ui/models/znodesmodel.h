@@ -34,7 +34,7 @@ public:
     // Invalid if that node is not loaded.
     [[nodiscard]] QModelIndex find(const ZPath &path, int column = ZnodeNode::Name) const;
     // Whether its children have been listed (those held back count).
-    [[nodiscard]] bool isLoaded(const QModelIndex &index) const;
+    [[nodiscard]] bool isLoaded(const QModelIndex &index) const { return node(index)->isLoaded(); }
     // How many children of a big folder are known but not in the tree.
     [[nodiscard]] int heldBack(const ZPath &path) const;
     // Which part of a big folder's children is in the tree, or is on its way; empty if they all are.

@@ -172,11 +172,6 @@ QWidget *LockDetail::makeChainPane()
     return m_tabs;
 }
 
-void LockDetail::setClock(std::function<SystemTime()> clock)
-{
-    m_clock = std::move(clock);
-}
-
 void LockDetail::setBackend(Backend *backend)
 {
     m_backend = backend;

@@ -18,7 +18,6 @@ class QPushButton;
 class QSplitter;
 class QStackedWidget;
 class QTabWidget;
-class QToolButton;
 
 namespace lockscope::ui {
 
@@ -36,7 +35,7 @@ class LockDetail : public QWidget {
 public:
     explicit LockDetail(QWidget *parent = nullptr);
 
-    void setClock(std::function<SystemTime()> clock);
+    void setClock(std::function<SystemTime()> clock) { m_clock = std::move(clock); }
     // Whose recorder (or opened file) the timeline and the note ask.
     void setBackend(Backend *backend);
     // What a note says of a lock's connection: how it is, and what was not seen.

@@ -185,11 +185,6 @@ void LocksPage::setClock(LocksModel::Clock source)
     m_model.rank();
 }
 
-void LocksPage::apply(const Batch &batch)
-{
-    m_model.apply(batch.locks);
-}
-
 void LocksPage::showConnection(const ConnectionName &name)
 {
     m_connection = name;

@@ -18,7 +18,6 @@ class QVBoxLayout;
 
 namespace lockscope::ui {
 
-class Banner;
 class EmptyNotice;
 class HoldsPanel;
 class ListShare;
@@ -84,7 +83,7 @@ protected:
 
 private:
     QWidget *makeChips();
-    void apply(const Batch &batch);
+    void apply(const Batch &batch) { m_model.apply(batch.locks); }
     void showSnapshot();
     void showOwn();
     void showCounts();

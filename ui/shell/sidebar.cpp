@@ -77,11 +77,6 @@ void SideItem::keyPressEvent(QKeyEvent *event)
         QAbstractButton::keyPressEvent(event);
 }
 
-QSize SideItem::sizeHint() const
-{
-    return {180, 31};
-}
-
 void SideItem::enterEvent(QEnterEvent *event)
 {
     m_hovered = true;

@@ -32,7 +32,7 @@ public:
     void setStripe(const QColor &colour); // at the left edge; invalid for none
     [[nodiscard]] const QString &note() const { return m_note; }
 
-    [[nodiscard]] QSize sizeHint() const override;
+    [[nodiscard]] QSize sizeHint() const override { return {180, 31}; }
 
 protected:
     void paintEvent(QPaintEvent *event) override;

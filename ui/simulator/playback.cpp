@@ -42,11 +42,6 @@ void Playback::setRuns(std::vector<PlayedRunPtr> runs)
     toEnd();
 }
 
-bool Playback::isAtEnd() const
-{
-    return happenedInAll() == eventsInAll();
-}
-
 std::size_t Playback::happenedInAll() const
 {
     return std::accumulate(m_happened.begin(), m_happened.end(), std::size_t(0));
@@ -111,11 +106,6 @@ void Playback::toStart()
     m_at = {};
     std::fill(m_happened.begin(), m_happened.end(), 0);
     emit moved();
-}
-
-void Playback::toEnd()
-{
-    seek(m_end);
 }
 
 void Playback::play()

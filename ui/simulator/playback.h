@@ -23,7 +23,7 @@ public:
 
     [[nodiscard]] Moment at() const { return m_at; }
     [[nodiscard]] Moment end() const { return m_end; }
-    [[nodiscard]] bool isAtEnd() const;
+    [[nodiscard]] bool isAtEnd() const { return happenedInAll() == eventsInAll(); }
     // How many events of this run have happened, and of all.
     [[nodiscard]] std::size_t happened(std::size_t run) const { return m_happened[run]; }
     [[nodiscard]] std::size_t happenedInAll() const;
@@ -35,7 +35,7 @@ public:
     void stepForward();
     void stepBack();
     void toStart(); // before everything
-    void toEnd();
+    void toEnd() { seek(m_end); }
 
     [[nodiscard]] bool isPlaying() const { return m_timer.isActive(); }
     void play(); // from the start again if it stands at the end

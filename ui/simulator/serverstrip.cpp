@@ -251,11 +251,6 @@ int ServerStrip::heightFor(int width) const
     return static_cast<int>(std::ceil(QFontMetricsF(monoFont(fontSize)).height() * lines)) + 10;
 }
 
-QSize ServerStrip::sizeHint() const
-{
-    return {300, heightFor(width())};
-}
-
 void ServerStrip::resizeEvent(QResizeEvent *event)
 {
     QWidget::resizeEvent(event);

@@ -30,7 +30,7 @@ public:
 
     // With all that the run's servers ever have, as far as that is a few lines.
     [[nodiscard]] int heightFor(int width) const;
-    [[nodiscard]] QSize sizeHint() const override;
+    [[nodiscard]] QSize sizeHint() const override { return {300, heightFor(width())}; }
     [[nodiscard]] QSize minimumSizeHint() const override { return {60, sizeHint().height()}; }
 
 protected:

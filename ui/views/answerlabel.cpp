@@ -82,11 +82,6 @@ int AnswerLabel::heightForWidth(int width) const
     return static_cast<int>(std::ceil(layOut(layout, width)));
 }
 
-QSize AnswerLabel::sizeHint() const
-{
-    return {480, heightForWidth(480)};
-}
-
 QSize AnswerLabel::minimumSizeHint() const
 {
     return {160, static_cast<int>(std::ceil(QFontMetricsF(textFont(17, QFont::DemiBold)).height()))};

@@ -21,7 +21,7 @@ public:
 
     [[nodiscard]] bool hasHeightForWidth() const override { return true; }
     [[nodiscard]] int heightForWidth(int width) const override;
-    [[nodiscard]] QSize sizeHint() const override;
+    [[nodiscard]] QSize sizeHint() const override { return {480, heightForWidth(480)}; }
     [[nodiscard]] QSize minimumSizeHint() const override;
 
 protected:

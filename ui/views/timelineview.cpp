@@ -58,11 +58,6 @@ TimelineView::TimelineView(QWidget *parent)
     say();
 }
 
-void TimelineView::setBackend(Backend *backend)
-{
-    m_backend = backend;
-}
-
 void TimelineView::setLock(const inspect::LockName &lock, Moment shownAt)
 {
     const bool isAnother = m_lock != lock;

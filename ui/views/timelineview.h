@@ -25,7 +25,7 @@ public:
     explicit TimelineView(QWidget *parent = nullptr);
 
     // Whose recorder, or opened file, is asked.
-    void setBackend(Backend *backend);
+    void setBackend(Backend *backend) { m_backend = backend; }
     // The lock that is shown, and the moment it is shown as of; told again it may have changed.
     void setLock(const inspect::LockName &lock, Moment shownAt);
     [[nodiscard]] const history::Timeline &timeline() const { return m_timeline; }

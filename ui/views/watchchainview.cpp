@@ -148,11 +148,6 @@ void WatchChainView::setSnapshot(std::shared_ptr<const inspect::LockSnapshot> lo
     layOut();
 }
 
-void WatchChainView::tick()
-{
-    layOut();
-}
-
 void WatchChainView::setWhole(bool whole)
 {
     m_whole = whole;

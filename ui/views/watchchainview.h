@@ -77,7 +77,7 @@ public:
     void setClock(std::function<SystemTime()> clock) { m_clock = std::move(clock); }
     // A change of lock goes back to the folded view.
     void setSnapshot(std::shared_ptr<const inspect::LockSnapshot> lock);
-    void tick();
+    void tick() { layOut(); }
     void setCurrentContender(const QByteArray &id);
     void setWhole(bool whole);
     [[nodiscard]] bool isWhole() const { return m_whole; }

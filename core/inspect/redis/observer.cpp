@@ -384,11 +384,6 @@ std::vector<Coverage> RedisObserver::coverage() const
     return all;
 }
 
-void RedisObserver::notifyCoverage()
-{
-    m_reporter.tell(coverage());
-}
-
 void RedisObserver::notifyProgress(bool atOnce)
 {
     if (!atOnce && m_loop.now() - m_progressToldAt < progressEvery)

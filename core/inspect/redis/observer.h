@@ -90,7 +90,7 @@ private:
     void planNextLook(const KeyReader::Gathered &gathered, Known &known, LockSnapshot snapshot);
 
     void notifyProgress(bool atOnce);
-    void notifyCoverage();
+    void notifyCoverage() { m_reporter.tell(coverage()); }
 
     redis::Connection &m_connection;
     Loop &m_loop;

@@ -43,7 +43,7 @@ public:
 
     [[nodiscard]] bool isIdle() const { return m_queue.empty() && m_reading == 0; }
     // Completes when nothing is left to be read.
-    [[nodiscard]] Completion<bool> whenIdle();
+    [[nodiscard]] Completion<bool> whenIdle() { return m_idleWaiters.emplace_back(m_ensemble.loop); }
     // What has to be known of us to say what could not be seen; `refused`: directories that the facts count already.
     void addTo(SearchFacts &facts, const std::set<ZPath> &refused) const;
     [[nodiscard]] qint64 requests() const { return m_requests; }

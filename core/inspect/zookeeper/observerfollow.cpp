@@ -164,11 +164,6 @@ void DirectoryFollower::pump()
         waiter.complete(true);
 }
 
-Completion<bool> DirectoryFollower::whenIdle()
-{
-    return m_idleWaiters.emplace_back(m_ensemble.loop);
-}
-
 Task<void> DirectoryFollower::read(ZPath path)
 {
     const auto started = m_ensemble.loop.now();

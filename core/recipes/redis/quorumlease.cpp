@@ -105,11 +105,6 @@ QuorumLease::QuorumLease(RedisNodes nodes, TokenKey ours, std::chrono::milliseco
     m_keeping.launch(keep(asked));
 }
 
-bool QuorumLease::isOver() const
-{
-    return m_isEnded || validity() == Duration::zero();
-}
-
 Duration QuorumLease::validity() const
 {
     const auto until = m_standing->validUntil();

@@ -87,7 +87,7 @@ public:
 
     [[nodiscard]] const TokenKey &key() const { return m_ours; }
     [[nodiscard]] const std::shared_ptr<NodeLeases> &standing() const { return m_standing; }
-    [[nodiscard]] bool isOver() const;
+    [[nodiscard]] bool isOver() const { return m_isEnded || validity() == Duration::zero(); }
     [[nodiscard]] Duration validity() const;
     // The full TTL again, on every node where the key is still ours. Yes when that was a quorum.
     // The call may outlive the lease.

@@ -72,11 +72,6 @@ RedissonProcess::RedissonProcess(redis::Connection &connection, Random &random)
 {
 }
 
-QByteArray RedissonProcess::newThread()
-{
-    return m_uuid + ':' + QByteArray::number(++m_threads);
-}
-
 std::shared_ptr<ReleaseSubscription> RedissonProcess::subscription(const QByteArray &channel,
                                                                    ReleaseSubscription::Wakes wakes)
 {

@@ -65,7 +65,7 @@ public:
     RedissonProcess(redis::Connection &connection, Random &random);
 
     // "<uuid>:<number>", as a holder stands in the lock.
-    [[nodiscard]] QByteArray newThread();
+    [[nodiscard]] QByteArray newThread() { return m_uuid + ':' + QByteArray::number(++m_threads); }
     [[nodiscard]] std::shared_ptr<ReleaseSubscription> subscription(const QByteArray &channel,
                                                                     ReleaseSubscription::Wakes wakes);
 

@@ -30,9 +30,4 @@ Task<Result<QueueEntry>> EphemeralLock::enter(Deadline deadline)
     }
 }
 
-bool EphemeralLock::minds(const ZPath &node) const
-{
-    return node == path();
-}
-
 } // namespace lockscope::recipes

@@ -14,7 +14,7 @@ public:
 
 protected:
     Task<Result<QueueEntry>> enter(Deadline deadline) override;
-    [[nodiscard]] bool minds(const ZPath &node) const override;
+    [[nodiscard]] bool minds(const ZPath &node) const override { return node == path(); }
 };
 
 // zk-eager-mutex: zk-mutex's wire layout, but mostly the event alone hands the lock over.

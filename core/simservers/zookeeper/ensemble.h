@@ -201,7 +201,7 @@ public:
     // As if that many children of it had been made already.
     void presetCounter(const ZPath &path, qint32 creates);
 
-    [[nodiscard]] qint64 nodeCount() const;
+    [[nodiscard]] qint64 nodeCount() const { return m_members.front().tree.count(); }
     [[nodiscard]] qint64 watchCount() const;
     [[nodiscard]] qint64 requestCount() const { return m_requests; }
     [[nodiscard]] qint64 eventCount() const { return m_events; }
@@ -254,7 +254,7 @@ private:
         return !connection.m_waiting && memberOf(connection).applied >= zxid;
     }
     void orderly(Connection &connection, qint64 zxid, Call goOn);
-    [[nodiscard]] Stamp newStamp();
+    [[nodiscard]] Stamp newStamp() { return {++m_zxid, wallNow()}; }
     // What the leader's tree has taken already.
     void publish(Transaction transaction);
     void commitRemovals(const std::vector<ZPath> &paths);

@@ -114,11 +114,6 @@ Answer Ensemble::addAuth(Connection &connection, const Request &request)
     return answer;
 }
 
-Stamp Ensemble::newStamp()
-{
-    return {++m_zxid, wallNow()};
-}
-
 namespace {
 
 // What is told of a change that was made.

@@ -91,11 +91,6 @@ void Ensemble::presetCounter(const ZPath &path, qint32 creates)
     }
 }
 
-qint64 Ensemble::nodeCount() const
-{
-    return m_members.front().tree.count();
-}
-
 qint64 Ensemble::watchCount() const
 {
     qint64 count = 0;
