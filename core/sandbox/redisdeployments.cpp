@@ -11,7 +11,6 @@
 #include <QFile>
 #include <QStandardPaths>
 
-
 using namespace Qt::StringLiterals;
 
 namespace lockscope::sandbox {
@@ -120,11 +119,13 @@ std::vector<ClusterSeat> seatsOfCluster(int primaries, Random &random)
     for (int i = 0; i < primaries; ++i) {
         const auto from = QByteArray::number(allSlots * i / primaries);
         const auto to = QByteArray::number(allSlots * (i + 1) / primaries - 1);
-        seats.push_back({newRunId(random), freeLoopbackPort(taken), freeLoopbackPort(taken), {}, from + '-' + to, i + 1});
+        seats.push_back(
+            {newRunId(random), freeLoopbackPort(taken), freeLoopbackPort(taken), {}, from + '-' + to, i + 1});
     }
     for (int i = 0; i < primaries; ++i) {
         const auto &primary = seats[static_cast<std::size_t>(i)];
-        seats.push_back({newRunId(random), freeLoopbackPort(taken), freeLoopbackPort(taken), primary.id, {}, primary.epoch});
+        seats.push_back(
+            {newRunId(random), freeLoopbackPort(taken), freeLoopbackPort(taken), primary.id, {}, primary.epoch});
     }
     return seats;
 }

@@ -189,8 +189,8 @@ Result<ZooKeeperMembers> makeZooKeeperEnsemble(int members, ZooKeeperOptions opt
     QByteArray servers;
     for (int id = 1; id <= members; ++id) {
         seats.push_back({id, freeLoopbackPort(taken), {}});
-        servers += "server." + QByteArray::number(id) + "=127.0.0.1:" + QByteArray::number(freeLoopbackPort(taken)) + ':'
-                   + QByteArray::number(freeLoopbackPort(taken)) + ":participant";
+        servers += "server." + QByteArray::number(id) + "=127.0.0.1:" + QByteArray::number(freeLoopbackPort(taken))
+                   + ':' + QByteArray::number(freeLoopbackPort(taken)) + ":participant";
         if (!options.tls) // a port named there is one without
             servers += ";127.0.0.1:" + QByteArray::number(seats.back().clientPort);
         servers += '\n';
