@@ -26,7 +26,8 @@ struct FoundFinding {
     std::optional<Mute> muted{};
     std::vector<std::pair<inspect::LockName, QByteArray>> contenders;
     std::vector<inspect::LockName> locks; // one, but of a deadlock all, and of an unexplained wait none
-    ConnectionName connection{};          // of an unexplained wait
+    ConnectionName connection{};          // of an unexplained wait and an ended deadlock
+    std::optional<inspect::EndedDeadlock> ended{};
 };
 
 FoundFinding foundOn(const inspect::LockName &lock, const inspect::Finding &finding)
@@ -45,6 +46,17 @@ FoundFinding foundIn(const inspect::WaitGraph &graph, const inspect::WaitCycle &
     for (const auto &seat : cycle.seats) {
         const auto &lock = graph.locks[static_cast<std::size_t>(seat.lock)].name;
         found.contenders.emplace_back(lock, seat.contender);
+        if (std::ranges::find(found.locks, lock) == found.locks.end())
+            found.locks.push_back(lock);
+    }
+    return found;
+}
+
+FoundFinding foundOf(inspect::DeadlockFinding ended)
+{
+    FoundFinding found{std::move(ended.finding), {}, {}, {}, ended.connection, std::move(ended.deadlock)};
+    for (const auto &party : found.ended->parties) {
+        const inspect::LockName lock{found.connection, party.awaited};
         if (std::ranges::find(found.locks, lock) == found.locks.end())
             found.locks.push_back(lock);
     }
@@ -109,7 +121,9 @@ QJsonObject findingJson(const FoundFinding &found)
                      {u"contenders"_s, contenders}};
     if (!found.finding.victim.empty())
         json[u"victim"_s] = inspect::toJson(found.finding.victim);
-    if (found.locks.empty())
+    if (found.ended)
+        json[u"deadlock"_s] = inspect::toJson(*found.ended);
+    if (found.locks.empty() || found.ended)
         json[u"connection"_s] = escaped(found.connection.bytes());
     if (found.muted)
         json[u"muted"_s] = QJsonObject{{u"reason"_s, found.muted->reason},
@@ -131,6 +145,8 @@ std::vector<FoundFinding> foundFindings(CommandContext &context, const std::vect
         all.push_back(foundIn(graph, cycle));
     for (auto &[connection, finding] : inspect::findingsOfUnexplainedWaits(context.pictures.coverage()))
         all.push_back({std::move(finding), {}, {}, {}, connection});
+    for (auto &ended : inspect::findingsOfEndedDeadlocks(context.pictures.coverage()))
+        all.push_back(foundOf(std::move(ended)));
     for (auto &found : all)
         addMute(found, mutes);
     std::ranges::stable_sort(

@@ -22,7 +22,7 @@ using inspect::Moment;
 using inspect::SessionsSeen;
 using inspect::StateSnapshot;
 
-inline constexpr int formatVersion = 6;                 // 6 adds Unexplained::isWait
+inline constexpr int formatVersion = 7;                 // 7 adds Coverage::endedDeadlocks
 inline constexpr int coverageFormat = 4;                // from this on a Coverage is recorded with all its fields
 inline constexpr int oldestFormat = 2;                  // that is read, too (encoding.cpp: since<>)
 inline constexpr qint64 mostRaw = 64LL * 1024 * 1024;   // of one chunk, unpacked

@@ -127,7 +127,10 @@ LOCKSCOPE_FIELDS(inspect::SessionSnapshot, v.connection, v.session, v.endpoint, 
                  v.expiresAt, v.serverAhead, since<3>(v.alsoEnds), since<3>(v.alsoEndsCount))
 LOCKSCOPE_FIELDS(inspect::Unexplained, v.count, v.text, v.example, since<6>(v.isWait))
 LOCKSCOPE_FIELDS(inspect::HiddenLocks, v.count, v.withFindings, v.worst, v.code, v.example)
-LOCKSCOPE_FIELDS(inspect::Coverage, v.connection, v.complete, v.message, since<4>(v.unexplained), since<4>(v.hidden))
+LOCKSCOPE_FIELDS(inspect::EndedDeadlock::Party, v.session, v.client, v.statement, v.awaited, v.isRolledBack)
+LOCKSCOPE_FIELDS(inspect::EndedDeadlock, v.at, v.isAtLatest, v.count, v.parties, v.unknown)
+LOCKSCOPE_FIELDS(inspect::Coverage, v.connection, v.complete, v.message, since<4>(v.unexplained), since<4>(v.hidden),
+                 since<7>(v.endedDeadlocks))
 LOCKSCOPE_FIELDS(Confirmation, v.connection, v.until)
 LOCKSCOPE_FIELDS(SessionsSeen, v.connection, v.sessions)
 LOCKSCOPE_FIELDS(CoverageSeen, v.connection, v.coverage)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/coverage.h"
 
+#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
@@ -33,6 +34,35 @@ bool isAnyUnexplained(const std::vector<Coverage> &coverage)
     return std::ranges::any_of(coverage, [](const Coverage &part) { return !part.unexplained.empty(); });
 }
 
+bool isAnyDeadlockEnded(const std::vector<Coverage> &coverage)
+{
+    return std::ranges::any_of(coverage, [](const Coverage &part) { return !part.endedDeadlocks.empty(); });
+}
+
+// "the server ended a deadlock at 10:32; connection 6 (h root) waited for lock shop.stock#id=1 in "UPDATE …"; …".
+QString sentencesOf(const EndedDeadlock &deadlock)
+{
+    const auto time = isoSeconds(std::chrono::floor<std::chrono::seconds>(deadlock.at.time_since_epoch()));
+    const auto when = deadlock.isAtLatest ? u"at %1 or shortly before"_s.arg(time) : u"at "_s + time;
+    QStringList sentences{deadlock.count == 1
+                              ? u"the server ended a deadlock %1"_s.arg(when)
+                              : u"the server ended %1 deadlocks, the last one %2"_s.arg(deadlock.count).arg(when)};
+    QStringList victims;
+    for (const auto &party : deadlock.parties) {
+        const auto number = label(party.session.toUtf8(), 40), lock = label(party.awaited, 120);
+        const auto who = party.client.isEmpty() ? number : u"%1 (%2)"_s.arg(number, label(party.client, 80));
+        sentences << (party.statement.isEmpty() ? u"connection %1 waited for lock %2"_s.arg(who, lock)
+                                                : u"connection %1 waited for lock %2 in \"%3\""_s.arg(
+                                                    who, lock, label(party.statement, 120)));
+        if (party.isRolledBack)
+            victims << u"connection %1 was rolled back"_s.arg(number);
+    }
+    sentences += victims;
+    if (!deadlock.unknown.isEmpty())
+        sentences << deadlock.unknown;
+    return sentences.join(u"; "_s);
+}
+
 QString worstOf(const HiddenLocks &hidden)
 {
     return word(hidden.worst) + u' ' + hidden.code;
@@ -62,6 +92,8 @@ QString noneFound(Question question, bool isAnySeen, const std::vector<Coverage>
     const auto what = question == Question::Locks      ? u"no locks found"_s
                       : question == Question::Findings ? u"no problems found"_s
                                                        : u"no waiting client found"_s;
+    if (question == Question::Findings && isAnyDeadlockEnded(coverage))
+        return u"no problems of locks found, but a server ended a deadlock in the last 10 minutes"_s;
     if (!isAllRead(coverage))
         return what + u" in what was read, and that was not everything"_s;
     if (isAnyUnexplained(coverage))
@@ -105,6 +137,28 @@ std::vector<std::pair<ConnectionName, Finding>> findingsOfUnexplainedWaits(const
     return all;
 }
 
+std::vector<DeadlockFinding> findingsOfEndedDeadlocks(const std::vector<Coverage> &coverage)
+{
+    std::vector<DeadlockFinding> all;
+    for (const auto &part : coverage) {
+        for (const auto &deadlock : part.endedDeadlocks) {
+            LockSnapshot none; // its locks are released
+            addFinding(none, FindingCode::DeadlockEnded, sentencesOf(deadlock));
+            all.push_back({part.connection, deadlock, std::move(none.findings.front())});
+        }
+    }
+    return all;
+}
+
+QStringList endedDeadlockLines(const std::vector<Coverage> &coverage)
+{
+    QStringList lines;
+    for (const auto &one : findingsOfEndedDeadlocks(coverage))
+        lines << u"%1: %2: %3"_s.arg(word(FindingCode::DeadlockEnded), escaped(one.connection.bytes()),
+                                     harmless(one.finding.message));
+    return lines;
+}
+
 void addClosing(QJsonObject &answer, const std::vector<Coverage> &coverage)
 {
     QJsonArray unexplained;
@@ -129,6 +183,12 @@ void addUnexplained(std::vector<Coverage> &coverage, std::vector<Unexplained> un
 {
     if (!coverage.empty())
         std::ranges::move(unexplained, std::back_inserter(coverage.front().unexplained));
+}
+
+void addEndedDeadlocks(std::vector<Coverage> &coverage, std::vector<EndedDeadlock> deadlocks)
+{
+    if (!coverage.empty())
+        std::ranges::move(deadlocks, std::back_inserter(coverage.front().endedDeadlocks));
 }
 
 void addHidden(std::vector<Coverage> &coverage, const HiddenLocks &hidden)
@@ -169,6 +229,7 @@ std::vector<Coverage> withGap(std::vector<Coverage> coverage, Coverage gap)
         if (!part.complete)
             continue;
         std::ranges::copy(part.unexplained, std::back_inserter(gap.unexplained));
+        std::ranges::copy(part.endedDeadlocks, std::back_inserter(gap.endedDeadlocks));
         gap.hidden = together(std::move(gap.hidden), part.hidden);
     }
     std::erase_if(coverage, &Coverage::complete);

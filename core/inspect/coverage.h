@@ -25,11 +25,22 @@ enum class Question { Locks, Findings, Waits };
 [[nodiscard]] std::vector<std::pair<ConnectionName, Finding>> findingsOfUnexplainedWaits(
     const std::vector<Coverage> &coverage);
 
+// The deadlocks that servers ended, each as a finding of its connection.
+struct DeadlockFinding {
+    ConnectionName connection;
+    EndedDeadlock deadlock;
+    Finding finding;
+};
+[[nodiscard]] std::vector<DeadlockFinding> findingsOfEndedDeadlocks(const std::vector<Coverage> &coverage);
+// A line for each of them, where findings of locks are listed.
+[[nodiscard]] QStringList endedDeadlockLines(const std::vector<Coverage> &coverage);
+
 // What gapsIn() says, for programs: `hidden` and `unexplained` over all connections.
 void addClosing(QJsonObject &answer, const std::vector<Coverage> &coverage);
 
 // Adds what a server shows and no lock accounts for. `coverage` has an entry.
 void addUnexplained(std::vector<Coverage> &coverage, std::vector<Unexplained> unexplained);
+void addEndedDeadlocks(std::vector<Coverage> &coverage, std::vector<EndedDeadlock> deadlocks);
 void addHidden(std::vector<Coverage> &coverage, const HiddenLocks &hidden);
 // Counts locks that are not shown into `hidden`.
 void hide(HiddenLocks &hidden, const LockSnapshot &lock);

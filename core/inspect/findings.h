@@ -31,6 +31,7 @@ enum class FindingCode : quint8 {
     IdleInTransaction,
     SelfWait,
     UnexplainedWait, // of no lock: Unexplained::isWait
+    DeadlockEnded,   // of no lock: EndedDeadlock
 };
 
 struct FindingKind {

@@ -112,6 +112,14 @@ constexpr std::array findingTable{
                 u"`SHOW PROCESSLIST` in MariaDB and `pg_stat_activity` in PostgreSQL list the waiting statements.",
                 u"Check what else runs on the server: a backup, a table change, a long transaction. The blocker "
                 u"is unknown, so no release is offered."},
+    FindingKind{
+        FindingCode::DeadlockEnded, "deadlock-ended", Severity::Info, u"Deadlock ended",
+        u"The server ended a deadlock in the last 10 minutes: it rolled back one client. PostgreSQL only counts "
+        u"deadlocks, so the clients are unknown and a deadlock before the first poll is not reported.",
+        u"`SHOW ENGINE INNODB STATUS` has a section LATEST DETECTED DEADLOCK. In PostgreSQL, "
+        u"`pg_stat_database.deadlocks` has risen, and the server's log lists the clients.",
+        u"Do nothing if the client that was rolled back repeats its transaction. If it happens again, let all "
+        u"clients take their locks in one order."},
 };
 
 constexpr bool isInOrder()

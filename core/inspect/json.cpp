@@ -187,6 +187,22 @@ QJsonArray toJson(const std::vector<FindingPlace> &places)
     return out;
 }
 
+QJsonObject toJson(const EndedDeadlock &deadlock)
+{
+    QJsonArray parties;
+    for (const auto &party : deadlock.parties)
+        parties.append(QJsonObject{{u"session"_s, escaped(party.session.toUtf8())},
+                                   {u"client"_s, escaped(party.client)},
+                                   {u"statement"_s, escaped(party.statement)},
+                                   {u"waitedFor"_s, escaped(party.awaited)},
+                                   {u"rolledBack"_s, party.isRolledBack}});
+    return {{u"time"_s, isoTime(deadlock.at)},
+            {u"isTimeExact"_s, !deadlock.isAtLatest},
+            {u"count"_s, deadlock.count},
+            {u"parties"_s, parties},
+            {u"unknown"_s, deadlock.unknown.isEmpty() ? QJsonValue(QJsonValue::Null) : harmless(deadlock.unknown)}};
+}
+
 QJsonArray toJson(const std::vector<Coverage> &coverage)
 {
     QJsonArray out;

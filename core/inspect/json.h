@@ -11,6 +11,7 @@
 namespace lockscope::inspect {
 
 [[nodiscard]] QJsonObject toJson(const LockSnapshot &lock);
+[[nodiscard]] QJsonObject toJson(const EndedDeadlock &deadlock);
 [[nodiscard]] QJsonArray toJson(const std::vector<Coverage> &coverage);
 [[nodiscard]] QJsonArray toJson(const std::vector<FindingPlace> &places); // [{lock, id}…]
 // `now` is the server's clock; ours when it is not known.

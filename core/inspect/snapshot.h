@@ -209,6 +209,24 @@ struct HiddenLocks {
     friend bool operator==(const HiddenLocks &, const HiddenLocks &) = default;
 };
 
+// A deadlock that the server ended itself, by the rollback of a client.
+struct EndedDeadlock {
+    struct Party {
+        QString session;      // the connection's number
+        QByteArray client;    // the server's words for it: host, address, user and state
+        QByteArray statement; // as far as the server's log has it
+        QByteArray awaited;   // LOCK without the connection; "#PRIMARY:?5:4:2" where the row's values are not known
+        bool isRolledBack = false;
+        friend bool operator==(const Party &, const Party &) = default;
+    };
+    ServerTime at{};
+    bool isAtLatest = false;      // it was counted between the poll before this time and this time
+    qint64 count = 1;             // deadlocks counted since the poll before: `parties` are those of the last
+    std::vector<Party> parties{}; // in the server's order; empty: not known, see `unknown`
+    QString unknown{};            // a sentence without a full stop; empty: everything is known
+    friend bool operator==(const EndedDeadlock &, const EndedDeadlock &) = default;
+};
+
 // `complete`: everything was read. What of that is not understood is in `unexplained` and `hidden`.
 struct Coverage {
     ConnectionName connection;
@@ -216,6 +234,7 @@ struct Coverage {
     QString message; // "watches: 1 of 3 members answered"
     std::vector<Unexplained> unexplained{};
     HiddenLocks hidden{};
+    std::vector<EndedDeadlock> endedDeadlocks{}; // of the last 10 minutes, oldest first
     friend bool operator==(const Coverage &, const Coverage &) = default;
 };
 

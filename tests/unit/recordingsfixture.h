@@ -98,12 +98,27 @@ protected:
         return state;
     }
 
+    static inspect::Coverage someCoverage(Random &random)
+    {
+        inspect::Coverage coverage{zkName, false, QString::fromLatin1(someBytes(random))};
+        if (random.below(2) == 0)
+            return coverage;
+        auto &deadlock = coverage.endedDeadlocks.emplace_back();
+        deadlock.at = recordedFrom - std::chrono::milliseconds(random.below(1000));
+        deadlock.isAtLatest = random.below(2) == 1;
+        deadlock.count = static_cast<qint64>(random.below(5));
+        deadlock.parties.push_back(
+            {QStringLiteral("6"), someBytes(random), someBytes(random), someBytes(random), random.below(2) == 1});
+        deadlock.unknown = QString::fromLatin1(someBytes(random));
+        return coverage;
+    }
+
     static Change someChange(Random &random, Moment at)
     {
         switch (random.below(11)) {
         case 0: return {at, someConnection(random)};
         case 4: return {at, Confirmation{zkName, at}};
-        case 1: return {at, CoverageSeen{zkName, {{zkName, false, QString::fromLatin1(someBytes(random))}}}};
+        case 1: return {at, CoverageSeen{zkName, {someCoverage(random)}}};
         case 2:
             return {at, SessionsSeen{zkName,
                                      {{zkName,

@@ -122,6 +122,21 @@ private slots:
         QCOMPARE(guard.text().isNull(), identity.text().isNull());
     }
 
+    // Format 7 added the deadlocks that servers ended, at the end of a coverage.
+    void coverageOfFormat6IsRead()
+    {
+        inspect::Coverage coverage{ConnectionName("db"), true, u"all"_s};
+        coverage.unexplained.push_back({2, u"2 connections wait"_s, "connection 7", true});
+        QByteArray bytes;
+        encode({recordedFrom, inspect::CoverageSeen{coverage.connection, {coverage}}}, bytes);
+        constexpr int emptyList = 4;
+        ChangeReader reader(bytes.chopped(emptyList), 6);
+        const auto change = reader.next();
+        QVERIFY(change && reader.atEnd());
+        QCOMPARE(std::get<inspect::CoverageSeen>(change->what).coverage.front(), coverage);
+        QVERIFY(!ChangeReader(bytes.chopped(emptyList), 7).next());
+    }
+
     // What breaks a cycle by itself is said of a recorded one as it was of the servers.
     void aWaitersLimitIsSaidInAReplay()
     {

@@ -131,9 +131,9 @@ QWidget *FindingsPage::makeStrip()
     m_codes = new QComboBox(strip);
     m_codes->setAccessibleName(tr("Which findings"));
     m_codes->addItem(tr("Every finding"));
-    // The last one is of no lock: a banner tells of such waits.
+    // The last two are of no lock: a banner reports them.
     for (const auto &kind : inspect::findingKinds()) {
-        if (kind.code != inspect::FindingCode::UnexplainedWait)
+        if (kind.code < inspect::FindingCode::UnexplainedWait)
             m_codes->addItem(kind.title.toString());
     }
     connect(m_codes, &QComboBox::currentIndexChanged, this, [this](int at) {
@@ -367,7 +367,7 @@ std::vector<Coverage> FindingsPage::coverage() const
 void FindingsPage::showNotice()
 {
     const auto seen = coverage();
-    const auto gaps = inspect::gapsIn(seen);
+    const auto gaps = inspect::endedDeadlockLines(seen) + inspect::gapsIn(seen);
     const bool isAnySeen = std::ranges::any_of(m_book.all(), [this](const ConnectionStatus &status) {
         return status.state == ConnectionStatus::State::Connected
                && (m_connection.isEmpty() || status.name == m_connection);
