@@ -181,7 +181,8 @@ void printReport(const std::vector<FoundFinding> &all, const std::vector<inspect
     for (const auto &found : all) {
         if (isIn(incidents, found))
             continue;
-        if (found.finding.severity == Severity::Info && !isWhole) {
+        if (found.finding.severity == Severity::Info && found.finding.code != inspect::FindingCode::DeadlockEnded
+            && !isWhole) {
             ++notes[inspect::word(found.finding.code)];
             continue;
         }

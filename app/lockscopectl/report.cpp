@@ -58,6 +58,7 @@ Status statusOfCode(FindingCode code, Severity severity)
     switch (code) {
     case FindingCode::Deadlock: return status(u"✕"_s, u"X"_s, u"deadlock"_s, Ink::Red);
     case FindingCode::NoTtl: return status(u"∞"_s, u"N"_s, u"no expiry"_s, Ink::Yellow);
+    case FindingCode::DeadlockEnded: return status(u"◷"_s, u"<"_s, u"past"_s, Ink::Magenta);
     case FindingCode::LostWakeup: return status(u"!"_s, u"!"_s, u"lost wake-up"_s, Ink::Red);
     case FindingCode::HolderDisconnected: return status(u"‖"_s, u"="_s, u"disconnected"_s, Ink::Yellow);
     case FindingCode::IdleInTransaction: return status(u"!"_s, u"!"_s, u"idle"_s, Ink::Yellow);

@@ -26,7 +26,8 @@ SELECT l.locktype AS type, l.database::text AS database, d.datname AS database_n
     a.client_port::text AS port, (extract(epoch from a.backend_start) * 1000000)::bigint::text AS
     backend_start, (extract(epoch from a.xact_start) * 1000000)::bigint::text AS xact_start, (extract(epoch
     from a.state_change) * 1000000)::bigint::text AS state_since, (extract(epoch from clock_timestamp()) *
-    1000000)::bigint::text AS now, (a.pid = pg_backend_pid())::int::text AS is_ours
+    1000000)::bigint::text AS now, (a.pid = pg_backend_pid())::int::text AS is_ours, (SELECT
+    s.deadlocks::text FROM pg_catalog.pg_stat_database s WHERE s.datid = (SELECT oid FROM own)) AS deadlocks
 FROM shown l
 FULL JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid
 LEFT JOIN pg_catalog.pg_database d ON d.oid = l.database

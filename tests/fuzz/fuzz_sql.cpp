@@ -103,6 +103,7 @@ void readNames(const QByteArray &input)
         must(objectOfLock(tableLockName(table->first, table->second))
                  == SqlObject{"TABLE", table->first, table->second},
              "a table comes back from its name");
+    (void)parseDeadlockLog(rest);
     (void)mariadb::findInStatus(rest, "421", 7, 8);
 }
 

@@ -263,6 +263,55 @@ private slots:
                  1);
     }
 
+    // The counter is read with the rows; only where it rises is the log asked for, twice where it has nothing new.
+    void deadlockLogIsReadOnARise()
+    {
+        AnsweringSql session(m_loop, sim::SqlServer::features());
+        notifyProcesses(session);
+        const auto row = [](const char *deadlocks) {
+            return QByteArray("is_fresh is_ours trx_id connection deadlocks|1 1 0 7 ") + deadlocks;
+        };
+        session.say("information_schema.INNODB_TRX t", row("0"));
+        const auto counter = session.answers.size() - 1;
+        session.say("SHOW ENGINE INNODB STATUS", "type name status|InnoDB - nothing");
+        Scope scope(m_loop);
+        SqlReader reader(session);
+        const auto looks = [&](const char *deadlocks) {
+            session.say("information_schema.INNODB_TRX t", row(deadlocks));
+            std::swap(session.answers[counter], session.answers.back());
+            session.answers.pop_back();
+            session.asked.clear();
+            Result<SqlPoll> result = Error{};
+            scope.launch(lookOnce(&reader, &result, Deadline::after(m_loop, 5s)));
+            m_loop.advance(6s);
+            return result && session.hasAsked("SHOW ENGINE INNODB STATUS");
+        };
+        QVERIFY(!looks("0"));
+        QVERIFY(!looks("0"));
+        QVERIFY(looks("2"));
+        QVERIFY(reader.endedDeadlocks().empty());
+        QVERIFY(looks("2"));
+        QCOMPARE(reader.endedDeadlocks().size(), std::size_t(1));
+        const auto ended = reader.endedDeadlocks().front();
+        QCOMPARE(ended.count, 2);
+        QVERIFY(ended.isAtLatest && ended.parties.empty());
+        QVERIFY(ended.unknown.contains(u"LATEST DETECTED DEADLOCK"_s));
+        QVERIFY(!looks("2"));
+        QVERIFY(looks("1")); // another start of the server
+        QCOMPARE(reader.endedDeadlocks().size(), std::size_t(1));
+    }
+
+    void missingPrivilegeForDeadlocksIsAGap()
+    {
+        AnsweringSql session(m_loop, sim::SqlServer::features());
+        notifyProcesses(session);
+        session.refuse("information_schema.INNODB_TRX t", ErrorCode::NoPermission);
+        QString gaps;
+        (void)look(session, &gaps);
+        QCOMPARE(gaps.count(u"deadlocks that the server ended cannot be seen: the PROCESS privilege"_s), 1);
+        QVERIFY(!session.hasAsked("SHOW ENGINE INNODB STATUS"));
+    }
+
     // By the server's number; 1698 says "Access denied", too, and is of a user without a password.
     void accessDenied_otherCausesAreNamed()
     {

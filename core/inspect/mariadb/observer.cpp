@@ -106,7 +106,7 @@ SqlObserver::Looks MariaDbObserver::looks() const
     auto gaps = m_reader.gaps();
     if (m_reader.hasLooked() && !m_reader.rowsAreFresh())
         gaps << oldRowsText();
-    return {m_reader.hasLooked(), m_reader.requests(), gaps, m_reader.lockTablesNotRead()};
+    return {m_reader.hasLooked(), m_reader.requests(), gaps, m_reader.lockTablesNotRead(), m_reader.endedDeadlocks()};
 }
 
 QString MariaDbObserver::coverageDescription() const

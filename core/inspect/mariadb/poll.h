@@ -152,6 +152,8 @@ struct SqlPoll {
     std::optional<ServerTime> rowsAsOf;
     // Without PROCESS a server tells only of the asker's own connections.
     bool seesAllProcesses = true;
+    // How many deadlocks the server has ended since its start. None: not told.
+    std::optional<qint64> deadlocks{};
     // Only while somebody waits: what a connection begins with, and by connection what it has now, which MySQL tells.
     SqlWaitLimits usualLimits{};
     std::map<quint64, SqlWaitLimits> ownLimits{};

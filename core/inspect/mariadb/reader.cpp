@@ -161,6 +161,7 @@ Task<Result<void>> SqlReader::meetServer(Deadline deadline)
         co_return server.error();
     m_lockRows.forget();
     m_rowData = {};
+    m_deadlocks.forgetCount();
     m_pace = Pace::of(text(*server, 0, "server") + ' ' + text(*server, 0, "started"), m_session.loop().now());
     m_serverStarted = moment(*server, 0, "started");
     m_namedLocks = NamedLocks::NotAsked;
@@ -186,6 +187,11 @@ Task<Result<SqlPoll>> SqlReader::ask(Deadline deadline, QByteArray also)
         m_lastFreshThere = look.now;
     }
     look.rowsAsOf = m_lastFreshThere;
+    const SqlDeadlocks::Send sending = [this](const QByteArray &query, Deadline by,
+                                              const QByteArrayList &parameters) {
+        return send(query, by, parameters);
+    };
+    CO_TRY_VOID(co_await m_deadlocks.read(sending, &look, deadline));
     CO_TRY_VOID(co_await readNamedLocks(&look, deadline, also));
     CO_TRY_VOID(co_await readLockRows(&look, deadline));
     CO_TRY_VOID(co_await readAttributes(&look, deadline));
@@ -244,11 +250,14 @@ Task<Result<void>> SqlReader::readRowLocks(SqlPoll *look, Deadline deadline)
         look->seesAllProcesses = said.seesAllProcesses;
         m_newRowLocksGap = u"row locks cannot be seen: %1"_s.arg(said.why);
         note(m_newRowLocksGap);
+        note(u"deadlocks that the server ended cannot be seen: %1"_s.arg(said.why));
         co_return Result<void>();
     }
     look->rowsAreFresh = false;
     for (std::size_t i = 0; i < rows->rows.size(); ++i) {
         look->rowsAreFresh = look->rowsAreFresh || text(*rows, i, "is_fresh") == "1";
+        if (const auto deadlocks = rows->cell(i, "deadlocks"))
+            look->deadlocks = deadlocks->toLongLong();
         const auto id = text(*rows, i, "trx_id");
         const auto connection = text(*rows, i, "connection").toULongLong();
         const bool isOurs = text(*rows, i, "is_ours") == "1"; // looking on is all it does

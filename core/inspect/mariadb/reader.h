@@ -8,6 +8,7 @@
 
 #include "core/async/task.h"
 #include "core/base/random.h"
+#include "core/inspect/mariadb/deadlocks.h"
 #include "core/inspect/mariadb/lockrows.h"
 #include "core/mariadb/session.h"
 
@@ -31,6 +32,7 @@ public:
     void readLockRowsAnew() { m_lockRows.readAnew(); }
     [[nodiscard]] std::vector<Unexplained> lockTablesNotRead() const { return m_lockRows.unexplained(); }
     [[nodiscard]] const QStringList &lockRowsNotRead() const { return m_lockRows.rowsNotRead(); }
+    [[nodiscard]] const std::vector<EndedDeadlock> &endedDeadlocks() const { return m_deadlocks.all(); }
     [[nodiscard]] const QStringList &gaps() const { return m_gaps; }
     // Why the last look saw no row locks; empty: it did.
     [[nodiscard]] const QString &rowLocksGap() const { return m_rowLocksGap; }
@@ -88,6 +90,7 @@ private:
     bool m_tellsOwnLimits = true;  // variables_by_thread is there and may be read: MySQL's, not MariaDB's
     IndexColumns m_columns;
     SqlLockRows m_lockRows{ownLockRows()};
+    SqlDeadlocks m_deadlocks;
     QStringList m_gaps;    // of the last look
     QStringList m_newGaps; // of the one under way
     QString m_rowLocksGap, m_newRowLocksGap;

@@ -122,6 +122,7 @@ std::vector<Coverage> SqlObserver::coverage() const
         all.push_back({m_name, true, coverageDescription()});
     addUnexplained(all, m_unexplained);
     addUnexplained(all, looked.unexplained);
+    addEndedDeadlocks(all, looked.endedDeadlocks);
     return all;
 }
 

@@ -41,6 +41,7 @@ protected:
         qint64 requests = 0;
         QStringList gaps; // of the last one
         std::vector<Unexplained> unexplained{};
+        std::vector<EndedDeadlock> endedDeadlocks{};
     };
     [[nodiscard]] virtual Looks looks() const = 0;
     std::vector<Unexplained> m_unexplained; // waits of the last look that no snapshot shows

@@ -26,7 +26,8 @@ private:
     Task<Result<Seen>> look(Deadline deadline) override;
     [[nodiscard]] Looks looks() const override
     {
-        return {m_reader.hasLooked(), m_reader.requests(), m_reader.gaps(), m_reader.lockTablesNotRead()};
+        return {m_reader.hasLooked(), m_reader.requests(), m_reader.gaps(), m_reader.lockTablesNotRead(),
+                m_reader.endedDeadlocks()};
     }
     [[nodiscard]] QString coverageDescription() const override;
 

@@ -73,7 +73,8 @@ struct PgPoll {
     std::optional<QByteArrayList> clientAddresses{};
     // Why keys of rows that somebody waits for, or who shares them, could not be read; empty: they were.
     QString keysUnread, sharersUnread;
-    bool seesOthers = true; // what others do is told, too
+    std::optional<qint64> deadlocks{}; // of this database that the server has ended, as far as it has counted
+    bool seesOthers = true;            // what others do is told, too
     // Only while somebody waits: what a session begins with. What it has set since is not told.
     std::vector<WaitLimit> usualLimits;
 };

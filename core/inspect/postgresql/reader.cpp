@@ -96,6 +96,7 @@ Task<Result<void>> PgReader::setUp(Deadline deadline)
     CO_TRY_VOID(co_await setting);
     m_isReconnected = true;
     m_lockRows.forget();
+    m_deadlocks.forgetCount();
     m_knownFor = connection;
     co_return Result<void>();
 }
@@ -115,6 +116,8 @@ Task<Result<PgPoll>> PgReader::look(Deadline deadline)
         look.seesOthers = look.seesOthers && pgText(rows, i, "statement") != "<insufficient privilege>";
         if (pid != 0 && !isKnown && pgText(rows, i, "is_ours") != "1") // looking on is all we do
             look.sessions.push_back(pgSessionOf(rows, i));
+        if (const auto deadlocks = rows.cell(i, "deadlocks"))
+            look.deadlocks = deadlocks->toLongLong();
         if (rows.cell(i, "type"))
             look.locks.push_back(pgLockOf(rows, i));
     }
@@ -141,6 +144,9 @@ Task<Result<PgPoll>> PgReader::look(Deadline deadline)
             look.keysUnread);
     if (!look.sharersUnread.isEmpty())
         gaps << u"other holders of contended rows could not be read: %1"_s.arg(look.sharersUnread);
+    m_deadlocks.expire(look.now);
+    if (const auto risen = m_deadlocks.risen(look.deadlocks); risen.value_or(0) > 0)
+        m_deadlocks.add({look.now, true, *risen, {}, u"PostgreSQL only counts them, its log lists the clients"_s});
     m_gaps = gaps;
     m_hasLooked = true;
     co_return look;

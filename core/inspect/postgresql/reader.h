@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/async/task.h"
+#include "core/inspect/mariadb/deadlocks.h"
 #include "core/inspect/mariadb/lockrows.h"
 #include "core/inspect/postgresql/pgpoll.h"
 #include "core/mariadb/session.h"
@@ -26,6 +27,7 @@ public:
     void readLockRowsAnew() { m_lockRows.readAnew(); }
     [[nodiscard]] std::vector<Unexplained> lockTablesNotRead() const { return m_lockRows.unexplained(); }
     [[nodiscard]] const QStringList &lockRowsNotRead() const { return m_lockRows.rowsNotRead(); }
+    [[nodiscard]] const std::vector<EndedDeadlock> &endedDeadlocks() const { return m_deadlocks.all(); }
     // What the last look could not see.
     [[nodiscard]] const QStringList &gaps() const { return m_gaps; }
     [[nodiscard]] bool hasLooked() const { return m_hasLooked; }
@@ -55,6 +57,7 @@ private:
     std::map<PgRowKeys::key_type, KnownKey> m_rowKeys;
     bool m_isReconnected = false;
     SqlLockRows m_lockRows{pgLockRows()};
+    EndedDeadlocks m_deadlocks;
     QStringList m_gaps;
     qint64 m_requests = 0;
     bool m_hasLooked = false;

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deadlocks that an SQL server ended itself: its counter says that there was one, and InnoDB's log has the last.
+#pragma once
+
+#include "core/async/task.h"
+#include "core/inspect/mariadb/deadlocklog.h"
+#include "core/mariadb/session.h"
+
+#include <functional>
+
+namespace lockscope::inspect {
+
+// The deadlocks of the last 10 minutes, and how many the server has counted.
+class EndedDeadlocks {
+public:
+    // The counter may be of another server.
+    void forgetCount() { m_counted.reset(); }
+    // How many more than at the last call. None: nothing to compare with, because it is the first or has fallen.
+    [[nodiscard]] std::optional<qint64> risen(const std::optional<qint64> &counted);
+    void add(EndedDeadlock deadlock);
+    void expire(ServerTime now);
+    [[nodiscard]] const std::vector<EndedDeadlock> &all() const { return m_all; }
+
+private:
+    std::optional<qint64> m_counted;
+    std::vector<EndedDeadlock> m_all;
+};
+
+// Reads those of MariaDB and MySQL. Loop thread only.
+class SqlDeadlocks {
+public:
+    using Send = std::function<Reply<mariadb::Rows>(const QByteArray &, Deadline, const QByteArrayList &)>;
+
+    // After each look, by its counter. What `sending` needs outlives the task.
+    Task<Result<void>> read(Send sending, const SqlPoll *look, Deadline deadline);
+    // The next look may be at another server.
+    void forgetCount() { m_ended.forgetCount(); }
+    [[nodiscard]] const std::vector<EndedDeadlock> &all() const { return m_ended.all(); }
+
+private:
+    Task<std::vector<EndedDeadlock::Party>> namedParties(const Send *sending, const DeadlockLog *log,
+                                                         Deadline deadline);
+
+    EndedDeadlocks m_ended;
+    QByteArray m_section;        // the server's log of the last one, as it was read
+    qint64 m_unlogged = 0;       // counted, and not yet in m_ended
+    bool m_isLogAwaited = false; // the counter has risen, and the log was still the one before
+};
+
+} // namespace lockscope::inspect
