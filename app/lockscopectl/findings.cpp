@@ -157,6 +157,8 @@ std::vector<FoundFinding> foundFindings(CommandContext &context, const std::vect
 // An incident says it already.
 bool isIn(const std::vector<inspect::Incident> &incidents, const FoundFinding &found)
 {
+    if (found.finding.code == inspect::FindingCode::DeadlockEnded)
+        return !found.muted;
     return !found.muted && std::ranges::any_of(incidents, [&](const inspect::Incident &incident) {
         return std::ranges::all_of(
                    found.locks,
@@ -181,8 +183,7 @@ void printReport(const std::vector<FoundFinding> &all, const std::vector<inspect
     for (const auto &found : all) {
         if (isIn(incidents, found))
             continue;
-        if (found.finding.severity == Severity::Info && found.finding.code != inspect::FindingCode::DeadlockEnded
-            && !isWhole) {
+        if (found.finding.severity == Severity::Info && !isWhole) {
             ++notes[inspect::word(found.finding.code)];
             continue;
         }
@@ -217,7 +218,7 @@ Task<Exit> findings(CommandContext &context)
     auto all = foundFindings(context, locks, graph, mutes);
     for (auto &lock : locks)
         addDeadlocks(lock, graph, graph.cycles);
-    auto incidents = inspect::incidentsOf(graph, locks);
+    auto incidents = inspect::incidentsOf(graph, locks, context.pictures.coverage());
     removeMuted(incidents, mutes);
     const auto total = qint64(all.size());
     const auto isLess = [least = Severity(severities.indexOf(least))](Severity one) { return one < least; };

@@ -136,11 +136,12 @@ void printAll(CommandContext &context, const inspect::WaitGraph &graph)
     auto locks = context.pictures.locks();
     for (auto &lock : locks)
         addDeadlocks(lock, graph, graph.cycles);
-    auto incidents = inspect::incidentsOf(graph, locks);
+    auto incidents = inspect::incidentsOf(graph, locks, context.pictures.coverage());
     removeMuted(incidents, mutesAt(context.pictures.now()));
     std::erase_if(locks, [&](const LockSnapshot &lock) { return !matches(glob, lock.lock); });
     std::erase_if(incidents, [&](const inspect::Incident &incident) {
-        return std::ranges::none_of(incident.locks, [&](const auto &lock) { return matches(glob, lock); });
+        return !glob.isEmpty()
+               && std::ranges::none_of(incident.locks, [&](const auto &lock) { return matches(glob, lock); });
     });
     if (!context.json) {
         sortByNeed(locks);

@@ -201,9 +201,9 @@ void addIncidents(std::vector<Line> &lines, const std::vector<inspect::Incident>
     if (incidents.empty())
         return;
     const auto critical = std::ranges::count(incidents, Severity::Critical, &inspect::Incident::severity);
+    const auto warnings = std::ranges::count(incidents, Severity::Warning, &inspect::Incident::severity);
     addHeading(lines, {{u"INCIDENTS"_s, Ink::Bold}},
-               u"%1 critical, %2"_s.arg(QString::number(critical),
-                                        amountOf(std::ssize(incidents) - critical, "warning"_L1, "warnings"_L1)),
+               u"%1 critical, %2"_s.arg(QString::number(critical), amountOf(warnings, "warning"_L1, "warnings"_L1)),
                width);
     for (const auto &incident : incidents) {
         QStringList texts{incident.cause};

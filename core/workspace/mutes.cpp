@@ -126,7 +126,7 @@ const Mute *muteOf(const std::vector<Mute> &mutes, const LockName &lock, Finding
 void removeMuted(std::vector<inspect::Incident> &incidents, const std::vector<Mute> &mutes)
 {
     std::erase_if(incidents, [&](const inspect::Incident &incident) {
-        return std::ranges::all_of(incident.locks, [&](const LockName &lock) {
+        return !incident.locks.empty() && std::ranges::all_of(incident.locks, [&](const LockName &lock) {
             return muteOf(mutes, lock, incident.code, incident.severity) != nullptr;
         });
     });

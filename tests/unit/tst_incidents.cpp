@@ -121,6 +121,24 @@ private slots:
         QVERIFY2(deadlock.action.contains("no other client waits for it"_L1), qPrintable(deadlock.action));
     }
 
+    void endedDeadlocksArePast()
+    {
+        EndedDeadlock known{
+            .parties = {{u"6"_s, "h root", "UPDATE t", "t#id=1", true}, {u"7"_s, {}, {}, "t#id=2", false}}};
+        EndedDeadlock counted{.unknown = u"the server only counts them"_s};
+        std::vector<Coverage> coverage(1);
+        coverage[0] = {.connection = ConnectionName("db"), .complete = true, .endedDeadlocks = {known, counted}};
+        const auto locks = judged(u"zk:/a kazoo-lock: A=900 | B=600"_s);
+        const auto found = incidentsOf(waitGraphOf(locks, {}, pictureTime), locks, coverage);
+        QCOMPARE(found.size(), std::size_t(3));
+        QCOMPARE(kindWord(found.front()), u"root-blocker"_s);
+        QCOMPARE(kindWord(found[1]), u"deadlock-ended"_s);
+        QCOMPARE(found[1].severity, Severity::Info);
+        QCOMPARE(found[1].locks.size(), std::size_t(2));
+        QVERIFY2(found[1].cause.contains("connection 6 was rolled back"_L1), qPrintable(found[1].cause));
+        QVERIFY2(found[2].locks.empty() && found[2].cause.contains("only counts"_L1), qPrintable(found[2].cause));
+    }
+
     void oneBlockedClientIsSingular()
     {
         const auto cause = [](const QString &picture) { return incidentsIn(judged(picture)).front().cause; };

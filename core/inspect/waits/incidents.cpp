@@ -2,6 +2,7 @@
 #include "core/inspect/waits/incidents.h"
 
 #include "core/base/text.h"
+#include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
 
 #include <QJsonArray>
@@ -338,9 +339,21 @@ private:
 
 } // namespace
 
-std::vector<Incident> incidentsOf(const WaitGraph &graph, const std::vector<LockSnapshot> &locks)
+std::vector<Incident> incidentsOf(const WaitGraph &graph, const std::vector<LockSnapshot> &locks,
+                                  const std::vector<Coverage> &coverage)
 {
-    return IncidentFinder(graph, locks).find();
+    auto incidents = IncidentFinder(graph, locks).find();
+    for (const auto &[connection, deadlock, finding] : findingsOfEndedDeadlocks(coverage)) {
+        Incident past;
+        past.code = finding.code;
+        past.severity = finding.severity;
+        past.cause = u"%1: %2."_s.arg(label(connection.bytes()), finding.message);
+        past.action = kindOf(finding.code).remedy.toString();
+        for (const auto &party : deadlock.parties)
+            past.locks.push_back({connection, party.awaited});
+        incidents.push_back(std::move(past));
+    }
+    return incidents;
 }
 
 QString kindWord(const Incident &incident)

@@ -16,7 +16,7 @@ struct FoldedFinding {
 };
 
 struct Incident {
-    FindingCode code{}; // of the finding that is the cause; LongWait: a root blocker
+    FindingCode code{}; // of the finding that is the cause; LongWait: a root blocker; DeadlockEnded: it is past
     Severity severity = Severity::Warning;
     QString cause;                                // a sentence: which client does what to whom
     QString action;                               // one or more sentences
@@ -31,9 +31,12 @@ struct Incident {
 
 // Most severe first, then those that block most clients. `locks` have their findings, deadlocks included, and are
 // those that the graph was made of. Linear in locks and waits, but for root blockers: each of them once more.
-[[nodiscard]] std::vector<Incident> incidentsOf(const WaitGraph &graph, const std::vector<LockSnapshot> &locks);
+// `coverage` has the deadlocks that a server ended, which are past and come last.
+[[nodiscard]] std::vector<Incident> incidentsOf(const WaitGraph &graph, const std::vector<LockSnapshot> &locks,
+                                                const std::vector<Coverage> &coverage = {});
 
-// "deadlock", "lost-wakeup", "no-ttl", "holder-disconnected", "idle-in-transaction", "root-blocker".
+// "deadlock", "lost-wakeup", "no-ttl", "holder-disconnected", "idle-in-transaction", "root-blocker",
+// "deadlock-ended".
 [[nodiscard]] QString kindWord(const Incident &incident);
 // "2 long-held, 1 long-wait"; empty for none.
 [[nodiscard]] QString foldedText(const Incident &incident);
