@@ -72,7 +72,8 @@ private slots:
         QCOMPARE(log->age, 40s);
         QCOMPARE(log->parties.size(), std::size_t(2));
         QCOMPARE(log->parties[0].connection, 19U);
-        QCOMPARE(log->parties[0].statement, QByteArray("UPDATE Animals SET value=30 WHERE name='?'")); // texts may be secrets
+        QCOMPARE(log->parties[0].statement,
+                 QByteArray("UPDATE Animals SET value=30 WHERE name='?'")); // texts may be secrets
         QCOMPARE(log->parties[0].wait.table, QByteArray("`test`.`Animals`"));
         QCOMPARE(log->parties[0].key.front(), QByteArray("Aardvark"));
         QCOMPARE(log->parties[1].wait.table, QByteArray("`test`.`Birds`"));
