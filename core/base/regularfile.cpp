@@ -6,6 +6,12 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+// Resources of a static library have to be asked for, and from outside of any namespace.
+static void initResources()
+{
+    Q_INIT_RESOURCE(lockscope_core);
+}
+
 namespace lockscope {
 
 Result<void> checkRegular(int descriptor)
@@ -37,6 +43,20 @@ Result<QByteArray> readRegularFile(const QString &path, qint64 most)
     // QFile takes memory for all that may be read, whatever there is. A file of /proc says that it has no size.
     constexpr qint64 leastRead = 4096;
     return (file)->read(std::min(most, std::max((file)->size(), leastRead)));
+}
+
+QString resourcePath(const QString &name)
+{
+    initResources();
+    return QStringLiteral(":/lockscope/") + name;
+}
+
+QByteArray readResource(const QString &name)
+{
+    QFile file(resourcePath(name));
+    if (!file.open(QIODevice::ReadOnly))
+        qFatal("%s is not in the resources", qPrintable(name));
+    return file.readAll();
 }
 
 } // namespace lockscope

@@ -16,4 +16,9 @@ namespace lockscope {
 // The file's first bytes.
 [[nodiscard]] Result<QByteArray> readRegularFile(const QString &path, qint64 most);
 
+// A file or folder of resources/, in the program itself.
+[[nodiscard]] QString resourcePath(const QString &name);
+// The file's bytes. A missing file is a mistake in the program, and ends it.
+[[nodiscard]] QByteArray readResource(const QString &name);
+
 } // namespace lockscope

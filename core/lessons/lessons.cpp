@@ -44,18 +44,6 @@ Text FieldReader::words(const char *field)
     return words;
 }
 
-} // namespace lockscope::lessons
-
-// Resources of a static library have to be asked for, and from outside of any namespace.
-static void initLessonResources()
-{
-    Q_INIT_RESOURCE(lockscope_core);
-}
-
-namespace lockscope::lessons {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr qint64 largestFile = 1 << 20;
@@ -438,8 +426,7 @@ Lessons loadLessons(const QStringList &folders)
 
 QStringList lessonFolders()
 {
-    initLessonResources();
-    return {u":/lockscope/lessons"_s,
+    return {resourcePath(u"lessons"_s),
             QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation) + u"/lockscope/lessons"_s};
 }
 

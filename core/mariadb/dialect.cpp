@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/mariadb/dialect.h"
 
+#include "core/base/regularfile.h"
 #include "core/base/text.h"
 
-#include <QFile>
 #include <QSqlDatabase>
 #include <QSqlError>
 #include <QSqlQuery>
 #include <QStringDecoder>
 #include <QVariant>
-
-// Resources of a static library have to be asked for, and from outside of any namespace.
-static void initSqlResources()
-{
-    Q_INIT_RESOURCE(lockscope_core);
-}
 
 namespace lockscope::mariadb {
 
@@ -22,16 +16,9 @@ using namespace Qt::StringLiterals;
 
 QByteArray sqlText(const char *name)
 {
-    initSqlResources();
-    QFile file(u":/lockscope/sql/%1.sql"_s.arg(QString::fromLatin1(name)));
-    if (!file.open(QIODevice::ReadOnly))
-        qFatal("no statement named %s in the resources", name);
-    QByteArray text;
-    while (!file.atEnd()) {
-        if (const auto line = file.readLine(); !line.startsWith("--"))
-            text += line;
-    }
-    return text.simplified();
+    auto lines = readResource(u"sql/%1.sql"_s.arg(QString::fromLatin1(name))).split('\n');
+    lines.removeIf([](const QByteArray &line) { return line.startsWith("--"); });
+    return lines.join(' ').simplified();
 }
 
 namespace {

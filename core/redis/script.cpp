@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/regularfile.h"
 #include "core/redis/client.h"
 
 #include <QCryptographicHash>
-#include <QFile>
 #include <QHash>
 #include <QMutex>
-
-// Resources of a static library have to be asked for, and from outside of any namespace.
-static void initLuaResources()
-{
-    Q_INIT_RESOURCE(lockscope_core);
-}
 
 namespace lockscope::redis {
 
@@ -18,16 +12,12 @@ namespace {
 
 QByteArray textOf(const QByteArray &name)
 {
-    QFile file(QStringLiteral(":/lockscope/lua/%1.lua").arg(QString::fromLatin1(name)));
-    if (!file.open(QIODevice::ReadOnly))
-        qFatal("no script named %s in the resources", name.constData());
-    return file.readAll();
+    return readResource(QStringLiteral("lua/%1.lua").arg(QString::fromLatin1(name)));
 }
 
 // A line "--@ NAME" stands for the script of that name, which several share as a part: Redis knows no modules.
 Script readScript(const QByteArray &name)
 {
-    initLuaResources();
     QByteArrayList lines;
     for (const auto &line : textOf(name).split('\n'))
         lines << (line.startsWith("--@ ") ? textOf(line.mid(4)) : line);

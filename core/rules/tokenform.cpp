@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/regularfile.h"
 #include "core/rules/userrules.h"
-
-#include <QFile>
 
 namespace lockscope::recipes {
 
@@ -107,24 +106,10 @@ std::optional<RuleGroups> RulePattern::matchCharacters(const QString &characters
     return caught;
 }
 
-} // namespace lockscope::recipes
-
-// Resources of a static library have to be asked for, and from outside of any namespace.
-static void initRuleResources()
-{
-    Q_INIT_RESOURCE(lockscope_core);
-}
-
-namespace lockscope::recipes {
-
 const std::vector<TokenForm> &builtInTokenForms()
 {
     static const auto forms = [] {
-        initRuleResources();
-        QFile file(QStringLiteral(":/lockscope/rules/token-forms.json"));
-        if (!file.open(QIODevice::ReadOnly))
-            qFatal("the forms of tokens are not in the resources");
-        auto read = readRuleFile(file.readAll(), QString());
+        auto read = readRuleFile(readResource(u"rules/token-forms.json"_s), QString());
         if (!read.problems.empty())
             qFatal("%s", qPrintable(read.problems.front().text()));
         return std::move(read.tokens);

@@ -6,6 +6,7 @@
 // without grant tables, makes them, and reads them as the last statement, all of it before the first client is let
 // in. That takes one second instead of the five of mariadb-install-db, and one process that dies with us.
 #include "core/base/connectionuri.h"
+#include "core/base/regularfile.h"
 #include "core/mariadb/client.h"
 #include "core/transport/mysqlprelude.h"
 #include "core/transport/transport.h"
@@ -149,8 +150,6 @@ namespace {
 
 // A private MySQL in the place of a private MariaDB, for whom wants to see how Lockscope does there.
 
-// What both begin with: a database to lock something in.
-extern const QByteArray exampleTables;
 // And what both are told where clients have to come over TLS.
 [[nodiscard]] QByteArrayList tlsArguments(const Certificates &tls);
 
@@ -195,7 +194,7 @@ public:
         QFile::remove(folder.file(u"made"_s));
         // Names are not resolved, so that this machine is its number.
         const QByteArray who = "root@'127.0.0.1'";
-        return folder.write(u"init.sql"_s, exampleTables + "CREATE USER " + who
+        return folder.write(u"init.sql"_s, readResource(u"sandbox/tables.sql"_s) + "CREATE USER " + who
                                                + (m_options.tls ? " REQUIRE X509" : "") + ";\nGRANT ALL ON *.* TO "
                                                + who + " WITH GRANT OPTION;\n");
     }
@@ -220,21 +219,6 @@ public:
         return arguments + m_options.moreArguments;
     }
 };
-
-// Something to lock: what the examples of the manual and the demo call by name.
-const QByteArray exampleTables =
-    "CREATE DATABASE shop;\n"
-    "CREATE TABLE shop.shedlock (name VARCHAR(64) NOT NULL PRIMARY KEY, lock_until TIMESTAMP(3) NOT NULL, locked_at "
-    "TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3), locked_by VARCHAR(255) NOT NULL) ENGINE=InnoDB;\n"
-    "CREATE TABLE shop.lock_marks (name VARCHAR(64) NOT NULL PRIMARY KEY, owner VARCHAR(64) NOT NULL, created_at "
-    "DATETIME(3) NOT NULL) ENGINE=InnoDB;\n"
-    "CREATE TABLE shop.lock_flags (id INT NOT NULL PRIMARY KEY, version BIGINT NOT NULL, status INT NOT NULL) "
-    "ENGINE=InnoDB;\n"
-    "INSERT INTO shop.lock_flags VALUES (1, 0, 0);\n"
-    "CREATE TABLE shop.stock (id INT NOT NULL PRIMARY KEY, name VARCHAR(40) NOT NULL, quantity INT NOT NULL, "
-    "version INT NOT NULL DEFAULT 1) ENGINE=InnoDB;\n"
-    "INSERT INTO shop.stock (id, name, quantity) VALUES (1, 'kettle', 40), (2, 'teapot', 12), (3, 'cup', 300), "
-    "(4, 'saucer', 280);\n";
 
 QByteArrayList tlsArguments(const Certificates &tls)
 {
@@ -295,7 +279,8 @@ public:
         // 2 is REQUIRE X509, for which there is no statement before the tables are read.
         const QByteArray withCertificate =
             m_options.tls ? "UPDATE mysql.global_priv SET Priv = JSON_SET(Priv, '$.ssl_type', 2);\n" : "";
-        return folder.write(u"init.sql"_s, sql + exampleTables + withCertificate + "FLUSH PRIVILEGES;\n");
+        return folder.write(u"init.sql"_s,
+                            sql + readResource(u"sandbox/tables.sql"_s) + withCertificate + "FLUSH PRIVILEGES;\n");
     }
 
     QByteArrayList arguments(const TemporaryFolder &folder) const override
