@@ -10,7 +10,7 @@
 
 namespace lockscope::inspect {
 
-// In the order of the table (findingtable.cpp).
+// In the order of the table (resources/findings.txt).
 enum class FindingCode : quint8 {
     Deadlock, // across locks: core/inspect/waits
     HolderDisconnected,
@@ -36,7 +36,7 @@ enum class FindingCode : quint8 {
 
 struct FindingKind {
     FindingCode code;
-    const char *name;  // "no-ttl", stable: scripts ask for it
+    QByteArray name;   // "no-ttl", stable: scripts ask for it
     Severity severity; // unless what was seen says otherwise
     QStringView title;
     QStringView meaning;

@@ -44,7 +44,7 @@ severe where less is known or less is at stake.
     for (const auto &kind : findingKinds())
         text += u"| `%1` | %2 | %3 | %4 | %5 |\n"_s.arg(word(kind.code), word(kind.severity), kind.meaning,
                                                         kind.confirm, kind.remedy);
-    return text + u"\nMade from `core/inspect/findingtable.cpp`: `tests/unit/tst_findings.cpp` says how.\n"_s;
+    return text + u"\nMade from `resources/findings.txt`: `tests/unit/tst_findings.cpp` says how.\n"_s;
 }
 
 QString manualSection()
