@@ -21,6 +21,11 @@ QByteArray sqlText(const char *name)
     return lines.join(' ').simplified();
 }
 
+QByteArray quotedName(const QByteArray &name)
+{
+    return '`' + QByteArray(name).replace("`", "``") + '`';
+}
+
 namespace {
 
 // Whatever is text goes as text, so that the server compares it as the column does.

@@ -71,6 +71,8 @@ struct Rows {
 
 // The text of resources/sql/NAME.sql in one line, without its comments. Any thread.
 [[nodiscard]] QByteArray sqlText(const char *name);
+// An identifier in backticks, safe in a statement whatever it holds.
+[[nodiscard]] QByteArray quotedName(const QByteArray &name);
 
 struct Statement {
     using Answer = Rows;

@@ -14,12 +14,6 @@ using inspect::SqlLockRow;
 
 namespace {
 
-QByteArray inBackticks(QByteArray name)
-{
-    name.replace("`", "``");
-    return '`' + name + '`';
-}
-
 bool isLiquibase(const SqlLockRow &row)
 {
     return row.layout && row.layout->release == recipes::RowRelease::Clear;
@@ -60,7 +54,7 @@ void planOfShedLock(ForceReleasePlan &plan, const inspect::Contender &holder)
 // zone its client writes, that has passed there.
 QByteArray freeingText(const SqlLockRow &row)
 {
-    const auto table = inBackticks(row.schema) + '.' + inBackticks(row.table);
+    const auto table = mariadb::quotedName(row.schema) + '.' + mariadb::quotedName(row.table);
     if (isLiquibase(row))
         return "UPDATE " + table
                + " SET LOCKED = 0, LOCKGRANTED = NULL, LOCKEDBY = NULL WHERE ID = ? AND LOCKED <> 0 AND "
@@ -109,7 +103,7 @@ QString ownFreeing(const inspect::LockSnapshot &snapshot, const inspect::Contend
     const auto &layout = *row->layout;
     const bool isPostgreSql = snapshot.backend == BackendKind::PostgreSql;
     const auto quoted = [isPostgreSql](const QByteArray &name) {
-        return isPostgreSql ? postgresql::quotedName(name) : inBackticks(name);
+        return isPostgreSql ? postgresql::quotedName(name) : mariadb::quotedName(name);
     };
     // Numbers and flags, too: a server reads them as what they are compared with.
     const auto is = [&](const QByteArray &column, QByteArray value) {

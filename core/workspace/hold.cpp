@@ -3,39 +3,12 @@
 
 #include "core/base/text.h"
 #include "core/operate/precheck.h"
-#include "core/rules/catalogue.h"
 
 #include <algorithm>
 
 namespace lockscope {
 
 using namespace Qt::StringLiterals;
-
-struct HeldLock::Private {
-    Private(Workspace &w, HoldRequest r)
-        : workspace(w), request(std::move(r)), recipe(recipes::recipeOf(request.recipe)), lost(w.loop()),
-          scope(w.loop())
-    {
-    }
-
-    Task<Result<void>> refuseBesideOthers(Link *link, Deadline deadline);
-    Task<Result<void>> refuseBeside(Link *link, QByteArray name, Deadline deadline);
-    Task<Result<void>> refuseUnderOtherNames(Link *link, Deadline deadline);
-    Task<Error> explained(Link *link, Error timedOut);
-    [[nodiscard]] Error couldNotLook(const Error &why) const;
-    void watchOver(const recipes::Grant &grant);
-    void closeSession();
-    Task<void> heedRecipe();
-
-    Workspace &workspace;
-    HoldRequest request;
-    const recipes::RecipeInfo &recipe;
-    std::unique_ptr<OwnContender> contender;
-    std::unique_ptr<recipes::Lock> lock;
-    Completion<QString> lost;
-    bool releasing = false;
-    Scope scope; // last: its coroutines use everything above
-};
 
 namespace {
 
@@ -107,12 +80,12 @@ Task<QByteArray> OwnContender::idOf(QByteArray granted)
 
 // What stands under that name and would not be waited for: refused. Who comes after this look is not seen, but shown
 // (finding foreign-node).
-Task<Result<void>> HeldLock::Private::refuseBesideOthers(Link *link, Deadline deadline)
+Task<Result<void>> HeldLock::refuseBesideOthers(Link *link, Deadline deadline)
 {
-    if (!lock->overlooks())
+    if (!m_lock->overlooks())
         co_return Result<void>();
-    auto names = contender->leasesBelow();
-    names.insert(names.begin(), request.lock.name);
+    auto names = m_contender->leasesBelow();
+    names.insert(names.begin(), m_request.lock.name);
     for (const auto &name : names) {
         auto looking = refuseBeside(link, name, deadline);
         CO_TRY_VOID(co_await looking);
@@ -120,36 +93,36 @@ Task<Result<void>> HeldLock::Private::refuseBesideOthers(Link *link, Deadline de
     co_return Result<void>();
 }
 
-Task<Result<void>> HeldLock::Private::refuseBeside(Link *link, QByteArray name, Deadline deadline)
+Task<Result<void>> HeldLock::refuseBeside(Link *link, QByteArray name, Deadline deadline)
 {
     const auto standing = co_await link->observer().readHolds(name, deadline);
     if (!standing && standing.error().code == ErrorCode::NoNode)
         co_return Result<void>();
     const bool isForbidden = !standing && standing.error().code == ErrorCode::NoPermission;
-    if (isForbidden && isKeptApart(recipe))
+    if (isForbidden && isKeptApart(m_recipe))
         co_return Result<void>();
     if (!standing)
         co_return couldNotLook(standing.error());
-    if (name != request.lock.name && !isDated(*standing))
+    if (name != m_request.lock.name && !isDated(*standing))
         co_return Result<void>(); // another lock
-    const auto why = besideWhom(*standing, QString::fromUtf8(request.recipe), lock->overlooks());
+    const auto why = besideWhom(*standing, QString::fromUtf8(m_request.recipe), m_lock->overlooks());
     if (why)
         co_return Error{ErrorCode::Refused,
                         u"acquire refused: %1 %2; nothing was written"_s.arg(escaped(standing->lock.text()), *why)};
     co_return Result<void>();
 }
 
-Error HeldLock::Private::couldNotLook(const Error &why) const
+Error HeldLock::couldNotLook(const Error &why) const
 {
     return {why.code,
-            u"cannot acquire: could not check who holds %1: %2"_s.arg(escaped(request.lock.text()), why.message),
+            u"cannot acquire: could not check who holds %1: %2"_s.arg(escaped(m_request.lock.text()), why.message),
             why.retryable};
 }
 
 // The same row or prefix, held in a way of which the server tells under another name: refused as what stands beside.
-Task<Result<void>> HeldLock::Private::refuseUnderOtherNames(Link *link, Deadline deadline)
+Task<Result<void>> HeldLock::refuseUnderOtherNames(Link *link, Deadline deadline)
 {
-    const auto names = contender->otherNames();
+    const auto names = m_contender->otherNames();
     for (const auto &name : names) {
         const auto standing = co_await link->observer().readHolds(name, deadline);
         if (!standing && operate::isNoLock(standing.error()))
@@ -162,20 +135,20 @@ Task<Result<void>> HeldLock::Private::refuseUnderOtherNames(Link *link, Deadline
                 ErrorCode::Refused,
                 u"acquire refused: %1 is held by %2 (%3), which %4 at %5 does not wait for: both would hold the lock; "
                 u"nothing was written"_s.arg(escaped(standing->lock.text()), escaped(holder->id),
-                                             recipeAndClient(*standing), QString::fromUtf8(request.recipe),
-                                             escaped(request.lock.text()))};
+                                             recipeAndClient(*standing), QString::fromUtf8(m_request.recipe),
+                                             escaped(m_request.lock.text()))};
     }
     co_return Result<void>();
 }
 
 // Recipes that poll do not know for whom. What is read a moment later may be another holder: it is in the way all
 // the same.
-Task<Error> HeldLock::Private::explained(Link *link, Error timedOut)
+Task<Error> HeldLock::explained(Link *link, Error timedOut)
 {
     if (timedOut.code != ErrorCode::TimedOut || timedOut.isExplained)
         co_return timedOut;
-    const auto soon = Deadline::after(workspace.loop(), std::chrono::seconds(2));
-    const auto standing = co_await link->observer().readHolds(request.lock.name, soon);
+    const auto soon = Deadline::after(m_workspace.loop(), std::chrono::seconds(2));
+    const auto standing = co_await link->observer().readHolds(m_request.lock.name, soon);
     if (!standing)
         co_return timedOut;
     const auto holder = std::ranges::find(standing->contenders, inspect::Role::Holder, &inspect::Contender::role);
@@ -187,101 +160,80 @@ Task<Error> HeldLock::Private::explained(Link *link, Error timedOut)
     co_return timedOut;
 }
 
-void HeldLock::Private::watchOver(const recipes::Grant &grant)
+void HeldLock::watchOver(const recipes::Grant &grant)
 {
-    scope.launch(heedRecipe());
-    contender->watchOver({scope, *lock, releasing, [this](recipes::Loss loss) { lost.complete(lossText(loss)); }},
-                         grant);
+    m_scope.launch(heedRecipe());
+    m_contender->watchOver(
+        {m_scope, *m_lock, m_releasing, [this](recipes::Loss loss) { m_lost.complete(lossText(loss)); }}, grant);
 }
 
-void HeldLock::Private::closeSession()
+void HeldLock::closeSession()
 {
-    scope.cancelAll();
-    lock.reset();
-    contender.reset();
+    m_scope.cancelAll();
+    m_lock.reset();
+    m_contender.reset();
 }
 
-Task<void> HeldLock::Private::heedRecipe()
+Task<void> HeldLock::heedRecipe()
 {
-    auto lostByRecipe = lock->lost();
+    auto lostByRecipe = m_lock->lost();
     const auto loss = co_await lostByRecipe;
-    if (!releasing)
-        lost.complete(lossText(loss));
+    if (!m_releasing)
+        m_lost.complete(lossText(loss));
 }
 
 HeldLock::HeldLock(Workspace &workspace, HoldRequest request)
-    : d(std::make_unique<Private>(workspace, std::move(request)))
+    : m_workspace(workspace), m_request(std::move(request)), m_recipe(recipes::recipeOf(m_request.recipe)),
+      m_lost(workspace.loop()), m_scope(workspace.loop())
 {
-}
-
-HeldLock::~HeldLock() = default;
-
-const HoldRequest &HeldLock::request() const
-{
-    return d->request;
 }
 
 Task<Result<recipes::Grant>> HeldLock::acquire(std::optional<std::chrono::milliseconds> wait)
 {
-    const auto connectBy = Deadline::after(d->workspace.loop(), std::chrono::seconds(15));
-    CO_TRY_VOID(co_await d->workspace.whenConnected(d->request.lock.connection, connectBy));
-    auto *link = d->workspace.find(d->request.lock.connection);
+    const auto connectBy = Deadline::after(m_workspace.loop(), std::chrono::seconds(15));
+    CO_TRY_VOID(co_await m_workspace.whenConnected(m_request.lock.connection, connectBy));
+    auto *link = m_workspace.find(m_request.lock.connection);
     if (link->gate().isReadOnly())
         co_return Error{ErrorCode::Refused,
                         u"acquire refused: connection %1 is read-only, nothing was sent; %2"_s.arg(
                             escaped(link->spec().name.bytes()), link->gate().remedy())};
-    if (d->recipe.teachingOnly && link->gate().isProduction())
+    if (m_recipe.teachingOnly && link->gate().isProduction())
         co_return Error{ErrorCode::Refused,
                         u"acquire refused: %1 is for teaching, and connection %2 is production"_s.arg(
-                            QString::fromUtf8(d->recipe.id), QString::fromUtf8(link->spec().name.bytes()))};
-    if (!d->contender)
-        d->contender = link->openContender(d->request);
-    d->releasing = false;
-    CO_TRY_VOID(co_await d->contender->connect(connectBy));
+                            QString::fromUtf8(m_recipe.id), QString::fromUtf8(link->spec().name.bytes()))};
+    if (!m_contender)
+        m_contender = link->openContender(m_request);
+    m_releasing = false;
+    CO_TRY_VOID(co_await m_contender->connect(connectBy));
     // Once more, after a conflict: the same lock, which counts them.
-    if (!d->lock) {
-        CO_TRY(auto &made, d->contender->makeLock());
-        d->lock = std::move(made);
+    if (!m_lock) {
+        CO_TRY(auto &made, m_contender->makeLock());
+        m_lock = std::move(made);
     }
-    CO_TRY_VOID(co_await d->refuseBesideOthers(link, connectBy));
-    CO_TRY_VOID(co_await d->refuseUnderOtherNames(link, connectBy));
+    CO_TRY_VOID(co_await refuseBesideOthers(link, connectBy));
+    CO_TRY_VOID(co_await refuseUnderOtherNames(link, connectBy));
     // The wait counts from connected.
-    const auto deadline = wait ? Deadline::after(d->workspace.loop(), *wait) : Deadline::never();
-    auto grant = co_await d->lock->acquire(deadline);
+    const auto deadline = wait ? Deadline::after(m_workspace.loop(), *wait) : Deadline::never();
+    auto grant = co_await m_lock->acquire(deadline);
     if (!grant) {
-        auto explaining = d->explained(link, grant.error());
+        auto explaining = explained(link, grant.error());
         const auto error = co_await explaining;
         co_return error;
     }
-    d->watchOver(*grant);
-    grant->id = co_await d->contender->idOf(grant->id);
+    watchOver(*grant);
+    grant->id = co_await m_contender->idOf(grant->id);
     co_return grant;
-}
-
-Completion<QString> HeldLock::lost() const
-{
-    return d->lost;
-}
-
-bool HeldLock::isCleaningUp() const
-{
-    return d->contender && d->contender->isCleaningUp();
-}
-
-std::chrono::milliseconds HeldLock::sessionTimeout() const
-{
-    return d->contender ? d->contender->sessionTimeout() : std::chrono::milliseconds{};
 }
 
 Task<Result<void>> HeldLock::release(Deadline deadline)
 {
-    d->releasing = true;
-    if (!d->lock)
+    m_releasing = true;
+    if (!m_lock)
         co_return Result<void>();
-    const auto released = co_await d->lock->release(deadline);
+    const auto released = co_await m_lock->release(deadline);
     const bool isRefused = !released && released.error().code == ErrorCode::Refused;
-    if (isRefused && d->contender->isGivenBackBySession()) {
-        d->closeSession();
+    if (isRefused && m_contender->isGivenBackBySession()) {
+        closeSession();
         co_return Result<void>();
     }
     co_return released;

@@ -3,8 +3,6 @@
 
 #include "core/async/sleep.h"
 #include "core/base/text.h"
-#include "core/contention/checkers.h"
-#include "core/workspace/linkbase.h"
 
 namespace lockscope {
 
@@ -15,48 +13,27 @@ using Stage = RealRunProgress::Stage;
 using contention::Recording;
 using contention::Scenario;
 
-struct RealRun::Private {
-    Private(Workspace &w, RealRunOptions o)
-        : workspace(w), options(std::move(o)), cancelled(w.loop()), began(w.loop().now()),
-          trace(
-              options.scenario, [this] { return now(); }, 2'000'000),
-          checkers(options.scenario, trace), resource(trace, options.scenario.checksFencingTokens),
-          random(Random::fromSystem())
-    {
-        trace.onEvent([this](const contention::Event &event) { checkers.see(event); });
-    }
-
-    [[nodiscard]] contention::Moment now() const { return workspace.loop().now() - began; }
-    [[nodiscard]] int sessions() const;
-    [[nodiscard]] Result<void> check(Link &link) const;
-    Task<Result<void>> takePool();
-    Task<void> playRound();
-    Task<Recording> finish();
-
-    Workspace &workspace;
-    const RealRunOptions options;
-    Completion<bool> cancelled;
-    Instant began;
-    contention::Trace trace;
-    contention::Checkers checkers;
-    contention::Resource resource;
-    Random random;
-    Stage stage = Stage::Connecting;
-    std::unique_ptr<ContenderPool> pool;
-    std::unique_ptr<contention::Round> round;
-};
-
-int RealRun::Private::sessions() const
+RealRun::RealRun(Workspace &workspace, RealRunOptions options)
+    : m_workspace(workspace), m_options(std::move(options)), m_cancelled(workspace.loop()),
+      m_began(workspace.loop().now()), m_trace(
+                                           m_options.scenario, [this] { return now(); }, 2'000'000),
+      m_checkers(m_options.scenario, m_trace), m_resource(m_trace, m_options.scenario.checksFencingTokens),
+      m_random(Random::fromSystem())
 {
-    const auto &scenario = options.scenario;
-    const auto processes = (scenario.contenders + scenario.perProcess - 1) / scenario.perProcess;
-    return std::min(processes, std::max(1, options.mostSessions));
+    m_trace.onEvent([this](const contention::Event &event) { m_checkers.see(event); });
 }
 
-Result<void> RealRun::Private::check(Link &link) const
+int RealRun::sessions() const
 {
-    const auto &scenario = options.scenario;
-    const auto name = escaped(options.connection.bytes());
+    const auto &scenario = m_options.scenario;
+    const auto processes = (scenario.contenders + scenario.perProcess - 1) / scenario.perProcess;
+    return std::min(processes, std::max(1, m_options.mostSessions));
+}
+
+Result<void> RealRun::check(Link &link) const
+{
+    const auto &scenario = m_options.scenario;
+    const auto name = escaped(m_options.connection.bytes());
     const auto refused = [](const QString &why) {
         return Error{ErrorCode::Refused, u"simulate refused: %1"_s.arg(why)};
     };
@@ -64,122 +41,110 @@ Result<void> RealRun::Private::check(Link &link) const
         return refused(u"connection %1 is production; use the sandbox or the simulator"_s.arg(name));
     if (link.gate().isReadOnly())
         return refused(u"connection %1 is read-only, and contenders write"_s.arg(name));
-    TRY_VOID(playableOnServers(scenario, options.mostSessions, name));
+    TRY_VOID(playableOnServers(scenario, m_options.mostSessions, name));
     if (backendOf(link.spec().scheme) != recipes::findRecipe(scenario.recipe)->backend)
         return Error{ErrorCode::BadInput, u"simulate: recipe %1 is for another kind of server than %2"_s.arg(
                                               label(scenario.recipe), name)};
     return {};
 }
 
-Task<Result<void>> RealRun::Private::takePool()
+Task<Result<void>> RealRun::takePool()
 {
-    auto *link = workspace.find(options.connection);
-    const ContenderPoolContext context{options.scenario, trace, sessions(), random.bytes(6).toHex()};
-    pool = link->openPool(context);
-    const auto limit = Deadline::after(workspace.loop(), 15s);
-    while (!pool->isReady()) {
-        if (cancelled.isComplete())
+    auto *link = m_workspace.find(m_options.connection);
+    const ContenderPoolContext context{m_options.scenario, m_trace, sessions(), m_random.bytes(6).toHex()};
+    m_pool = link->openPool(context);
+    const auto limit = Deadline::after(m_workspace.loop(), 15s);
+    while (!m_pool->isReady()) {
+        if (m_cancelled.isComplete())
             co_return Error{ErrorCode::Cancelled, u"the run was ended before it began"_s};
-        if (limit.hasPassed(workspace.loop()))
+        if (limit.hasPassed(m_workspace.loop()))
             co_return Error{ErrorCode::NotConnected,
                             u"could not open %1 sessions on %2 within 15 s; try with fewer sessions"_s.arg(
                                 QString::number(context.sessions), link->spec().displayUri()),
                             true};
-        const auto pause = sleepFor(workspace.loop(), 5ms);
+        const auto pause = sleepFor(m_workspace.loop(), 5ms);
         co_await pause;
     }
-    auto prepared = co_await pool->prepare(limit);
+    auto prepared = co_await m_pool->prepare(limit);
     co_return prepared;
 }
 
-Task<void> RealRun::Private::playRound()
+Task<void> RealRun::playRound()
 {
-    const auto &scenario = options.scenario;
+    const auto &scenario = m_options.scenario;
     // Real servers and clients share this machine's processors: a little slower than the simulated ones.
     // A server that many share may take its time for one answer.
     const contention::Round::Pace pace{3ms, 200ms};
-    round = std::make_unique<contention::Round>(workspace.loop(), scenario, trace, resource, pace);
+    m_round = std::make_unique<contention::Round>(m_workspace.loop(), scenario, m_trace, m_resource, pace);
     for (int i = 0; i < scenario.contenders; ++i) {
-        auto lock = pool->makeLock(i, contention::isReader(scenario, i));
+        auto lock = m_pool->makeLock(i, contention::isReader(scenario, i));
         if (lock)
-            round->add(i, workspace.loop(), *std::move(lock));
+            m_round->add(i, m_workspace.loop(), *std::move(lock));
         else
-            round->remove(i);
+            m_round->remove(i);
     }
-    const Random arrivals(random.next());
-    Scope joining(workspace.loop()); // ends with the round: who cancels does not wait for the last to come
-    joining.launch(round->join(arrivals));
-    const Completion<bool> over(workspace.loop());
-    round->allDone().then([over](bool) { over.complete(true); });
-    cancelled.then([over](bool) { over.complete(false); });
+    const Random arrivals(m_random.next());
+    Scope joining(m_workspace.loop()); // ends with the round: who cancels does not wait for the last to come
+    joining.launch(m_round->join(arrivals));
+    const Completion<bool> over(m_workspace.loop());
+    m_round->allDone().then([over](bool) { over.complete(true); });
+    m_cancelled.then([over](bool) { over.complete(false); });
     // Far beyond what it takes: who is not through by then never will be.
     const auto longest =
         scenario.arriveWithin + 2 * scenario.contenders * (scenario.hold + 200ms) + 2 * scenario.ttl + 60s;
-    over.completeAt(Deadline::after(workspace.loop(), longest), false);
+    over.completeAt(Deadline::after(m_workspace.loop(), longest), false);
     co_await over;
-    for (int i = 0; i < scenario.contenders && !cancelled.isComplete(); ++i) {
-        if (!round->isDone(i))
-            trace.breaks("progress", i, u"still waits"_s);
+    for (int i = 0; i < scenario.contenders && !m_cancelled.isComplete(); ++i) {
+        if (!m_round->isDone(i))
+            m_trace.breaks("progress", i, u"still waits"_s);
     }
 }
 
-Task<Recording> RealRun::Private::finish()
+Task<Recording> RealRun::finish()
 {
-    const bool isStuck = round && round->notDone() > 0;
-    stage = Stage::Tidying;
-    round.reset();
-    const auto pause = sleepFor(workspace.loop(), isStuck ? 1000ms : 50ms); // what goes on in the background
+    const bool isStuck = m_round && m_round->notDone() > 0;
+    m_stage = Stage::Tidying;
+    m_round.reset();
+    const auto pause = sleepFor(m_workspace.loop(), isStuck ? 1000ms : 50ms); // what goes on in the background
     co_await pause;
-    const auto limit = Deadline::after(workspace.loop(), 10s);
-    auto left = co_await pool->tidy(limit);
+    const auto limit = Deadline::after(m_workspace.loop(), 10s);
+    auto left = co_await m_pool->tidy(limit);
     if (!left.empty())
-        trace.breaks("cleanliness", contention::nobody, u"left behind: %1"_s.arg(label(left.front())));
-    auto recording = trace.take(options.connection.bytes());
+        m_trace.breaks("cleanliness", contention::nobody, u"left behind: %1"_s.arg(label(left.front())));
+    auto recording = m_trace.take(m_options.connection.bytes());
     recording.leftBehind = std::move(left);
-    recording.counters.longestOverlap = checkers.longestOverlap();
-    if (sessions() < options.scenario.contenders)
+    recording.counters.longestOverlap = m_checkers.longestOverlap();
+    if (sessions() < m_options.scenario.contenders)
         recording.note =
-            u"%1 sessions shared by %2 contenders"_s.arg(sessions()).arg(options.scenario.contenders).toLatin1();
+            u"%1 sessions shared by %2 contenders"_s.arg(sessions()).arg(m_options.scenario.contenders).toLatin1();
     co_return recording;
 }
 
-RealRun::RealRun(Workspace &workspace, RealRunOptions options)
-    : d(std::make_unique<Private>(workspace, std::move(options)))
-{
-}
-
-RealRun::~RealRun() = default;
-
 Task<Result<Recording>> RealRun::play()
 {
-    CO_TRY_VOID(d->options.scenario.check());
-    const auto connectBy = Deadline::after(d->workspace.loop(), 15s);
-    CO_TRY_VOID(co_await d->workspace.whenConnected(d->options.connection, connectBy));
-    CO_TRY_VOID(d->check(*d->workspace.find(d->options.connection)));
-    CO_TRY_VOID(co_await d->takePool());
-    d->began = d->workspace.loop().now();
-    d->stage = Stage::Playing;
-    for (int i = 0; i < d->options.scenario.rounds && !d->cancelled.isComplete(); ++i)
-        co_await d->playRound();
-    auto recording = co_await d->finish();
-    if (d->cancelled.isComplete())
+    CO_TRY_VOID(m_options.scenario.check());
+    const auto connectBy = Deadline::after(m_workspace.loop(), 15s);
+    CO_TRY_VOID(co_await m_workspace.whenConnected(m_options.connection, connectBy));
+    CO_TRY_VOID(check(*m_workspace.find(m_options.connection)));
+    CO_TRY_VOID(co_await takePool());
+    m_began = m_workspace.loop().now();
+    m_stage = Stage::Playing;
+    for (int i = 0; i < m_options.scenario.rounds && !m_cancelled.isComplete(); ++i)
+        co_await playRound();
+    auto recording = co_await finish();
+    if (m_cancelled.isComplete())
         co_return Error{ErrorCode::Cancelled,
                         u"the run was ended after %1 ms"_s.arg(recording.elapsed.count() / 1000)};
     co_return recording;
 }
 
-void RealRun::cancel()
-{
-    d->cancelled.complete(true);
-}
-
 RealRunProgress RealRun::progress() const
 {
-    const auto &scenario = d->options.scenario;
+    const auto &scenario = m_options.scenario;
     RealRunProgress progress{
-        d->stage, {}, d->trace.grants(), qint64(scenario.contenders) * scenario.rounds, d->sessions()};
-    if (d->stage != Stage::Connecting)
-        progress.at = d->now();
+        m_stage, {}, m_trace.grants(), qint64(scenario.contenders) * scenario.rounds, sessions()};
+    if (m_stage != Stage::Connecting)
+        progress.at = now();
     return progress;
 }
 

@@ -7,7 +7,9 @@
 #pragma once
 
 #include "core/async/scope.h"
+#include "core/contention/checkers.h"
 #include "core/contention/round.h"
+#include "core/workspace/linkbase.h"
 #include "core/workspace/realrunrules.h"
 #include "core/workspace/workspace.h"
 
@@ -16,17 +18,32 @@ namespace lockscope {
 class RealRun {
 public:
     RealRun(Workspace &workspace, RealRunOptions options);
-    ~RealRun();
 
     // The recording's world is the connection's name; its note says how many share a session.
     [[nodiscard]] Task<Result<contention::Recording>> play();
     // Ends the run; play() still takes away what it made, then says Cancelled.
-    void cancel();
+    void cancel() { m_cancelled.complete(true); }
     [[nodiscard]] RealRunProgress progress() const;
 
 private:
-    struct Private;
-    std::unique_ptr<Private> d;
+    [[nodiscard]] contention::Moment now() const { return m_workspace.loop().now() - m_began; }
+    [[nodiscard]] int sessions() const;
+    [[nodiscard]] Result<void> check(Link &link) const;
+    Task<Result<void>> takePool();
+    Task<void> playRound();
+    Task<contention::Recording> finish();
+
+    Workspace &m_workspace;
+    const RealRunOptions m_options;
+    Completion<bool> m_cancelled;
+    Instant m_began;
+    contention::Trace m_trace;
+    contention::Checkers m_checkers;
+    contention::Resource m_resource;
+    Random m_random;
+    RealRunProgress::Stage m_stage = RealRunProgress::Stage::Connecting;
+    std::unique_ptr<ContenderPool> m_pool;
+    std::unique_ptr<contention::Round> m_round;
 };
 
 // The scenarios the window plays on real servers: each a RealRun with its answer and its progress. What is ended

@@ -17,12 +17,6 @@ const QByteArray ownWhichTables =
 const QByteArray ownWhichColumns = "SELECT LOWER(COLUMN_NAME) AS name FROM information_schema.COLUMNS "
                                    "WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?";
 
-QByteArray quoted(QByteArray name)
-{
-    name.replace("`", "``");
-    return '`' + name + '`';
-}
-
 QByteArray ownText(const QByteArray &column)
 {
     return "CAST(" + column + " AS CHAR)";
@@ -59,7 +53,7 @@ const LockRowDialect &ownLockRows()
         .whichTables = ownWhichTables,
         .whichColumns = ownWhichColumns,
         .from = "FROM ",
-        .quoted = [](const QByteArray &name) { return quoted(name); },
+        .quoted = mariadb::quotedName,
         .asText = ownText,
         .isTrue = [](const QByteArray &column) { return column + " = 1"; },
         .timeOf = ownTime,

@@ -3,18 +3,13 @@
 #include "core/inspect/mariadb/poll.h"
 
 #include "core/base/identifiers.h"
+#include "core/mariadb/session.h"
 
 namespace lockscope::inspect {
 
 namespace {
 
 const QByteArray gapPrefix("before ");
-
-QByteArray inBackticks(QByteArray text)
-{
-    text.replace("`", "``");
-    return '`' + text + '`';
-}
 
 // `a` as it is written in a LOCK: bare unless it holds what ends a name there.
 QByteArray written(const QByteArray &identifier)
@@ -24,13 +19,13 @@ QByteArray written(const QByteArray &identifier)
     });
     if (isPlain && !identifier.startsWith(gapPrefix))
         return identifier;
-    return inBackticks(identifier);
+    return mariadb::quotedName(identifier);
 }
 
 QByteArray writtenValue(const QByteArray &value, bool isOnly)
 {
     const bool isUnclear = value.contains(',') && (!isOnly || value.contains('='));
-    return value.startsWith('`') || isUnclear ? inBackticks(value) : value;
+    return value.startsWith('`') || isUnclear ? mariadb::quotedName(value) : value;
 }
 
 // What stands for a byte behind a backslash in a statement.
@@ -196,7 +191,7 @@ QByteArray rowLockName(const SqlLockWait &wait, const IndexColumns &columns)
     const bool isOnly = at->second.size() == 1;
     for (qsizetype i = 0; i < at->second.size(); ++i) {
         const auto &column = at->second[i];
-        named << (i == 0 || isSqlWord(column) ? written(column) : inBackticks(column)) + '='
+        named << (i == 0 || isSqlWord(column) ? written(column) : mariadb::quotedName(column)) + '='
                      + writtenValue(parts[i], isOnly);
     }
     return table + '#' + named.join(',');

@@ -74,28 +74,21 @@ bool takeValue(QByteArray &rest, QByteArrayList &values, QByteArray &column)
 
 } // namespace
 
-QByteArray quotedIdentifier(const QByteArray &name)
-{
-    QByteArray quoted = name;
-    quoted.replace("`", "``");
-    return '`' + quoted + '`';
-}
-
 QByteArray RowName::quotedTable() const
 {
-    return quotedIdentifier(schema) + '.' + quotedIdentifier(table);
+    return mariadb::quotedName(schema) + '.' + mariadb::quotedName(table);
 }
 
 QByteArray LeasedRowName::quotedTable() const
 {
-    return quotedIdentifier(schema) + '.' + quotedIdentifier(table);
+    return mariadb::quotedName(schema) + '.' + mariadb::quotedName(table);
 }
 
 QByteArray RowName::condition() const
 {
     QByteArrayList parts;
     for (const auto &column : columns)
-        parts << quotedIdentifier(column) + " = ?";
+        parts << mariadb::quotedName(column) + " = ?";
     return parts.join(" AND ");
 }
 
@@ -314,7 +307,7 @@ Task<Result<mariadb::Rows>> withTimesAsText(mariadb::Session *session, RowName n
     for (qsizetype at = 0; rows.rows.size() == 1 && at < rows.columns.size(); ++at) {
         if (rows.rows.front()[static_cast<std::size_t>(at)] != mariadb::Rows::unreadableTime.toByteArray())
             continue;
-        texts << "CONCAT(" + quotedIdentifier(rows.columns[at]) + ", '')";
+        texts << "CONCAT(" + mariadb::quotedName(rows.columns[at]) + ", '')";
         unread << at;
     }
     if (unread.isEmpty())

@@ -32,8 +32,6 @@ struct LeasedRowName {
     [[nodiscard]] QByteArray quotedTable() const;
 };
 
-// `name`, safe in a statement whatever it holds.
-[[nodiscard]] QByteArray quotedIdentifier(const QByteArray &name);
 // Schema and table end at the first "." and "#" outside backticks, a column at "=". A value ends where "," and the
 // "=" of another column follow; one that could be misread stands in backticks.
 [[nodiscard]] Result<RowName> readRowName(const QByteArray &lock);
