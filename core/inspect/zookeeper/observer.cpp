@@ -4,7 +4,6 @@
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/zookeeper/layouts.h"
-#include "core/inspect/zookeeper/observerfind.h"
 
 #include <algorithm>
 
@@ -13,47 +12,17 @@ namespace lockscope::inspect {
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 
-struct ZooKeeperObserver::Private {
-    explicit Private(ObservedEnsemble of) : ensemble(std::move(of)), finder(ensemble) {}
-
-    const ObservedEnsemble ensemble;
-    LockFinder finder;
-    std::vector<Coverage> readCoverage; // of readNow(), where nothing is followed
-};
-
 ZooKeeperObserver::ZooKeeperObserver(zk::Session &session, zk::EvidenceSource &source, ConnectionName connection,
                                      QByteArray chroot, ObserverOptions options, ObserverSink &sink)
-    : d(std::make_unique<Private>(
-        ObservedEnsemble{session, source, session.loop(), std::move(connection), std::move(chroot), options, sink}))
+    : m_ensemble{session, source, session.loop(), std::move(connection), std::move(chroot), options, sink},
+      m_finder(m_ensemble)
 {
-}
-
-ZooKeeperObserver::~ZooKeeperObserver() = default;
-
-void ZooKeeperObserver::start()
-{
-    d->finder.start();
-}
-
-Completion<bool> ZooKeeperObserver::firstSnapshot() const
-{
-    return d->finder.firstSnapshot();
-}
-
-std::vector<LockSnapshot> ZooKeeperObserver::snapshots() const
-{
-    return d->finder.judge().snapshots().all();
-}
-
-std::vector<SessionSnapshot> ZooKeeperObserver::sessions() const
-{
-    return d->finder.reporter().sessions();
 }
 
 std::vector<Coverage> ZooKeeperObserver::coverage() const
 {
-    const auto &found = d->finder.reporter().coverage();
-    return found.empty() ? d->readCoverage : found;
+    const auto &found = m_finder.reporter().coverage();
+    return found.empty() ? m_readCoverage : found;
 }
 
 namespace {
@@ -130,17 +99,17 @@ std::vector<ReadRequest> placesOf(const QByteArray &name, const SnapshotStore &k
 
 Task<Result<LockSnapshot>> ZooKeeperObserver::readNow(QByteArray name, Deadline deadline)
 {
-    const auto &ensemble = d->ensemble;
+    const auto &ensemble = m_ensemble;
     const std::vector<QByteArray> words{"dump", "cons", "wchp"};
     // First what the servers say, then the list: what is judged is never older than what it is judged by.
-    if (name.startsWith('/') && !d->finder.answers().isKnown())
+    if (name.startsWith('/') && !m_finder.answers().isKnown())
         co_await learnMembers(ensemble);
     if (name.startsWith('/')) {
         const auto evidenceDeadline = Deadline::at(std::min(ensemble.loop.now() + 1s, deadline.when()));
         auto asked = ensemble.source.ask(words, evidenceDeadline);
         auto said = co_await asked;
         if (said)
-            d->finder.answers().absorb(std::move(*said));
+            m_finder.answers().absorb(std::move(*said));
     }
     auto read = co_await readHolds(std::move(name), deadline);
     co_return read;
@@ -151,12 +120,12 @@ Task<Result<LockSnapshot>> ZooKeeperObserver::readHolds(QByteArray name, Deadlin
     const ZPath path(name);
     if (!name.startsWith('/'))
         co_return Error{ErrorCode::BadInput, u"%1 is not a znode path: a path begins with /"_s.arg(label(name))};
-    auto &session = d->ensemble.session;
+    auto &session = m_ensemble.session;
     auto syncing = session.sync(path, deadline);
     auto synced = co_await syncing;
     if (!synced && synced.error().code != ErrorCode::NoNode)
         co_return synced.error();
-    const auto places = placesOf(name, d->finder.judge().snapshots(), deadline);
+    const auto places = placesOf(name, m_finder.judge().snapshots(), deadline);
     std::vector<ReadAnswer> answers;
     for (const auto &place : places) {
         auto answer = co_await readDirectory(session, place);
@@ -169,17 +138,17 @@ Task<Result<LockSnapshot>> ZooKeeperObserver::readHolds(QByteArray name, Deadlin
     facts.sweepComplete = true; // nothing was searched for
     for (const auto &answer : answers)
         facts.unreadNodes += answer.unread;
-    d->readCoverage = coverageOf(d->ensemble.connection, d->finder.answers().latest(), facts);
-    const auto &servers = d->finder.answers();
+    m_readCoverage = coverageOf(m_ensemble.connection, m_finder.answers().latest(), facts);
+    const auto &servers = m_finder.answers();
     const auto askedAt = servers.latest().isComplete("wchp") ? std::optional(servers.askedAt()) : std::nullopt;
     for (auto &answer : answers) {
-        auto snapshots = d->finder.judge().snapshotsOf(answer.view);
+        auto snapshots = m_finder.judge().snapshotsOf(answer.view);
         const auto at = std::ranges::find(snapshots, name, [](const LockSnapshot &lock) { return lock.lock.name; });
         auto lock =
             at != snapshots.end() ? std::optional(*at) : lockOfTexts(snapshots, answer.view.path, name, askedAt);
         if (!lock)
             continue;
-        d->finder.judge().addAges(*lock);
+        m_finder.judge().addAges(*lock);
         co_return *std::move(lock);
     }
     co_return Error{ErrorCode::NoNode, u"no lock exists at %1"_s.arg(label(name)), false};

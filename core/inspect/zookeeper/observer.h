@@ -12,8 +12,7 @@
 #pragma once
 
 #include "core/inspect/observer.h"
-#include "core/zookeeper/evidence.h"
-#include "core/zookeeper/session.h"
+#include "core/inspect/zookeeper/observerfind.h"
 
 namespace lockscope::inspect {
 
@@ -21,21 +20,21 @@ class ZooKeeperObserver : public Observer {
 public:
     ZooKeeperObserver(zk::Session &session, zk::EvidenceSource &source, ConnectionName connection, QByteArray chroot,
                       ObserverOptions options, ObserverSink &sink);
-    ~ZooKeeperObserver() override;
 
-    void start() override;
-    [[nodiscard]] Completion<bool> firstSnapshot() const override;
+    void start() override { m_finder.start(); }
+    [[nodiscard]] Completion<bool> firstSnapshot() const override { return m_finder.firstSnapshot(); }
     // Evidence is asked for along with it, for at most a second. The sink is told, too, if the lock's
     // directory is being followed.
     Task<Result<LockSnapshot>> readNow(QByteArray name, Deadline deadline) override;
     Task<Result<LockSnapshot>> readHolds(QByteArray name, Deadline deadline) override;
-    [[nodiscard]] std::vector<LockSnapshot> snapshots() const override;
-    [[nodiscard]] std::vector<SessionSnapshot> sessions() const override;
+    [[nodiscard]] std::vector<LockSnapshot> snapshots() const override { return m_finder.judge().snapshots().all(); }
+    [[nodiscard]] std::vector<SessionSnapshot> sessions() const override { return m_finder.reporter().sessions(); }
     [[nodiscard]] std::vector<Coverage> coverage() const override;
 
 private:
-    struct Private;
-    std::unique_ptr<Private> d;
+    const ObservedEnsemble m_ensemble;
+    LockFinder m_finder;
+    std::vector<Coverage> m_readCoverage; // of readNow(), where nothing is followed
 };
 
 } // namespace lockscope::inspect
