@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/lockscopectl/childcommand.h"
 
+#include "core/base/connectionuri.h"
 #include "core/base/text.h"
-
-#include <QProcessEnvironment>
 
 #include <array>
 #include <cerrno>
@@ -175,17 +174,6 @@ void becomeWatched(int orders, int life, bool hasOwnGroup)
 
 namespace {
 
-QProcessEnvironment environmentWithoutSecrets()
-{
-    auto environment = QProcessEnvironment::systemEnvironment();
-    const auto names = environment.keys();
-    for (const auto &name : names) {
-        if (name.startsWith("LOCKSCOPE_PASSWORD_"_L1))
-            environment.remove(name);
-    }
-    return environment;
-}
-
 // The two ends of a pipe, to read from and to write to. No program that is started has them.
 struct Pipe {
     Descriptor from, to;
@@ -228,7 +216,7 @@ ChildCommand::ChildCommand(QStringList words, bool stdoutToStderr, std::function
 // Not by QProcess: it waits for its child to become a program, which the watcher never does.
 Result<void> ChildCommand::start(const QString &lock, const QString &fencingToken)
 {
-    auto environment = environmentWithoutSecrets();
+    auto environment = environmentWithoutPasswords();
     environment.insert(u"LOCKSCOPE_LOCK"_s, lock);
     if (!fencingToken.isEmpty())
         environment.insert(u"LOCKSCOPE_FENCING_TOKEN"_s, fencingToken);

@@ -267,6 +267,16 @@ QByteArray passphraseVariable(const ConnectionName &name)
     return passwordVariable(name) + "_KEY";
 }
 
+QProcessEnvironment environmentWithoutPasswords()
+{
+    auto environment = QProcessEnvironment::systemEnvironment();
+    for (const auto &name : environment.keys()) {
+        if (name.startsWith("LOCKSCOPE_PASSWORD_"_L1))
+            environment.remove(name);
+    }
+    return environment;
+}
+
 QString displayHost(const HostPort &host)
 {
     return (host.host.contains(u':') ? u"[%1]:%2"_s : u"%1:%2"_s).arg(host.host, QString::number(host.port));

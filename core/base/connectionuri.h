@@ -7,6 +7,8 @@
 #include "core/base/result.h"
 #include "core/base/transportoptions.h"
 
+#include <QProcessEnvironment>
+
 #include <optional>
 #include <vector>
 
@@ -57,5 +59,7 @@ struct ConnectionSpec {
 [[nodiscard]] QByteArray passwordVariable(const ConnectionName &name);
 // And its client key's passphrase: LOCKSCOPE_PASSWORD_<NAME>_KEY.
 [[nodiscard]] QByteArray passphraseVariable(const ConnectionName &name);
+// The environment of a program that is started: ours without such variables.
+[[nodiscard]] QProcessEnvironment environmentWithoutPasswords();
 
 } // namespace lockscope

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/regularfile.h"
 #include "core/base/text.h"
 #include "core/operate/gatedport.h"
 #include "core/redis/connection.h"
@@ -13,74 +14,18 @@ namespace {
 
 // What a Redis command is, said for the log: without secrets, escaped and cut.
 
-// Words with a space between them.
-QSet<QByteArray> wordsIn(const char *text, const QByteArray &before = {})
+// Commands of resources/rules/redis-read-only.txt: "GET"; or, of the families, "CLIENT LIST".
+QSet<QByteArray> listedCommands(bool areSubcommands)
 {
     QSet<QByteArray> all;
-    for (const auto &word : QByteArray(text).simplified().split(' '))
-        all.insert(before + word);
+    for (const auto &line : readResource(u"rules/redis-read-only.txt"_s).split('\n')) {
+        const auto colon = line.indexOf(':');
+        if (line.isEmpty() || line.startsWith('#') || (colon >= 0) != areSubcommands)
+            continue;
+        for (const auto &word : line.mid(colon + 1).simplified().split(' '))
+            all.insert(areSubcommands ? line.first(colon) + ' ' + word : word);
+    }
     return all;
-}
-
-// Commands that change no data, no setting and no other client. What is not here counts as a write:
-// a command of tomorrow is refused rather than let through. PFCOUNT and SORT are left out on purpose
-// (the one may store its cache, the other takes STORE), and so is TOUCH, which resets idle times.
-const QSet<QByteArray> &readOnlyCommands()
-{
-    static const auto table = wordsIn(
-        // keys
-        "EXISTS TYPE TTL PTTL EXPIRETIME PEXPIRETIME KEYS SCAN RANDOMKEY DBSIZE DUMP SORT_RO "
-        // strings
-        "GET MGET STRLEN GETRANGE SUBSTR GETBIT BITCOUNT BITPOS BITFIELD_RO LCS "
-        // hashes
-        "HGET HMGET HGETALL HKEYS HVALS HLEN HEXISTS HSTRLEN HSCAN HRANDFIELD HTTL HPTTL HEXPIRETIME "
-        "HPEXPIRETIME "
-        // lists
-        "LLEN LRANGE LINDEX LPOS "
-        // sets
-        "SCARD SMEMBERS SISMEMBER SMISMEMBER SRANDMEMBER SSCAN SINTER SINTERCARD SUNION SDIFF "
-        // sorted sets
-        "ZCARD ZCOUNT ZLEXCOUNT ZRANGE ZRANGEBYLEX ZRANGEBYSCORE ZREVRANGE ZREVRANGEBYLEX ZREVRANGEBYSCORE "
-        "ZRANK ZREVRANK ZSCORE ZMSCORE ZRANDMEMBER ZSCAN ZINTER ZINTERCARD ZUNION ZDIFF "
-        // streams and places
-        "XLEN XRANGE XREVRANGE XREAD XPENDING GEODIST GEOHASH GEOPOS GEOSEARCH GEORADIUS_RO "
-        "GEORADIUSBYMEMBER_RO "
-        // the server itself, and our own connection to it
-        "PING ECHO TIME INFO LASTSAVE ROLE AUTH HELLO SELECT QUIT RESET READONLY READWRITE ASKING WAIT WATCH "
-        "UNWATCH SUBSCRIBE PSUBSCRIBE SSUBSCRIBE UNSUBSCRIBE PUNSUBSCRIBE SUNSUBSCRIBE "
-        // scripts that the server itself keeps from writing
-        "EVAL_RO EVALSHA_RO FCALL_RO ");
-    return table;
-}
-
-// The same for commands that are families: "COMMAND SUBCOMMAND".
-const QSet<QByteArray> &readOnlySubcommands()
-{
-    static const auto table = [] {
-        constexpr std::pair<const char *, const char *> families[]{
-            {"CLIENT ", "LIST ID INFO GETNAME SETNAME SETINFO GETREDIR TRACKING TRACKINGINFO CACHING "
-                        "NO-EVICT NO-TOUCH HELP"},
-            {"CONFIG ", "GET HELP"},
-            {"PUBSUB ", "CHANNELS NUMSUB NUMPAT SHARDCHANNELS SHARDNUMSUB"},
-            {"OBJECT ", "ENCODING IDLETIME FREQ REFCOUNT"},
-            {"MEMORY ", "USAGE STATS DOCTOR"},
-            {"COMMAND ", "COUNT INFO DOCS LIST GETKEYS"},
-            {"SCRIPT ", "EXISTS"},
-            {"FUNCTION ", "LIST STATS"},
-            {"SLOWLOG ", "GET LEN"},
-            {"LATENCY ", "LATEST HISTORY HISTOGRAM DOCTOR"},
-            {"XINFO ", "STREAM GROUPS CONSUMERS"},
-            {"ACL ", "WHOAMI GETUSER CAT DRYRUN"},
-            {"CLUSTER ", "INFO NODES SLOTS SHARDS MYID KEYSLOT COUNTKEYSINSLOT GETKEYSINSLOT REPLICAS "
-                         "LINKS"},
-            {"MODULE ", "LIST"},
-        };
-        QSet<QByteArray> all;
-        for (const auto &[command, subcommands] : families)
-            all.unite(wordsIn(subcommands, command));
-        return all;
-    }();
-    return table;
 }
 
 // The index from which the arguments are secret; the size where none is.
@@ -108,12 +53,14 @@ bool isWrite(const redis::Command &command)
 {
     if (command.isEmpty())
         return true;
+    static const auto readOnlyCommands = listedCommands(false);
+    static const auto readOnlySubcommands = listedCommands(true);
     const auto name = command[0].toUpper();
-    if (readOnlyCommands().contains(name))
+    if (readOnlyCommands.contains(name))
         return false;
     if (command.size() == 1)
         return name != "COMMAND";
-    return !readOnlySubcommands().contains(name + ' ' + command[1].toUpper());
+    return !readOnlySubcommands.contains(name + ' ' + command[1].toUpper());
 }
 
 namespace {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/sandbox/demo.h"
 
-#include "core/sandbox/demostage.h"
 #include "core/sandbox/kit.h"
 
 #include <set>
@@ -42,35 +41,21 @@ Task<void> queueUp(DemoStage *stage, Scope *scope, int clients, JoinQueue client
     stage->sceneIsUp();
 }
 
-struct Demo::Private {
-    Private(Loop &loop, Random random) : stage(loop, random) {}
-
-    DemoStage stage;
-    std::vector<std::shared_ptr<void>> scenes;
-};
-
 Demo::Demo(Loop &loop, const std::vector<ConnectionSpec> &connections, Random random)
-    : d(std::make_unique<Private>(loop, random))
+    : m_stage(loop, std::move(random))
 {
     // Held open until all scenes are counted.
-    d->stage.sceneBegins();
+    m_stage.sceneBegins();
     for (const auto &backend : allBackends()) {
         // Of several of one kind the first; each deployment of it (a cluster, what sentinels name) is one of its own.
         std::set<Scheme> played;
         for (const auto &connection : connections) {
             if (backendOf(connection.scheme) == backend.kind && played.insert(connection.scheme).second)
-                d->scenes.push_back(kitOf(backend.kind).play(d->stage, connection));
+                m_scenes.push_back(kitOf(backend.kind).play(m_stage, connection));
         }
     }
-    d->stage.sceneIsUp();
-    d->stage.filled().completeAt(Deadline::after(loop, 30s), false);
-}
-
-Demo::~Demo() = default;
-
-Completion<bool> Demo::filled() const
-{
-    return d->stage.filled();
+    m_stage.sceneIsUp();
+    m_stage.filled().completeAt(Deadline::after(loop, 30s), false);
 }
 
 Task<void> untilConnected(DemoStage *stage, mariadb::Session *session)

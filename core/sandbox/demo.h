@@ -19,9 +19,8 @@
 // What is taken away by force comes back after a while.
 #pragma once
 
-#include "core/async/completion.h"
 #include "core/base/connectionuri.h"
-#include "core/base/random.h"
+#include "core/sandbox/demostage.h"
 
 #include <memory>
 
@@ -32,15 +31,13 @@ public:
     // Uses the first of each backend among the connections; any of them may be missing.
     // Loop thread only, and the loop must be a thread's Qt event loop.
     Demo(Loop &loop, const std::vector<ConnectionSpec> &connections, Random random);
-    // Ends what plays and closes its sessions in the background.
-    ~Demo();
 
     // Completes when everything above can be seen: true; false when something did not come up in time.
-    [[nodiscard]] Completion<bool> filled() const;
+    [[nodiscard]] Completion<bool> filled() const { return m_stage.filled(); }
 
 private:
-    struct Private;
-    std::unique_ptr<Private> d;
+    DemoStage m_stage;
+    std::vector<std::shared_ptr<void>> m_scenes; // each closes its sessions in the background
 };
 
 } // namespace lockscope::sandbox

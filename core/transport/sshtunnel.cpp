@@ -6,7 +6,6 @@
 
 #include <QDir>
 #include <QFile>
-#include <QProcessEnvironment>
 #include <QStandardPaths>
 
 #include <algorithm>
@@ -40,17 +39,6 @@ QStringList asOptions(const std::vector<QString> &options)
     for (const auto &option : options)
         all << u"-o"_s << option;
     return all;
-}
-
-QProcessEnvironment withoutPasswords()
-{
-    auto environment = QProcessEnvironment::systemEnvironment();
-    const auto names = environment.keys();
-    for (const auto &name : names) {
-        if (name.startsWith("LOCKSCOPE_PASSWORD_"_L1))
-            environment.remove(name);
-    }
-    return environment;
 }
 
 } // namespace
@@ -125,7 +113,7 @@ void SshTunnel::start()
         QFile::remove(socketOf(i));
     QFile::remove(m_folder.filePath(wishSocket));
     m_process = std::make_unique<QProcess>();
-    m_process->setProcessEnvironment(withoutPasswords());
+    m_process->setProcessEnvironment(environmentWithoutPasswords());
     m_process->setStandardInputFile(QProcess::nullDevice());
     m_process->setStandardOutputFile(QProcess::nullDevice());
     // It ends with us whatever becomes of us, and not by a Ctrl+C that is ours to answer.
@@ -201,7 +189,7 @@ void SshTunnel::forwardMore()
     for (auto i = m_forwarded; i < m_servers.size(); ++i)
         QFile::remove(socketOf(i));
     m_wish = std::make_unique<QProcess>();
-    m_wish->setProcessEnvironment(withoutPasswords());
+    m_wish->setProcessEnvironment(environmentWithoutPasswords());
     m_wish->setStandardInputFile(QProcess::nullDevice());
     m_wish->setStandardOutputFile(QProcess::nullDevice());
     connect(m_wish.get(), &QProcess::finished, this, [this, upTo = m_servers.size()](int status) {
