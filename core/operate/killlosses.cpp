@@ -18,16 +18,6 @@ using inspect::SqlTransaction;
 namespace {
 
 // Tables that the connection keeps others out of. What every statement holds of a table is no lock of anybody's.
-const QByteArray tablesBySchema =
-    "SELECT m.OBJECT_SCHEMA AS table_schema, m.OBJECT_NAME AS name FROM performance_schema.metadata_locks m "
-    "JOIN performance_schema.threads t ON t.THREAD_ID = m.OWNER_THREAD_ID WHERE t.PROCESSLIST_ID = ? "
-    "AND m.OBJECT_TYPE = 'TABLE' AND m.LOCK_STATUS = 'GRANTED' AND m.LOCK_TYPE IN "
-    "('SHARED_NO_READ_WRITE', 'SHARED_READ_ONLY', 'SHARED_NO_WRITE', 'SHARED_UPGRADABLE', 'EXCLUSIVE')";
-const QByteArray tablesByPlugin =
-    "SELECT TABLE_SCHEMA AS table_schema, TABLE_NAME AS name FROM information_schema.METADATA_LOCK_INFO "
-    "WHERE THREAD_ID = ? AND LOCK_TYPE = 'Table metadata lock' AND LOCK_MODE IN ('MDL_SHARED_NO_READ_WRITE', "
-    "'MDL_SHARED_READ_ONLY', 'MDL_SHARED_NO_WRITE', 'MDL_SHARED_UPGRADABLE', 'MDL_EXCLUSIVE')";
-
 // Empty: the server does not say.
 Task<std::optional<QByteArrayList>> lockedTables(mariadb::Session *session, QByteArray connection, Deadline deadline)
 {
@@ -35,8 +25,8 @@ Task<std::optional<QByteArrayList>> lockedTables(mariadb::Session *session, QByt
     const auto instrument = co_await asking;
     const bool isInstrumented = instrument && instrument->cell(0, "enabled") == QByteArray("1");
     const QByteArrayList parameters{connection};
-    auto listing =
-        session->execute({isInstrumented ? tablesBySchema : tablesByPlugin, parameters, {}, false}, deadline);
+    const auto text = mariadb::sqlText(isInstrumented ? "mariadb-kept-tables" : "mariadb-kept-tables-by-plugin");
+    auto listing = session->execute({text, parameters, {}, false}, deadline);
     const auto rows = co_await listing;
     if (!rows)
         co_return std::nullopt;

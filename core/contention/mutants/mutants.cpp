@@ -56,47 +56,23 @@ public:
 
 // The queue lock with one step left out.
 
+// Whether the end of the wait is all it asks for: its predecessor went, or its time is over; and whether that
+// predecessor was the head when it last listed.
+using TakesItForTheLock = bool (*)(bool isTimeOver, bool isBehindTheHead);
+
 // The steps of zk-mutex. Where a wait ends, each of those below has a mistake of its own, and nothing else.
 class BrokenQueue : public recipes::SessionLock {
 public:
-    using SessionLock::SessionLock;
+    BrokenQueue(zk::Session &session, const ZPath &lock, Random random, TakesItForTheLock mistake)
+        : SessionLock(session, lock, std::move(random)), m_takesItForTheLock(mistake)
+    {
+    }
 
 protected:
     Task<Result<recipes::QueueEntry>> enter(Deadline deadline) override;
-    // Whether the end of the wait is all it asks for: its predecessor went, or its time is over; and whether that
-    // predecessor was the head when it last listed.
-    [[nodiscard]] virtual bool takesItForTheLock(bool isTimeOver, bool isBehindTheHead) const = 0;
-};
 
-// As many a tutorial ends: "when the event comes, the lock is ours", without looking again who else is before it.
-class SkipsRecheck : public BrokenQueue {
-public:
-    using BrokenQueue::BrokenQueue;
-
-protected:
-    [[nodiscard]] bool takesItForTheLock(bool isTimeOver, bool) const override { return !isTimeOver; }
-};
-
-// latch.await(timeout) returns, and nobody asks whether it was the watch or the time: who is before it is still
-// there.
-class TimeoutAsGrant : public BrokenQueue {
-public:
-    using BrokenQueue::BrokenQueue;
-
-protected:
-    [[nodiscard]] bool takesItForTheLock(bool isTimeOver, bool) const override { return isTimeOver; }
-};
-
-// zk-eager-mutex without the watch on its own node, which may be gone.
-class SkipsOwnWatch : public BrokenQueue {
-public:
-    using BrokenQueue::BrokenQueue;
-
-protected:
-    [[nodiscard]] bool takesItForTheLock(bool isTimeOver, bool isBehindTheHead) const override
-    {
-        return !isTimeOver && isBehindTheHead;
-    }
+private:
+    TakesItForTheLock m_takesItForTheLock;
 };
 
 Task<Result<QueueEntry>> BrokenQueue::enter(Deadline deadline)
@@ -113,7 +89,7 @@ Task<Result<QueueEntry>> BrokenQueue::enter(Deadline deadline)
         const ZPath predecessor = path().child(*turn.predecessor);
         const auto gone = co_await untilGone(session(), predecessor, deadline);
         const bool isTimeOver = !gone && gone.error().code == ErrorCode::TimedOut;
-        if ((gone || isTimeOver) && takesItForTheLock(isTimeOver, isBehindTheHead))
+        if ((gone || isTimeOver) && m_takesItForTheLock(isTimeOver, isBehindTheHead))
             co_return std::move(entry); // the mistake
         if (!gone)
             co_return gone.error();
@@ -131,10 +107,29 @@ struct Mistake {
     std::unique_ptr<TracedConnection> (*connection)(redis::Connection &inner, Trace &trace, int contender) = nullptr;
 };
 
-template <class Lock>
+// As many a tutorial ends: "when the event comes, the lock is ours", without looking again who else is before it.
+bool skipsRecheck(bool isTimeOver, bool)
+{
+    return !isTimeOver;
+}
+
+// latch.await(timeout) returns, and nobody asks whether it was the watch or the time: who is before it is still
+// there.
+bool takesTimeoutAsGrant(bool isTimeOver, bool)
+{
+    return isTimeOver;
+}
+
+// zk-eager-mutex without the watch on its own node, which may be gone.
+bool skipsOwnWatch(bool isTimeOver, bool isBehindTheHead)
+{
+    return !isTimeOver && isBehindTheHead;
+}
+
+template <TakesItForTheLock mistake>
 std::unique_ptr<recipes::Lock> mistakenLock(zk::Session &session, const ZPath &lock, Random random)
 {
-    return std::make_unique<Lock>(session, lock, std::move(random));
+    return std::make_unique<BrokenQueue>(session, lock, std::move(random), mistake);
 }
 
 template <class Port, class Traced, class Inner>
@@ -154,16 +149,16 @@ const std::vector<MutantRow> &mutantRows()
         {{"broken-forgets-to-look", "zk-mutex", QT_TRANSLATE_NOOP("Recipe", "Broken: does not check again"),
           u"woken by its predecessor's end it takes the lock without checking again. That is wrong when that one "
           u"only gave up, crashed or was removed while it waited"_s},
-         {.lock = mistakenLock<SkipsRecheck>}},
+         {.lock = mistakenLock<skipsRecheck>}},
         {{"broken-timeout-as-grant", "zk-mutex",
           QT_TRANSLATE_NOOP("Recipe", "Broken: takes the timeout for the lock"),
           u"takes the end of its wait for the lock: wrong when its wait timed out without a notification"_s,
           std::chrono::milliseconds(100)},
-         {.lock = mistakenLock<TimeoutAsGrant>}},
+         {.lock = mistakenLock<takesTimeoutAsGrant>}},
         {{"broken-blind-shortcut", "zk-eager-mutex",
           QT_TRANSLATE_NOOP("Recipe", "Broken: does not watch its own node"),
           u"trusts its predecessor's end without watching its own node: wrong when an operator removed that"_s},
-         {.lock = mistakenLock<SkipsOwnWatch>}},
+         {.lock = mistakenLock<skipsOwnWatch>}},
         {{"broken-lookup-without-sync", "zk-mutex", QT_TRANSLATE_NOOP("Recipe", "Broken: looks without sync"),
           u"after a lost reply it looks for its node on a follower that may lag, and makes a second one"_s},
          {.session = mistakenPort<UnsyncedSession, TracedSession>}},

@@ -92,13 +92,7 @@ Task<std::vector<EndedDeadlock::Party>> SqlDeadlocks::namedParties(const Send *s
     for (const auto &logged : log->parties) {
         auto wait = logged.wait;
         if (!wait.index.isEmpty() && !logged.key.isEmpty() && parties.size() < mostNamed) {
-            auto asking =
-                (*sending)("SELECT s.COLUMN_NAME AS name, c.COLUMN_TYPE AS type, s.SUB_PART AS cut "
-                           "FROM information_schema.STATISTICS s JOIN information_schema.COLUMNS c "
-                           "USING (TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME) WHERE CONCAT('`', "
-                           "REPLACE(s.TABLE_SCHEMA, '`', '``'), '`.`', REPLACE(s.TABLE_NAME, '`', '``'), '`') = ? "
-                           "AND s.INDEX_NAME = ? ORDER BY s.SEQ_IN_INDEX",
-                           deadline, {wait.table, wait.index});
+            auto asking = (*sending)(mariadb::sqlText("mariadb-index-columns"), deadline, {wait.table, wait.index});
             const auto rows = co_await asking;
             QByteArrayList columns, values;
             for (std::size_t i = 0; rows && i < rows->rows.size() && values.size() < logged.key.size(); ++i) {

@@ -8,15 +8,6 @@ namespace lockscope::inspect {
 
 namespace {
 
-// No views: to read one may run what its owner wrote, as us. No table is opened for this.
-const QByteArray ownWhichTables =
-    "SELECT TABLE_SCHEMA AS table_schema, TABLE_NAME AS name, 1 AS is_readable FROM information_schema.TABLES "
-    "WHERE TABLE_TYPE = 'BASE TABLE' AND TABLE_SCHEMA NOT IN ('mysql', 'sys', 'performance_schema') "
-    "AND (LOWER(TABLE_NAME) LIKE '%lock%' OR LOWER(TABLE_NAME) LIKE '%mutex%' OR LOWER(TABLE_NAME) LIKE '%semaphore%') "
-    "ORDER BY LOWER(TABLE_NAME) IN ('databasechangeloglock', 'shedlock') DESC, 1, 2 LIMIT 100";
-const QByteArray ownWhichColumns = "SELECT LOWER(COLUMN_NAME) AS name FROM information_schema.COLUMNS "
-                                   "WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?";
-
 QByteArray ownText(const QByteArray &column)
 {
     return "CAST(" + column + " AS CHAR)";
@@ -50,8 +41,8 @@ QByteArray ownIsAhead(const QByteArray &column, recipes::RowTime time, bool)
 const LockRowDialect &ownLockRows()
 {
     static const LockRowDialect dialect{
-        .whichTables = ownWhichTables,
-        .whichColumns = ownWhichColumns,
+        .whichTables = mariadb::sqlText("mariadb-lock-tables"),
+        .whichColumns = mariadb::sqlText("mariadb-columns"),
         .from = "FROM ",
         .quoted = mariadb::quotedName,
         .asText = ownText,

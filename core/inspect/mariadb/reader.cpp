@@ -329,10 +329,7 @@ Task<Result<void>> SqlReader::readAttributes(SqlPoll *look, Deadline deadline)
 {
     if (!m_tellsAttributes || (look->waits.empty() && look->namedLocks.empty()))
         co_return Result<void>();
-    auto asking = send("SELECT PROCESSLIST_ID AS connection, ATTR_NAME AS name, ATTR_VALUE AS value "
-                       "FROM performance_schema.session_connect_attrs "
-                       "WHERE ATTR_NAME IN ('program_name', '_pid', '_client_name')",
-                       deadline);
+    auto asking = send(mariadb::sqlText("mariadb-attributes"), deadline);
     const auto rows = co_await asking;
     if (!rows && !isRefusal(rows.error()))
         co_return rows.error();
@@ -362,11 +359,7 @@ Task<Result<void>> SqlReader::readColumns(SqlPoll *look, Deadline deadline)
         const std::pair index(wait.table, wait.index);
         if (wait.index.isEmpty() || m_columns.contains(index))
             continue;
-        auto asking =
-            send("SELECT COLUMN_NAME AS name FROM information_schema.STATISTICS WHERE "
-                 "CONCAT('`', REPLACE(TABLE_SCHEMA, '`', '``'), '`.`', REPLACE(TABLE_NAME, '`', '``'), '`') = ? "
-                 "AND INDEX_NAME = ? ORDER BY SEQ_IN_INDEX",
-                 deadline, {wait.table, wait.index});
+        auto asking = send(mariadb::sqlText("mariadb-index-column-names"), deadline, {wait.table, wait.index});
         CO_TRY(const auto &rows, co_await asking);
         auto &columns = m_columns[index];
         for (std::size_t i = 0; i < rows.rows.size(); ++i)

@@ -235,12 +235,7 @@ Task<Result<void>> SqlReader::readLimits(SqlPoll *look, Deadline deadline)
         look->usualLimits = {secondsIn(usual->cell(0, "row_limit")), secondsIn(usual->cell(0, "table_limit"))};
     if (!m_tellsOwnLimits)
         co_return Result<void>();
-    auto reading = send("SELECT h.PROCESSLIST_ID AS connection, v.VARIABLE_NAME AS name, v.VARIABLE_VALUE AS value "
-                        "FROM performance_schema.variables_by_thread v "
-                        "JOIN performance_schema.threads h ON h.THREAD_ID = v.THREAD_ID "
-                        "WHERE v.VARIABLE_NAME IN ('innodb_lock_wait_timeout', 'lock_wait_timeout') "
-                        "AND h.PROCESSLIST_ID IS NOT NULL",
-                        deadline);
+    auto reading = send(mariadb::sqlText("mariadb-own-limits"), deadline);
     const auto own = co_await reading;
     if (!own && !isRefusal(own.error()))
         co_return own.error();

@@ -11,13 +11,6 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-// GRANTEE is quoted as 'user'@'host', and a user may have an @ in its name.
-const QByteArray privilegesOfUser =
-    "SELECT CURRENT_USER() AS who, PRIVILEGE_TYPE AS privilege, CURRENT_ROLE() AS role "
-    "FROM information_schema.USER_PRIVILEGES WHERE GRANTEE = CONCAT('''', "
-    "LEFT(CURRENT_USER(), CHAR_LENGTH(CURRENT_USER()) - CHAR_LENGTH(SUBSTRING_INDEX(CURRENT_USER(), '@', -1)) - 1), "
-    "'''@''', SUBSTRING_INDEX(CURRENT_USER(), '@', -1), '''')";
-
 QString permissionText(bool is, const QString &what, const QString &without)
 {
     return is ? u"may "_s + what : u"may not %1: %2"_s.arg(what, without);
@@ -27,7 +20,7 @@ QString permissionText(bool is, const QString &what, const QString &without)
 
 Task<QStringList> mariaDbRights(mariadb::Session *session, Deadline deadline)
 {
-    auto asking = session->execute({privilegesOfUser, {}, std::nullopt, false}, deadline);
+    auto asking = session->execute({mariadb::sqlText("mariadb-privileges"), {}, std::nullopt, false}, deadline);
     const auto rows = co_await asking;
     if (!rows)
         co_return QStringList{u"could not read the user's rights: %1"_s.arg(rows.error().message)};

@@ -11,15 +11,6 @@ namespace lockscope::inspect {
 using namespace Qt::StringLiterals;
 using std::chrono::milliseconds;
 
-namespace {
-
-const QByteArray lastStatement = "SELECT s.SQL_TEXT AS statement FROM performance_schema.threads t "
-                                 "JOIN performance_schema.events_statements_current s ON s.THREAD_ID = t.THREAD_ID "
-                                 "WHERE t.PROCESSLIST_ID = ? AND @@performance_schema = 1 "
-                                 "ORDER BY s.EVENT_ID DESC LIMIT 1";
-
-} // namespace
-
 // By a reader of its own, that keeps the pace of all who look there: a question between two looks of the observer's
 // would make the server answer it from an old copy.
 Task<Result<SessionActivity>> readSqlDoing(mariadb::Session *session, quint64 connection, Deadline deadline)
@@ -49,7 +40,9 @@ Task<Result<SessionActivity>> readSqlDoing(mariadb::Session *session, quint64 co
         doing.gaps << u"the data about its transaction is slightly older"_s;
     if (!doing.statement.isEmpty())
         co_return doing;
-    auto asking = session->execute({lastStatement, {QByteArray::number(connection)}, std::nullopt, false}, deadline);
+    auto asking = session->execute(
+        {mariadb::sqlText("mariadb-last-statement"), {QByteArray::number(connection)}, std::nullopt, false},
+        deadline);
     const auto rows = co_await asking;
     if (rows)
         doing.statement = rows->cell(0, "statement").value_or(QByteArray());

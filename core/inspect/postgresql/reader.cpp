@@ -335,14 +335,8 @@ Task<Result<QByteArrayList>> PgReader::sharersOf(PgLock tuple, QByteArray waited
 // their own, or a policy of the table's.
 Task<Result<QByteArrayList>> PgReader::readKeyColumns(QByteArray relation, Deadline deadline)
 {
-    auto asking = send("SELECT a.attname AS name FROM pg_catalog.pg_index i "
-                       "CROSS JOIN LATERAL unnest(i.indkey::int2[]) WITH ORDINALITY k(number, place) "
-                       "JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number "
-                       "JOIN pg_catalog.pg_class c ON c.oid = i.indrelid AND NOT c.relrowsecurity "
-                       "WHERE i.indisprimary AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_attribute x "
-                       "WHERE x.attrelid = i.indrelid AND x.attnum = ANY (i.indkey::int2[]) "
-                       "AND x.atttypid >= 16384) AND i.indrelid = "
-                           + postgresql::quotedText(relation) + "::oid ORDER BY k.place",
+    auto asking = send(mariadb::sqlText("postgresql-key-columns") + ' ' + postgresql::quotedText(relation)
+                           + "::oid ORDER BY k.place",
                        deadline);
     CO_TRY(const auto &rows, co_await asking);
     QByteArrayList columns;
