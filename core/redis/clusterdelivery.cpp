@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/redis/clusterwhole.h"
 
+#include "core/base/regularfile.h"
 #include "core/base/text.h"
 #include "core/redis/clusterlayout.h"
 
@@ -20,28 +21,17 @@ enum class Keys { None, First, FirstTwo, Second, All, AllFromSecond, EveryOther,
 
 const QHash<QByteArray, Keys> &knownKeys()
 {
-    static const QHash<QByteArray, Keys> table = [] {
+    static const auto table = [] {
         QHash<QByteArray, Keys> made;
-        const auto put = [&made](Keys where, const QByteArrayList &names) {
-            for (const auto &name : names)
-                made.insert(name, where);
-        };
-        put(Keys::None,
-            {"PING",    "ECHO",      "TIME",   "INFO",   "LASTSAVE", "ROLE",     "AUTH",     "HELLO",     "SELECT",
-             "QUIT",    "RESET",     "WAIT",   "CLIENT", "CONFIG",   "COMMAND",  "CLUSTER",  "SCRIPT",    "FUNCTION",
-             "SLOWLOG", "LATENCY",   "ACL",    "MODULE", "DBSIZE",   "KEYS",     "SCAN",     "RANDOMKEY", "FLUSHALL",
-             "FLUSHDB", "PUBLISH",   "PUBSUB", "SAVE",   "BGSAVE",   "SHUTDOWN", "READONLY", "READWRITE", "ASKING",
-             "SWAPDB",  "REPLICAOF", "MULTI",  "EXEC",   "DISCARD",  "UNWATCH",  "FAILOVER", "DEBUG"});
-        put(Keys::FirstTwo, {"RENAME", "RENAMENX", "COPY", "SMOVE", "LMOVE", "RPOPLPUSH", "BLMOVE", "LCS"});
-        put(Keys::Second, {"OBJECT", "MEMORY", "XINFO", "XGROUP"});
-        put(Keys::All, {"DEL", "UNLINK", "EXISTS", "TOUCH", "MGET", "SDIFF", "SINTER", "SUNION", "SDIFFSTORE",
-                        "SINTERSTORE", "SUNIONSTORE", "PFCOUNT", "PFMERGE", "WATCH"});
-        put(Keys::AllFromSecond, {"BITOP"});
-        put(Keys::EveryOther, {"MSET", "MSETNX"});
-        put(Keys::Counted, {"SINTERCARD", "ZINTER", "ZUNION", "ZDIFF", "ZINTERCARD", "LMPOP", "ZMPOP"});
-        put(Keys::CountedAfterKey, {"EVAL", "EVALSHA", "EVAL_RO", "EVALSHA_RO", "FCALL", "FCALL_RO", "ZUNIONSTORE",
-                                    "ZINTERSTORE", "ZDIFFSTORE"});
-        put(Keys::ButLast, {"BLPOP", "BRPOP", "BZPOPMIN", "BZPOPMAX"});
+        int position = 0;
+        for (const auto &line : readResource(u"rules/redis-key-positions.txt"_s).split('\n')) {
+            const auto words = line.split(' ');
+            if (!words.first().endsWith(':')) // a comment
+                continue;
+            for (const auto &name : words.mid(1))
+                made.insert(name, static_cast<Keys>(position));
+            ++position;
+        }
         return made;
     }();
     return table;
