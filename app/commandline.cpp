@@ -154,13 +154,10 @@ namespace {
 
 QString serverUris()
 {
-    QString all;
+    QStringList all;
     for (const auto &backend : allBackends())
-        all += backend.uriHelp + u", "_s;
-    // Of every backend, and so said once.
-    return all
-           + u"each with ?tls=on[&ca=FILE][&cert=FILE&key=FILE][&servername=NAME][&verify=off] and "
-             "?ssh=[user@]host[:port], "_s;
+        all << backend.uriHelp;
+    return all.join(u", "_s);
 }
 
 } // namespace
@@ -169,9 +166,9 @@ const std::vector<OptionSpec> &sharedOptions()
 {
     static const std::vector<OptionSpec> options{
         {u"connect"_s, u"[NAME=]URI"_s,
-         serverUris()
-             + u"or sandbox: (private servers for this run). A bare NAME is a connection saved by the desktop "
-               u"app, or one of the nearest lockscope.toml. Repeatable"_s,
+         u"%1, each with ?tls=on[&ca=FILE][&cert=FILE&key=FILE][&servername=NAME][&verify=off] and "
+         u"?ssh=[user@]host[:port], or sandbox: (private servers for this run). A bare NAME is a connection saved by "
+         u"the desktop app, or one of the nearest lockscope.toml. Repeatable"_s.arg(serverUris()),
          true},
         {u"read-only"_s, {}, u"refuse every write"_s, false},
         {u"production"_s, u"NAME"_s, u"mark connection NAME as production. Repeatable"_s, true},

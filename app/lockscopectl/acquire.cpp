@@ -194,10 +194,12 @@ void Holding::printHad(Duration waited) const
         printJsonLine(had);
         return;
     }
-    auto fencing = token().isEmpty() ? QString() : u", fencing token %1"_s.arg(token());
+    QStringList facts{u"acquired %1 as %2 after %3"_s.arg(lock(), escaped(m_grant.id), formatDuration(span))};
+    if (!token().isEmpty())
+        facts << u"fencing token %1"_s.arg(token());
     if (m_isOptimistic)
-        fencing += u", conflicts so far: %1"_s.arg(m_grant.conflicts);
-    print(u"acquired %1 as %2%3, after %4"_s.arg(lock(), escaped(m_grant.id), fencing, formatDuration(span)));
+        facts << u"conflicts so far: %1"_s.arg(m_grant.conflicts);
+    print(facts.join(u", "_s));
 }
 
 void Holding::printGivenBack(const QString &reason) const
@@ -373,8 +375,9 @@ Task<Exit> acquire(CommandContext &context)
         scope.cancelAll();
         held.reset();
         const auto isClean = co_await finishCleanup(context, nullptr);
-        printError(u"interrupted while waiting for %1"_s.arg(escaped(arguments->request.lock.text()))
-                   + (isClean ? u"; nothing was left behind"_s : QString()));
+        const auto message = isClean ? u"interrupted while waiting for %1; nothing was left behind"_s
+                                     : u"interrupted while waiting for %1"_s;
+        printError(message.arg(escaped(arguments->request.lock.text())));
         if (!isClean)
             printRemaining(*arguments, nullptr);
         co_return Exit::Failed;

@@ -80,7 +80,8 @@ QString otherLocks(const ForceReleasePlan &plan)
         names << label(name, 120);
     if (names.isEmpty())
         return plan.otherLocksKnown ? u"no other lock"_s : u"not known"_s;
-    return names.join(u", "_s) + (plan.otherLocksKnown ? QString() : u"; there may be more"_s);
+    const auto seen = names.join(u", "_s);
+    return plan.otherLocksKnown ? seen : u"%1; there may be more"_s.arg(seen);
 }
 
 // A MultiLock has lost its meaning when one of its members is somebody else's, and its client does not learn of it.
@@ -112,7 +113,7 @@ QString preview(const ForceReleasePlan &plan, const std::optional<HeldBeside> &b
     add(u"alternatives"_s, plan.alternatives);
     add(u"methods"_s, {waysOf(plan).join(u", "_s) + u" (--method)"_s});
     add(u"will send"_s, plan.commands);
-    add(u"only if"_s, {plan.guardText + (plan.exact ? QString() : u" (not exact, see the warning)"_s)});
+    add(u"only if"_s, {plan.exact ? plan.guardText : u"%1 (not exact, see the warning)"_s.arg(plan.guardText)});
     add(u"next holder"_s, {plan.nextHolder && isRelease ? idWithLabel(plan.before, *plan.nextHolder)
                            : plan.who.isEmpty()         ? u"unknown"_s
                                                         : plan.who});
@@ -146,7 +147,7 @@ Task<std::optional<HeldBeside>> besideHolder(CommandContext &context, ForceRelea
 Task<QString> askTerminal(CommandContext &context, QString question)
 {
     context.waiting.cancel();
-    printNote(question);
+    printNote(question + u": "_s);
     const EventQueue<QString> lines(context.loop());
     QSocketNotifier notifier(STDIN_FILENO, QSocketNotifier::Read);
     QObject::connect(&notifier, &QSocketNotifier::activated, &notifier, [lines, &notifier] {
@@ -201,7 +202,7 @@ void printChanges(CommandContext &context, const ForceReleasePlan &plan, const Q
         const auto words = now == Hold::Gone
                                ? u"%1 no longer appears as the holder"_s.arg(holder)
                                : u"%1 released the lock and acquired it again; this is a new hold"_s.arg(holder);
-        printNote(u"\n%1\n%2"_s.arg(words, question));
+        printNote(u"\n%1\n%2: "_s.arg(words, question));
     });
 }
 
@@ -219,8 +220,8 @@ Task<Result<void>> confirmed(CommandContext &context, ForceReleasePlan plan)
     const auto wanted = isProduction ? escaped(name.bytes()) : u"yes"_s;
     const auto act = plan.act.isEmpty() ? u"release"_s : plan.act;
     const auto question = isProduction
-                              ? u"This is production. Type the connection's name (%1) to %2: "_s.arg(wanted, act)
-                              : u"Type yes to %1: "_s.arg(act);
+                              ? u"This is production. Type the connection's name (%1) to %2"_s.arg(wanted, act)
+                              : u"Type yes to %1"_s.arg(act);
     printChanges(context, plan, question);
     const auto typed = co_await askTerminal(context, question);
     context.sink.onChange({});
@@ -361,8 +362,7 @@ CommandSpec forceReleaseCommand()
     spec.options = {
         {u"holder"_s, u"ID"_s, u"ID of the holder as `show` prints it, or session:0x…"_s},
         {u"method"_s, u"METHOD"_s,
-         u"what is done: "_s + wayList
-             + u" (default: release); --dry-run lists those for ID, and for kill-waiter ID is a waiter"_s},
+         u"%1 (release). --dry-run lists the methods for ID. For kill-waiter, ID is a waiter"_s.arg(wayList)},
         {u"reason"_s, u"TEXT"_s, u"reason for the audit log; required on production"_s},
         {u"dry-run"_s, {}, u"show what would be sent, and send nothing"_s},
         {u"yes"_s, {}, u"do not ask; on production only with --confirm"_s},

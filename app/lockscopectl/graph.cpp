@@ -53,16 +53,14 @@ public:
     }
 
 private:
-    static QString age(const GraphEdge &edge)
+    static QString facts(const QString &line, const GraphEdge &edge)
     {
-        return edge.age ? u" for "_s + (edge.atMost ? u"at most "_s : QString()) + formatDuration(*edge.age)
-                        : QString();
-    }
-    static QString mode(const GraphEdge &edge)
-    {
-        return edge.mode == inspect::Mode::Read     ? u", reading"_s
-               : edge.mode == inspect::Mode::Permit ? u", one permit"_s
-                                                    : QString();
+        QStringList facts{line};
+        if (edge.age)
+            facts[0] = (edge.atMost ? u"%1 for at most %2"_s : u"%1 for %2"_s).arg(line, formatDuration(*edge.age));
+        if (edge.mode == inspect::Mode::Read || edge.mode == inspect::Mode::Permit)
+            facts << (edge.mode == inspect::Mode::Read ? u"reading"_s : u"one permit"_s);
+        return facts.join(u", "_s);
     }
 
     void addLocks(int client, const QString &indent)
@@ -73,7 +71,7 @@ private:
             if (waiting == m_waits.end() || !seen.insert(hold->lock).second)
                 continue;
             const auto &lock = m_graph.locks[static_cast<std::size_t>(hold->lock)];
-            m_lines << indent + u"holds "_s + label(lock.name.text(), nameLength) + age(*hold) + mode(*hold);
+            m_lines << indent + facts(u"holds %1"_s.arg(label(lock.name.text(), nameLength)), *hold);
             addWaiters(waiting->second, indent + u"  "_s);
         }
     }
@@ -87,8 +85,8 @@ private:
                 return;
             }
             const bool isNew = m_told.insert(wait->client).second;
-            m_lines << indent + name(wait->client) + u" waits"_s + age(*wait) + mode(*wait)
-                           + (isNew ? QString() : u" (see above)"_s);
+            const auto line = facts(u"%1 waits"_s.arg(name(wait->client)), *wait);
+            m_lines << indent + (isNew ? line : u"%1 (see above)"_s.arg(line));
             if (isNew)
                 addLocks(wait->client, indent + u"  "_s);
         }
@@ -170,8 +168,9 @@ QStringList textOf(const WaitGraph &graph, const std::vector<inspect::Coverage> 
     for (const auto &cycle : graph.cycles) {
         lines << u"deadlock: "_s + harmless(cycle.sentence, 4000);
         for (const int client : cycle.clients) {
-            const auto mark = client == cycle.victim ? u", least costly to end"_s : QString();
-            lines << tree.lines(client, tree.name(client) + u", in the deadlock"_s + mark);
+            const auto head =
+                client == cycle.victim ? u"%1, in the deadlock, least costly to end"_s : u"%1, in the deadlock"_s;
+            lines << tree.lines(client, head.arg(tree.name(client)));
         }
     }
     for (const auto &root : graph.roots) {

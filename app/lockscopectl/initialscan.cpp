@@ -29,9 +29,9 @@ QString withRemedy(const Error &error)
     if (error.isExplained)
         return error.message;
     if (error.code == ErrorCode::NotConnected)
-        return error.message + u"; is the server up, and are host and port right?"_s;
+        return u"%1; is the server up, and are host and port right?"_s.arg(error.message);
     if (error.code == ErrorCode::AuthFailed)
-        return error.message + u"; give user and password in the URI or in LOCKSCOPE_PASSWORD_<NAME>"_s;
+        return u"%1; give user and password in the URI or in LOCKSCOPE_PASSWORD_<NAME>"_s.arg(error.message);
     return error.message;
 }
 

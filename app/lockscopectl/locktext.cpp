@@ -186,9 +186,11 @@ QStringList unseenWaiterWords(const inspect::WaitGraph &graph)
             names << name.toString();
     }
     const auto more = all.size() - names.size();
-    return {
-        (all.size() == 1 ? u"waiters unknown for 1 lock: "_s : u"waiters unknown for %1 locks: "_s.arg(all.size()))
-        + names.join(u", "_s) + (more > 0 ? u" and %1 more"_s.arg(more) : QString())};
+    if (all.size() == 1)
+        return {u"waiters unknown for 1 lock: %1"_s.arg(names.front())};
+    const auto locks =
+        more > 0 ? u"%1 and %2 more"_s.arg(names.join(u", "_s), QString::number(more)) : names.join(u", "_s);
+    return {u"waiters unknown for %1 locks: %2"_s.arg(QString::number(all.size()), locks)};
 }
 
 inspect::Coverage deadlocksUnknown(const ConnectionName &name)

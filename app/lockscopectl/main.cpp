@@ -364,7 +364,7 @@ int runCommand(const CommandSpec &command, const QStringList &words)
         printError(note);
     if (command.connects && connections->specs.empty())
         return endAsBadUsage(
-            u"%1 needs a connection: --connect zk://host:2181, redis://host:6379 or sandbox:"_s.arg(command.name));
+            u"%1 needs a connection: --connect sandbox:, zk://host:2181 or redis://host:6379"_s.arg(command.name));
     if (!takeRules(command, *arguments))
         return static_cast<int>(Exit::BadUsage);
     Program program(command, *arguments, std::move(*connections));

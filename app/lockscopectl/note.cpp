@@ -43,8 +43,9 @@ Error withAuditHint(CommandContext &context, Error error, const inspect::LockNam
         return error;
     const auto records = context.workspace.audit().read(nullptr);
     const bool isAudited = records && std::ranges::count(*records, lock.text(), &operate::AuditRecord::lock) > 0;
-    error.message +=
-        isAudited ? u"; \"lockscopectl audit\" lists the actions on it"_s : u"; the audit log has no action on it"_s;
+    error.message = (isAudited ? u"%1; \"lockscopectl audit\" lists the actions on it"_s
+                               : u"%1; the audit log has no action on it"_s)
+                        .arg(error.message);
     return error;
 }
 

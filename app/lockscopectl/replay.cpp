@@ -29,8 +29,9 @@ Result<const CommandSpec *> innerCommand(const Arguments &inner)
     const auto bad = [](const QString &what) { return Error{ErrorCode::BadInput, u"replay: "_s + what}; };
     const auto *command = findCommand(inner.words.value(0));
     if (!command || !command->isReplayable)
-        return bad(u"\"%1\" is not answered from a recording; %2 are%3"_s.arg(
-            inner.words.value(0), replayable().join(u", "_s), command ? u": a recording is read-only"_s : QString()));
+        return bad((command ? u"\"%1\" is not answered from a recording, which is read-only; %2 are"_s
+                            : u"\"%1\" is not answered from a recording; %2 are"_s)
+                       .arg(inner.words.value(0), replayable().join(u", "_s)));
     const auto given = inner.words.size() - 1;
     if (given < command->fewestWords)
         return bad(u"%1 requires %2"_s.arg(command->name, command->words));
@@ -50,7 +51,7 @@ void printRecordedTime(const RecordedMoment &moment)
 {
     const auto &recording = *moment.recording;
     const auto before = recording.end() - moment.asOf;
-    const auto when = before.count() == 0 ? u"its end"_s : formatDuration(before) + u" before its end"_s;
+    const auto when = before.count() == 0 ? u"its end"_s : u"%1 before its end"_s.arg(formatDuration(before));
     for (const auto &line : recording.damage())
         printError(line);
     printError(u"%1: a recording, not the servers; as of %2, %3"_s.arg(recording.files().join(u", "_s),
@@ -92,9 +93,8 @@ CommandSpec replayCommand()
     spec.words = u"FILE COMMAND…"_s;
     spec.summary = u"answer an inspecting command from a recording"_s;
     spec.more =
-        u"As of the recording's end, or of the moment --at. What is printed is as the command prints it from servers; "
-        u"a line on stderr, and \"recorded\" in JSON, say that it is a recording, and as of when. COMMAND takes "
-        u"its own words and options."_s;
+        u"Answers as of the recording's end, or of the time --at, in the same form as from servers. A line on stderr, "
+        u"and \"recorded\" in JSON, report the recording and this time. COMMAND takes its own words and options."_s;
     spec.options = {
         {u"at"_s, u"TIME"_s,
          u"2026-03-01T10:00:00Z (local time without a zone), 10:00:00 of its last day, or -5m before its end"_s},

@@ -44,9 +44,9 @@ Result<sandbox::SandboxOptions> readOptions(CommandContext &context)
         const int least = kit.apart ? 0 : 1;
         if (!isNumber || (isChosen(backend) && count < least) || count > kit.most)
             return Error{ErrorCode::BadInput,
-                         u"sandbox: --%1 requires a number of %2, up to %3%4"_s.arg(
-                             backend.defaultName, kit.apart ? u"servers"_s : u"members"_s, QString::number(kit.most),
-                             kit.apart ? QString() : u", or none for one"_s)};
+                         (kit.apart ? u"sandbox: --%1 requires a number of servers, up to %2"_s
+                                    : u"sandbox: --%1 requires a number of members, up to %2, or none for one"_s)
+                             .arg(backend.defaultName, QString::number(kit.most))};
     }
     return options;
 }
@@ -127,9 +127,9 @@ CommandSpec sandboxCommand()
         app::titlesOfBackends([](const BackendInfo &backend) { return sandbox::kitOf(backend.kind).usual > 0; });
     spec.more =
         u"Prints one NAME=URI per line (each fits --connect) once all of them answer. Without a choice: one "
-        u"server each of %1. Nothing is left behind. A server that ends, by "
-        u"kill, say, is started again after 5 s (later, where that fails), on its port, with what it had on disk; "
-        u"stderr says so."_s.arg(usual);
+        u"server each of %1. Nothing is left behind. A server that ends, for example by kill, is started again "
+        u"after 5 s, later if that fails. It keeps its port and its data on disk, and stderr reports it."_s.arg(
+            usual);
     for (const auto &backend : allBackends()) {
         const auto &kit = sandbox::kitOf(backend.kind);
         const auto number = kit.most == 1 ? QString() : kit.apart ? u"N"_s : u"[N]"_s;

@@ -27,10 +27,10 @@ QString names(const std::vector<QByteArray> &locks)
 
 QString holdWords(const SessionSnapshot &session)
 {
-    auto words = names(session.holds);
+    const auto holds = names(session.holds);
     if (session.alsoEndsCount == 0)
-        return words;
-    words += u"; with it ends "_s + label(session.alsoEnds.front(), 80);
+        return holds;
+    const auto words = u"%1; with it ends %2"_s.arg(holds, label(session.alsoEnds.front(), 80));
     return session.alsoEndsCount == 1 ? words : words + u" +%1"_s.arg(session.alsoEndsCount - 1);
 }
 

@@ -40,7 +40,7 @@ QJsonObject spansJson(const history::Spans &spans)
 QString spansLine(const QString &what, const history::Spans &spans)
 {
     if (spans.count == 0)
-        return what + u": none was seen from begin to end"_s;
+        return u"%1: none was seen from begin to end"_s.arg(what);
     return u"%1: %2 seen from begin to end; p50 %3, p90 %4, p99 %5, longest %6"_s.arg(
         what, QString::number(spans.count), formatDuration(spans.p50), formatDuration(spans.p90),
         formatDuration(spans.p99), formatDuration(spans.max));
@@ -186,8 +186,10 @@ QString nodeLine(const inspect::NodeSaid &said, inspect::ServerTime now)
         return u"node %1: no answer"_s.arg(shown(said.node));
     if (!said.value)
         return u"node %1: no token"_s.arg(shown(said.node));
-    const auto left = said.expiresAt ? u", for "_s + formatDuration(*said.expiresAt - now) : u", without an expiry"_s;
-    return u"node %1: %2%3"_s.arg(shown(said.node), escaped(*said.value), left);
+    if (!said.expiresAt)
+        return u"node %1: %2, without an expiry"_s.arg(shown(said.node), escaped(*said.value));
+    const auto left = formatDuration(*said.expiresAt - now);
+    return u"node %1: %2, for %3"_s.arg(shown(said.node), escaped(*said.value), left);
 }
 
 QString besideLine(const std::optional<HeldBeside> &beside)

@@ -180,7 +180,7 @@ void printGivenUp(const std::vector<Recording> &runs)
     const auto isAny = [](const Recording &run) { return run.counters.gaveUp > 0; };
     if (std::ranges::none_of(runs, isAny))
         return;
-    print(u"\nGAVE UP: waits that ended without the lock, by the last reply to the contender:"_s);
+    print(u"\nGAVE UP: waits that ended without the lock, by the last reply to the contender"_s);
     for (const auto &run : runs) {
         for (const auto &[reason, count] : run.counters.gaveUpBecause)
             print(u"  %1: %2 × %3"_s.arg(QString::fromUtf8(run.scenario.recipe), QString::number(count),
@@ -375,8 +375,8 @@ CommandSpec simulateCommand()
         {u"scenario"_s, u"JSON"_s,
          u"instead of all that: a scenario, or a file with one or with what --json or --save wrote"_s},
         {u"shrink"_s, u"N"_s,
-         u"when something did not hold: at most so many replays to find a shorter schedule that "
-         u"breaks the same, with its events (200; in --json, or for very many, 0)"_s},
+         u"at most N replays to find a shorter schedule for a broken invariant (200; 0 in --json, on real "
+         u"servers and for very many contenders). Its events are printed, too"_s},
         {u"save"_s, u"FILE"_s, u"write the recording, for the window's simulator page"_s},
     };
     spec.connects = false;

@@ -112,10 +112,9 @@ private slots:
         row("replay file", 2, "replay requires FILE COMMAND");
         row("replay /nowhere/file locks", 2, "/nowhere/file cannot be read");
         row("replay /nowhere/file acquire", 2,
-            "not answered from a recording; locks, show, sessions, findings, graph, note are");
+            "not answered from a recording, which is read-only; locks, show, sessions, findings, graph, note are");
         row("replay /nowhere/file force-release zk:/a --holder x --yes", 2,
-            "\"force-release\" is not answered from a recording; locks, show, sessions, findings, graph, note are: a "
-            "recording is read-only");
+            "\"force-release\" is not answered from a recording, which is read-only; locks, show, sessions,");
         row("replay /nowhere/file rehearse zk:/a --holder x", 2, "\"rehearse\" is not answered from a recording");
         row("replay /nowhere/file locks --holder x", 2, "locks knows no --holder");
         row("replay /nowhere/file locks --nonsense", 2, "unknown option");
