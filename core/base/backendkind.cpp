@@ -193,7 +193,6 @@ BackendInfo postgreSql()
         .pathLabel = u"&Database"_s,
         .pathMissing = u"none: the one of the user's name"_s,
         .endsStatement = u"pg_cancel_backend"_s,
-        .breaksCycles = u"PostgreSQL finds it%1, and ends a statement of it"_s,
         .breaksCyclesAfter = u"deadlock_timeout"_s,
         .words = wordsOfSql(u"lock"_s),
     };

@@ -92,8 +92,7 @@ struct BackendInfo {
     QString userMissing;            // there: as whom one comes without a user
     QString pathLabel, pathMissing; // there: what the URI's path is called, and what it means when there is none
     QString endsStatement = {};     // the command that ends what a connection runs or waits for; empty: there is none
-    QString breaksCycles = {}; // how it ends a circle of waits that lies on one server (%1: when); empty: it does not
-    QString breaksCyclesAfter = {}; // the setting that says when
+    QString breaksCyclesAfter = {}; // the setting after which it ends a deadlock on one server; empty: it does not
     BackendWords words;
 };
 

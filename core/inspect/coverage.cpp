@@ -70,12 +70,15 @@ QString worstOf(const HiddenLocks &hidden)
 
 QString hiddenLine(const HiddenLocks &hidden, const QString &howToShow)
 {
-    auto line = hidden.count == 1 ? u"1 low-confidence lock is hidden"_s
-                                  : u"%1 low-confidence locks are hidden"_s.arg(hidden.count);
+    const auto example = label(hidden.example, 80);
+    QStringList lines{hidden.count == 1
+                          ? u"1 low-confidence lock is hidden: %1"_s.arg(example)
+                          : u"%1 low-confidence locks are hidden: %2"_s.arg(QString::number(hidden.count), example)};
     if (hidden.withFindings > 0)
-        line += u", the worst finding is %1"_s.arg(worstOf(hidden));
-    line += u": "_s + label(hidden.example, 80);
-    return howToShow.isEmpty() ? line : line + u"; "_s + howToShow;
+        lines << u"the worst finding is %1"_s.arg(worstOf(hidden));
+    if (!howToShow.isEmpty())
+        lines << howToShow;
+    return lines.join(u"; "_s);
 }
 
 } // namespace
@@ -89,21 +92,21 @@ QString noneFound(Question question, bool isAnySeen, const std::vector<Coverage>
 {
     if (!isAnySeen)
         return u"no server could be read"_s;
-    const auto what = question == Question::Locks      ? u"no locks found"_s
-                      : question == Question::Findings ? u"no problems found"_s
-                                                       : u"no waiting client found"_s;
+    const auto what = question == Question::Locks      ? u"locks"_s
+                      : question == Question::Findings ? u"problems"_s
+                                                       : u"waiting client"_s;
     if (question == Question::Findings && isAnyDeadlockEnded(coverage))
         return u"no problems of locks found, but a server ended a deadlock in the last 10 minutes"_s;
     if (!isAllRead(coverage))
-        return what + u" in what was read, and that was not everything"_s;
+        return u"no %1 found in what was read, and that was not everything"_s.arg(what);
     if (isAnyUnexplained(coverage))
-        return what + u", but not everything on the servers is understood"_s;
+        return u"no %1 found, but not everything on the servers is understood"_s.arg(what);
     const auto hidden = hiddenIn(coverage);
     if (question == Question::Locks && hidden.count > 0)
         return u"no locks of medium or high confidence found"_s;
     if (hidden.withFindings > 0)
-        return what + u" among the locks that are shown"_s;
-    return isLinked ? what : what + u" on any one server"_s;
+        return u"no %1 found among the locks that are shown"_s.arg(what);
+    return (isLinked ? u"no %1 found"_s : u"no %1 found on any one server"_s).arg(what);
 }
 
 QStringList gapsIn(const std::vector<Coverage> &coverage, const QString &howToShow)

@@ -160,15 +160,17 @@ void addLongHeld(LockSnapshot &lock, const Thresholds &thresholds, const std::op
     const auto since = *sinceOf(*longest);
     const bool isNatural = usual && lock.observed - since <= usual->most * naturalFactor;
     Wording message = holders.size() == 1 ? u"held "_s
-                                          : u"%1 hold it for long; the longest, %2, "_s.arg(
+                                          : u"%1 hold it for long; the longest holder %2 has held it "_s.arg(
                                               QString::number(holders.size()), label(longest->id, 80));
     message << (longest->heldAtMost ? u"for at most "_s : longest->heldSince ? u"for "_s : u"for at least "_s);
     message.since(since);
+    if (usual)
+        message << u"; "_s;
     if (isNatural)
-        message << u", as before: up to %1 in %2 holds seen"_s.arg(formatDuration(usual->most),
-                                                                   QString::number(usual->seen));
+        message << u"this is usual: up to %1 in %2 holds seen"_s.arg(formatDuration(usual->most),
+                                                                     QString::number(usual->seen));
     else if (usual)
-        message << u"; usually %1, at most %2 in %3 holds seen"_s.arg(
+        message << u"usually %1, at most %2 in %3 holds seen"_s.arg(
             formatDuration(usual->median), formatDuration(usual->most), QString::number(usual->seen));
     const bool keepsSomebody = lock.waiterCount() > 0 && !saysElection(lock.lock.name);
     const bool isWarning = keepsSomebody && isCertain && !isNatural;

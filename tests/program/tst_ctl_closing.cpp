@@ -39,8 +39,8 @@ private slots:
     void hiddenLockWithAFindingIsReported()
     {
         QVERIFY(redis({u"SET"_s, u"stats:lock:nightly"_s, u"b0f1c2d3e4a5968778695a4b3c2d1e0f"_s}));
-        const QByteArray hidden("1 low-confidence lock is hidden, the worst finding is critical no-ttl: "
-                                "stats:lock:nightly; --all shows them");
+        const QByteArray hidden("1 low-confidence lock is hidden: stats:lock:nightly; "
+                                "the worst finding is critical no-ttl; --all shows them");
         for (const auto &command : {u"locks"_s, u"findings"_s, u"graph"_s}) {
             const auto ran = run(connect() + QStringList{command});
             QVERIFY2(ran.status == 0 && ran.out.contains(hidden), ran.what());

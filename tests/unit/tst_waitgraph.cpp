@@ -207,7 +207,7 @@ private slots:
             return graph.clients[size_t(cycle.victim)].name + u": "_s + cycle.victimBecause;
         };
         const auto locks = drawnLocks(u"zk:/a kazoo-lock: A=10 | B\nzk:/b kazoo-lock: B=40 | A"_s);
-        const auto sure = u"zk:A: no other client waits for it, and what it took last is the newest hold"_s;
+        const auto sure = u"zk:A: no other client waits for it, and its newest hold is the newest in the deadlock"_s;
         const auto unsure = u"zk:A: no other client waits for it"_s;
         QCOMPARE(because(locks), sure);
         auto changed = locks;
@@ -283,7 +283,7 @@ private slots:
         for (auto &lock : locks)
             lock.contenders[1].limits = {{"deadlock_timeout", 3s, false}};
         graph = waitGraphOf(locks, {}, pictureTime);
-        QVERIFY2(graph.cycles.front().ends->startsWith(u"PostgreSQL finds it, 3.0 s after a client began to wait"_s),
+        QVERIFY2(graph.cycles.front().ends->startsWith(u"PostgreSQL ends a statement of it, 3.0 s after"_s),
                  qPrintable(*graph.cycles.front().ends));
     }
 

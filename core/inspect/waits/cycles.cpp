@@ -125,7 +125,8 @@ private:
             const auto cost = costOf(one);
             return one == m_cycle.victim || (cost.isSure && cost.newest > least->newest);
         });
-        m_cycle.victimBecause = isYoungest ? others + u", and what it took last is the newest hold"_s : others;
+        m_cycle.victimBecause =
+            isYoungest ? u"%1, and its newest hold is the newest in the deadlock"_s.arg(others) : others;
     }
 
     [[nodiscard]] std::optional<QString> ends(bool withTime) const
@@ -140,21 +141,23 @@ private:
                 continue;
             const auto there =
                 std::chrono::time_point_cast<milliseconds>(m_sources.now) + m_sources.lock(hold.contest).serverAhead;
-            const auto left = std::max<milliseconds>(milliseconds(0), *one.expiresAt - there);
-            if (isSession) {
-                ways << u"the session of %1 expires%2, unless it is heard from again"_s.arg(
-                    client(m_sources.client(hold)), withTime ? u" in "_s + formatDuration(left) : QString());
-                continue;
-            }
-            ways << u"the lease of %1 on %2 ends%3%4"_s.arg(client(m_sources.client(hold)), lock(hold.contest),
-                                                            withTime ? u" in "_s + formatDuration(left) : QString(),
-                                                            recipe.renewed ? u" unless it is renewed"_s : QString());
+            const auto left = formatDuration(std::max<milliseconds>(milliseconds(0), *one.expiresAt - there));
+            const auto who = client(m_sources.client(hold)), what = lock(hold.contest);
+            if (isSession)
+                ways << (withTime ? u"the session of %1 expires in %2, unless it is heard from again"_s.arg(who, left)
+                                  : u"the session of %1 expires, unless it is heard from again"_s.arg(who));
+            else if (recipe.renewed)
+                ways << (withTime ? u"the lease of %1 on %2 ends in %3 unless it is renewed"_s.arg(who, what, left)
+                                  : u"the lease of %1 on %2 ends unless it is renewed"_s.arg(who, what));
+            else
+                ways << (withTime ? u"the lease of %1 on %2 ends in %3"_s.arg(who, what, left)
+                                  : u"the lease of %1 on %2 ends"_s.arg(who, what));
         }
         for (const auto &wait : m_knot.waits) {
             const auto after = givesUpAfter(wait);
             if (!after.isEmpty())
-                ways << u"%1 gives up waiting for %2 after "_s.arg(client(m_sources.client(wait)), lock(wait.contest))
-                            + after;
+                ways << u"%1 gives up waiting for %2 after %3"_s.arg(client(m_sources.client(wait)),
+                                                                     lock(wait.contest), after);
         }
         if (isOnOneServer())
             ways << brokenByServer();
@@ -195,12 +198,13 @@ private:
     [[nodiscard]] QString brokenByServer() const
     {
         const auto &server = infoOf(m_sources.lock(m_knot.waits.front().contest).backend);
-        const auto *limit = limitOf(m_knot.waits.front(), true);
-        const auto when =
-            limit ? u", %1 after a client began to wait (%2 by default; the server does not report which sessions "
-                    u"changed it)"_s.arg(formatDuration(limit->longest), server.breaksCyclesAfter)
-                  : u" (after %1, whose length is unknown)"_s.arg(server.breaksCyclesAfter);
-        return server.breaksCycles.isEmpty() ? QString() : server.breaksCycles.arg(when);
+        const auto &setting = server.breaksCyclesAfter;
+        if (setting.isEmpty())
+            return {};
+        if (const auto *limit = limitOf(m_knot.waits.front(), true))
+            return u"%1 ends a statement of it, %2 after a client began to wait (%3 by default; the server does not "
+                   u"report sessions that changed it)"_s.arg(server.title, formatDuration(limit->longest), setting);
+        return u"%1 ends a statement of it after %2, whose length is unknown"_s.arg(server.title, setting);
     }
 
     [[nodiscard]] bool isSilent(RequestAt at) const
@@ -235,17 +239,14 @@ private:
                 steps << u"and %1 more"_s.arg(qsizetype(m_cycle.clients.size()) - mostSpelled);
                 break;
             }
-            const auto holding = locksOf(one, true);
-            const auto waiting = u"waits for "_s + locksOf(one, false);
-            steps << client(one) + u' '
-                         + (holding.isEmpty() ? waiting : u"holds "_s + holding + u" and "_s + waiting);
+            const auto holding = locksOf(one, true), waiting = locksOf(one, false);
+            steps << (holding.isEmpty() ? u"%1 waits for %2"_s.arg(client(one), waiting)
+                                        : u"%1 holds %2 and waits for %3"_s.arg(client(one), holding, waiting));
         }
-        QString text = steps.join(u"; "_s);
-        text += m_cycle.ends ? u". It ends when "_s + *ends(false) : u". Nothing that is known ends it by itself"_s;
-        text += u". Least is lost by ending %1: %2"_s.arg(client(m_cycle.victim), m_cycle.victimBecause);
-        for (const auto &assumption : m_cycle.assumptions)
-            text += u". %1"_s.arg(assumption);
-        return text;
+        QStringList all{steps.join(u"; "_s)};
+        all << (m_cycle.ends ? u"It ends when %1"_s.arg(*ends(false)) : u"Nothing that is known ends it by itself"_s);
+        all << u"Least is lost by ending %1: %2"_s.arg(client(m_cycle.victim), m_cycle.victimBecause);
+        return (all + m_cycle.assumptions).join(u". "_s);
     }
     // What cannot be seen: threads that share a session. And what only the user said.
     [[nodiscard]] QStringList assumptions() const
