@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// InnoDB's log of its last deadlock: of a real MariaDB 10.11, of MySQL 8 as its manual prints it (17.7.5.1), and with
-// statements that imitate it.
+// InnoDB's log of its last deadlock: of a real MariaDB 10.11, and with statements that imitate it. The sample of
+// MySQL follows the layout that MySQL 8 is known to print; no server produced it.
 #include "core/inspect/coverage.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
