@@ -92,14 +92,12 @@ signals:
     // A sandbox with demo locks is wanted, whether one runs or not. setSandbox() follows.
     void demoRequested();
 
-protected:
+private:
     void keyPressEvent(QKeyEvent *event) override;
     void showEvent(QShowEvent *event) override;
     void resizeEvent(QResizeEvent *event) override;
     // What it holds or waits for is given up with it, so it asks first.
     void closeEvent(QCloseEvent *event) override;
-
-private:
     [[nodiscard]] Page *makePage(std::size_t row);
     void addPageActions();
     void addActions();
@@ -148,10 +146,9 @@ public:
     FirstFocus(MainWindow &window, const TopBar &top, SideBar &side);
     void give();
 
-protected:
+private:
     bool eventFilter(QObject *watched, QEvent *event) override;
 
-private:
     MainWindow &m_window;
     const TopBar &m_top;
     SideBar &m_side;
@@ -180,10 +177,8 @@ public:
     // Another page is shown.
     void followPage();
 
-protected:
-    bool eventFilter(QObject *watched, QEvent *event) override;
-
 private:
+    bool eventFilter(QObject *watched, QEvent *event) override;
     void chooseTextSize();
 
     QMainWindow &m_window;

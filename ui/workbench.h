@@ -55,10 +55,9 @@ public:
 signals:
     void said(const QString &sentence); // that nobody has to answer
 
-protected:
+private:
     bool eventFilter(QObject *watched, QEvent *event) override;
 
-private:
     // What cannot be done now stands greyed, with the reason.
     void refuse();
     void addActions();

@@ -45,10 +45,8 @@ signals:
     // And tells shows(), while the dialog lives.
     void testRequested(const lockscope::ConnectionSpec &spec);
 
-protected:
-    void changeEvent(QEvent *event) override;
-
 private:
+    void changeEvent(QEvent *event) override;
     QWidget *buildList();
     QWidget *buildForm();
     QWidget *scrolled(QWidget *form);

@@ -24,10 +24,9 @@ public:
     [[nodiscard]] QSize sizeHint() const override { return {420, heightForWidth(420)}; }
     [[nodiscard]] QSize minimumSizeHint() const override;
 
-protected:
+private:
     void paintEvent(QPaintEvent *event) override;
 
-private:
     QString m_text;
 };
 

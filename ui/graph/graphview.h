@@ -37,7 +37,7 @@ signals:
     void zoomChanged();
     void resized();
 
-protected:
+private:
     void paintEvent(QPaintEvent *event) override;
     void resizeEvent(QResizeEvent *event) override;
     void keyPressEvent(QKeyEvent *event) override;
@@ -50,8 +50,6 @@ protected:
     [[nodiscard]] QString tipOf(int node) const override;
     void setZoom(qreal zoom) override;
     [[nodiscard]] QPointF origin() const override;
-
-private:
     void showSubject();
     void bringToMiddle(int node);
     void select(int node);
@@ -84,10 +82,9 @@ public:
     [[nodiscard]] QSize sizeHint() const override;
     [[nodiscard]] QSize minimumSizeHint() const override;
 
-protected:
+private:
     void paintEvent(QPaintEvent *event) override;
 
-private:
     // Returns where it ends.
     qreal draw(QPainter *painter) const;
 };

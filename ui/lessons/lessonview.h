@@ -84,10 +84,8 @@ public:
     // The lesson as a page to hand out, with a picture of each step beside it; empty, or what went wrong.
     [[nodiscard]] QString saveHandout(const QString &file);
 
-protected:
-    void resizeEvent(QResizeEvent *event) override;
-
 private:
+    void resizeEvent(QResizeEvent *event) override;
     QWidget *buildHead();
     QWidget *buildStory();
     void take(const std::vector<PlayedRunPtr> &runs);
@@ -220,10 +218,9 @@ signals:
     // A click with the right button, which also moves the cursor there.
     void menuRequested(const lockscope::ui::LessonPlace &place, const QPoint &at);
 
-protected:
+private:
     void resizeEvent(QResizeEvent *event) override;
 
-private:
     struct Panel {
         QWidget *card = nullptr;
         QBoxLayout *head = nullptr; // title and recipe

@@ -51,10 +51,9 @@ public:
     void setOnlyWrites(bool isOn);
     void setOnlyEvents(bool isOn);
 
-protected:
+private:
     [[nodiscard]] bool filterAcceptsRow(int row, const QModelIndex &parent) const override;
 
-private:
     QString m_text;
     bool m_onlyWrites = false;
     bool m_onlyEvents = false;

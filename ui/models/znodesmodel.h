@@ -77,10 +77,9 @@ signals:
     void revealed(const QModelIndex &index);
     void revealFailed(const lockscope::ZPath &path, const QString &why);
 
-protected:
+private:
     void leaving(const TreeNode *parent, int first, int count) override;
 
-private:
     struct Wanted {
         ZPath path;
         ZPath lastAsked{};                    // listed on the way; empty before the first

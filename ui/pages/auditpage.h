@@ -61,10 +61,8 @@ public:
     [[nodiscard]] Banner &chain() { return *m_chain; }
     [[nodiscard]] QString detail() const;
 
-protected:
-    void showEvent(QShowEvent *event) override;
-
 private:
+    void showEvent(QShowEvent *event) override;
     QWidget *buildStrip();
     QWidget *buildTable();
     void read();

@@ -32,10 +32,8 @@ signals:
     void forceReleaseRequested(const lockscope::inspect::LockName &lock, const QByteArray &chosen);
     void acquireRequested(const lockscope::inspect::LockName &lock);
 
-protected:
-    void keyPressEvent(QKeyEvent *event) override;
-
 private:
+    void keyPressEvent(QKeyEvent *event) override;
     void follow();
     void showConnection();
 

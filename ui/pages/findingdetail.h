@@ -65,10 +65,8 @@ public:
     void show(const inspect::LockSnapshot &lock, inspect::ServerTime now);
     void setLow(bool isLow);
 
-protected:
-    void resizeEvent(QResizeEvent *event) override;
-
 private:
+    void resizeEvent(QResizeEvent *event) override;
     void refresh();
     void say(Banner &banner, const inspect::Finding &finding, qsizetype unsaid, bool opens);
     Banner *addBanner();

@@ -54,10 +54,8 @@ public slots:
     void mute();
     void unmute();
 
-protected:
-    void ticked() override;
-
 private:
+    void ticked() override;
     [[nodiscard]] QWidget *makeStrip();
     void addKey(const QKeySequence &keys, void (FindingsPage::*act)());
     void apply(const Batch &batch);

@@ -42,10 +42,8 @@ public:
     [[nodiscard]] GraphView &view() const { return *m_view; }
     [[nodiscard]] const GraphSight &sight() const { return *m_sight; }
 
-protected:
-    void ticked() override;
-
 private:
+    void ticked() override;
     QWidget *makeStrip();
     QWidget *makeFoot();
     void lookSoon();

@@ -28,7 +28,7 @@ public:
     [[nodiscard]] KeyDetailView *detail() const { return m_detail; }
     [[nodiscard]] QPushButton *scanButton() const { return m_scan; }
 
-protected:
+private:
     void showEvent(QShowEvent *event) override;
     void hideEvent(QHideEvent *event) override;
     void ticked() override;
@@ -37,8 +37,6 @@ protected:
     void applyFilter() override;
     void follow(const operate::EditRequest &request, const operate::EditOutcome &outcome) override;
     void statusesTaken() override { startIfWanted(); }
-
-private:
     QWidget *buildStrip();
     void addActions();
     void connectModel();

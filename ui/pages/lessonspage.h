@@ -44,10 +44,8 @@ signals:
     // What the lesson plays, to be played with.
     void tryRequested(const lockscope::ui::Comparison &comparison);
 
-protected:
-    void showEvent(QShowEvent *event) override;
-
 private:
+    void showEvent(QShowEvent *event) override;
     void addKeys();
     void load();
 

@@ -56,13 +56,12 @@ signals:
     // Scrolled, expanded, collapsed or resized.
     void sightChanged();
 
-protected:
+private:
     void resizeEvent(QResizeEvent *event) override;
     void changeEvent(QEvent *event) override;
     void showEvent(QShowEvent *event) override;
     void drawRow(QPainter *painter, const QStyleOptionViewItem &option, const QModelIndex &index) const override;
 
-private:
     QPersistentModelIndex m_held;
     int m_heldAt = 0;
     void fit();

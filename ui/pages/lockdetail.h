@@ -83,10 +83,8 @@ signals:
     // Asks the window to show that moment.
     void momentActivated(std::chrono::sys_time<std::chrono::milliseconds> moment);
 
-protected:
-    void resizeEvent(QResizeEvent *event) override;
-
 private:
+    void resizeEvent(QResizeEvent *event) override;
     QWidget *makeHeader();
     QWidget *makeQueuePane();
     QWidget *makeChainPane();

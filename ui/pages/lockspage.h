@@ -78,10 +78,8 @@ signals:
     // Of the chosen lock's timeline.
     void momentActivated(std::chrono::sys_time<std::chrono::milliseconds> moment);
 
-protected:
-    void ticked() override;
-
 private:
+    void ticked() override;
     QWidget *makeChips();
     void apply(const Batch &batch) { m_model.apply(batch.locks); }
     void showSnapshot();

@@ -68,10 +68,8 @@ signals:
     // Every page is made, just now.
     void completed();
 
-protected:
-    bool eventFilter(QObject *watched, QEvent *event) override;
-
 private:
+    bool eventFilter(QObject *watched, QEvent *event) override;
     void makeNext();
     void restorePage(std::size_t row);
 

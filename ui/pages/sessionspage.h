@@ -41,10 +41,8 @@ public:
     [[nodiscard]] const inspect::SessionSnapshot *snapshotAt(const QModelIndex &row) const;
     [[nodiscard]] SessionDetail *detail() const { return m_detail; }
 
-protected:
-    void ticked() override;
-
 private:
+    void ticked() override;
     void take(const Batch &batch);
     void say();
     void activate(const QModelIndex &row);

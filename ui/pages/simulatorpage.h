@@ -79,13 +79,11 @@ public slots:
     void openForkMenu();
     void openGuarantees();
 
-protected:
+private:
     void showEvent(QShowEvent *event) override;
     void resizeEvent(QResizeEvent *event) override;
     void keyPressEvent(QKeyEvent *event) override;
     void changeEvent(QEvent *event) override;
-
-private:
     QWidget *makePictures();
     void addKeys();
     void retranslate();

@@ -29,15 +29,13 @@ public:
     [[nodiscard]] ZnodesModel &model() { return m_model; }
     [[nodiscard]] ZnodeDetailView *detail() const { return m_detail; }
 
-protected:
+private:
     void showEvent(QShowEvent *event) override;
     void hideEvent(QHideEvent *event) override;
     void connectionChosen(const ConnectionStatus &status) override;
     void cameBack() override;
     void applyFilter() override;
     void follow(const operate::EditRequest &request, const operate::EditOutcome &outcome) override;
-
-private:
     QWidget *buildStrip();
     void addActions();
     void connectModel();

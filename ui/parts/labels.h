@@ -27,10 +27,8 @@ public:
     [[nodiscard]] int heightForWidth(int width) const override;
     [[nodiscard]] QSize minimumSizeHint() const override { return {40, fontMetrics().lineSpacing()}; }
 
-protected:
-    void paintEvent(QPaintEvent *event) override;
-
 private:
+    void paintEvent(QPaintEvent *event) override;
     [[nodiscard]] int linesThatFit() const;
 
     int m_mostLines = 0;
@@ -55,11 +53,9 @@ public:
     [[nodiscard]] int heightForWidth(int width) const override;
     [[nodiscard]] QSize minimumSizeHint() const override { return {40, fontMetrics().lineSpacing()}; }
 
-protected:
+private:
     void resizeEvent(QResizeEvent *event) override;
     void changeEvent(QEvent *event) override;
-
-private:
     void breakLines();
 
     QString m_sentence;

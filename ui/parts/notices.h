@@ -34,10 +34,8 @@ signals:
     void actionRequested();
     void secondRequested();
 
-protected:
-    void resizeEvent(QResizeEvent *event) override;
-
 private:
+    void resizeEvent(QResizeEvent *event) override;
     void alignWord();
 
     QLabel *m_word;

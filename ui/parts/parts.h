@@ -51,10 +51,9 @@ public:
     [[nodiscard]] QSize sizeHint() const override;
     [[nodiscard]] QSize minimumSizeHint() const override { return sizeHint(); }
 
-protected:
+private:
     void paintEvent(QPaintEvent *event) override;
 
-private:
     Pill m_pill;
 };
 

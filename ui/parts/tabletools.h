@@ -63,10 +63,8 @@ signals:
     void actionsAsked(); // the view's own are about to be shown, of its current row
     void columnsChosen();
 
-protected:
-    bool eventFilter(QObject *watched, QEvent *event) override;
-
 private:
+    bool eventFilter(QObject *watched, QEvent *event) override;
     [[nodiscard]] QString titleOf(int column) const;
     [[nodiscard]] QString cell(const QModelIndex &row, int column) const;
     [[nodiscard]] QList<int> shownColumns() const;

@@ -39,11 +39,9 @@ signals:
     void helpRequested();
     void writesMenuRequested(const QPoint &at);
 
-protected:
+private:
     bool eventFilter(QObject *watched, QEvent *event) override;
     void resizeEvent(QResizeEvent *event) override;
-
-private:
     void refresh();
 
     const ConnectionBook &m_book;
@@ -73,10 +71,8 @@ public:
     // Notified once; the times of day that stand here are told anew.
     void showClockChange(const ClockJump &jump);
 
-protected:
-    void resizeEvent(QResizeEvent *event) override;
-
 private:
+    void resizeEvent(QResizeEvent *event) override;
     void refresh();
     void refreshProgress(const std::vector<const ConnectionStatus *> &shown);
     // What is left beside that which always has its room: how old, and what it costs.

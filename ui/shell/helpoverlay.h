@@ -29,13 +29,11 @@ signals:
     // What findings mean is to be shown.
     void findingsRequested();
 
-protected:
+private:
     void paintEvent(QPaintEvent *event) override;
     void keyPressEvent(QKeyEvent *event) override;
     void mousePressEvent(QMouseEvent *event) override;
     bool eventFilter(QObject *watched, QEvent *event) override;
-
-private:
     void fill();
     void close();
     void leaveFor(void (HelpOverlay::*request)());

@@ -22,10 +22,9 @@ public:
     // Another page is shown; one without keys of its own has no line.
     void tell();
 
-protected:
+private:
     void changeEvent(QEvent *event) override;
 
-private:
     const std::function<KeyHints()> m_keys;
 };
 

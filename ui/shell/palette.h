@@ -88,10 +88,8 @@ public:
     [[nodiscard]] QLineEdit &field() const { return *m_field; }
     [[nodiscard]] QListWidget &list() const { return *m_list; }
 
-protected:
-    bool eventFilter(QObject *watched, QEvent *event) override;
-
 private:
+    bool eventFilter(QObject *watched, QEvent *event) override;
     void close(bool returnFocus);
     void search();
     void place();

@@ -34,14 +34,13 @@ public:
 
     [[nodiscard]] QSize sizeHint() const override { return {180, 31}; }
 
-protected:
+private:
     void paintEvent(QPaintEvent *event) override;
     void enterEvent(QEnterEvent *event) override;
     void leaveEvent(QEvent *event) override;
     void keyPressEvent(QKeyEvent *event) override;
     bool event(QEvent *event) override;
 
-private:
     std::optional<Tone> m_dot;
     bool m_hollow = false;
     QString m_tag;

@@ -43,13 +43,11 @@ signals:
     void sought(std::chrono::sys_time<std::chrono::milliseconds> moment);
     void stepped(std::chrono::milliseconds by);
 
-protected:
+private:
     void paintEvent(QPaintEvent *event) override;
     void mousePressEvent(QMouseEvent *event) override;
     void mouseMoveEvent(QMouseEvent *event) override;
     void keyPressEvent(QKeyEvent *event) override;
-
-private:
     [[nodiscard]] QRectF line() const;
     [[nodiscard]] double xOf(Moment moment) const;
     [[nodiscard]] Moment momentAt(double x) const;

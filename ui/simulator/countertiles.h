@@ -51,10 +51,8 @@ public:
 signals:
     void widthChanged(); // its words may take another number of lines: align() again
 
-protected:
-    void resizeEvent(QResizeEvent *event) override;
-
 private:
+    void resizeEvent(QResizeEvent *event) override;
     void retranslate();
     void tell(const PlayedRun &run, std::size_t happened);
     [[nodiscard]] QString scope(const PlayedRun &run, std::size_t happened) const;

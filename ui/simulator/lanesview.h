@@ -53,7 +53,7 @@ signals:
     void zoomed(double zoom, lockscope::contention::Moment around);
     void scrolledTo(double lanes, int horizontal); // so many lanes are above the picture
 
-protected:
+private:
     void paintEvent(QPaintEvent *event) override;
     void resizeEvent(QResizeEvent *event) override;
     void keyPressEvent(QKeyEvent *event) override;
@@ -63,8 +63,6 @@ protected:
     void wheelEvent(QWheelEvent *event) override;
     bool viewportEvent(QEvent *event) override;
     void scrollContentsBy(int dx, int dy) override;
-
-private:
     void measure();
     void askOfServer(const QContextMenuEvent &event);
     void updateBars();
@@ -107,11 +105,10 @@ public:
     static double paint(QPainter *painter, QPointF at, double width, const Tokens &tokens, const Signs &signs);
     [[nodiscard]] static Signs signsOf(const std::vector<PlayedRunPtr> &runs, std::optional<Moment> until);
 
-protected:
+private:
     void paintEvent(QPaintEvent *event) override;
     void resizeEvent(QResizeEvent *event) override;
 
-private:
     Signs m_signs;
 };
 

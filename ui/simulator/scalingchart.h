@@ -30,11 +30,10 @@ public:
     // The values of all lines at that number of contenders, for the tool tip and for screen readers.
     [[nodiscard]] QString readingAt(int contenders) const;
 
-protected:
+private:
     bool event(QEvent *event) override;
     void paintEvent(QPaintEvent *event) override;
 
-private:
     // The part of the frame between the axes, and the values at its edges.
     struct Plot {
         QRectF area;

@@ -33,11 +33,9 @@ public:
     [[nodiscard]] QSize sizeHint() const override { return {300, heightFor(width())}; }
     [[nodiscard]] QSize minimumSizeHint() const override { return {60, sizeHint().height()}; }
 
-protected:
+private:
     void paintEvent(QPaintEvent *event) override;
     void resizeEvent(QResizeEvent *event) override;
-
-private:
     [[nodiscard]] int linesFor(int width) const;
     [[nodiscard]] static double roomFor(int width);
     // What `count` of them do alike; the first are named.

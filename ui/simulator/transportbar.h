@@ -29,10 +29,8 @@ public:
     [[nodiscard]] QString place() const;
     [[nodiscard]] QSlider *slider() const { return m_slider; }
 
-protected:
-    void resizeEvent(QResizeEvent *event) override;
-
 private:
+    void resizeEvent(QResizeEvent *event) override;
     [[nodiscard]] QString widestPlace() const;
     QPushButton *addButton(void (Playback::*slot)());
     void retranslate();

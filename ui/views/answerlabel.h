@@ -24,11 +24,9 @@ public:
     [[nodiscard]] QSize sizeHint() const override { return {480, heightForWidth(480)}; }
     [[nodiscard]] QSize minimumSizeHint() const override;
 
-protected:
+private:
     void paintEvent(QPaintEvent *event) override;
     void resizeEvent(QResizeEvent *event) override;
-
-private:
     void fitHeight();
     // Lays the sentence out in `layout` and returns its height.
     qreal layOut(QTextLayout &layout, qreal width) const;

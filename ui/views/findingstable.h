@@ -40,14 +40,12 @@ signals:
     void chosen();
     void opened();
 
-protected:
+private:
     void keyPressEvent(QKeyEvent *event) override;
     void mousePressEvent(QMouseEvent *event) override;
     void focusInEvent(QFocusEvent *event) override;
     void resizeEvent(QResizeEvent *event) override;
     void currentChanged(const QModelIndex &current, const QModelIndex &previous) override;
-
-private:
     void arrangeColumns();
     void fitNames();
 

@@ -24,11 +24,10 @@ public:
     // Of the fewest words that say what stands there.
     [[nodiscard]] int briefWidth(const QModelIndex &index) const;
 
-protected:
+private:
     [[nodiscard]] CellLook look(const QModelIndex &index) const override;
     [[nodiscard]] QString brief(const QModelIndex &index) const override;
 
-private:
     const LocksModel &m_model;
 };
 
@@ -71,7 +70,7 @@ signals:
     void orderChanged();
     void inUseChanged();
 
-protected:
+private:
     bool viewportEvent(QEvent *event) override;
     void changeEvent(QEvent *event) override;
     void focusInEvent(QFocusEvent *event) override;
@@ -79,8 +78,6 @@ protected:
     void keyPressEvent(QKeyEvent *event) override;
     void wheelEvent(QWheelEvent *event) override;
     void mousePressEvent(QMouseEvent *event) override;
-
-private:
     void fitColumns();
     [[nodiscard]] int titleWidth(int column);
     void measureAnew();

@@ -16,10 +16,9 @@ class QueueDelegate : public CellDelegate {
 public:
     QueueDelegate(const QueueModel &model, QObject *parent) : CellDelegate(parent), m_model(model) {}
 
-protected:
+private:
     [[nodiscard]] CellLook look(const QModelIndex &index) const override;
 
-private:
     const QueueModel &m_model;
 };
 
@@ -38,11 +37,9 @@ public:
 signals:
     void chosen(const QByteArray &contender);
 
-protected:
+private:
     void keyPressEvent(QKeyEvent *event) override;
     void resizeEvent(QResizeEvent *event) override;
-
-private:
     void fitColumns();
     [[nodiscard]] int widthOfWho(int both) const;
     // Never less than it says: a time without its middle is another time.

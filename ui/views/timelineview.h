@@ -42,14 +42,13 @@ public:
 signals:
     void momentActivated(std::chrono::sys_time<std::chrono::milliseconds> moment);
 
-protected:
+private:
     void showEvent(QShowEvent *event) override;
     void resizeEvent(QResizeEvent *event) override;
     void keyPressEvent(QKeyEvent *event) override;
     void focusInEvent(QFocusEvent *event) override;
     void focusOutEvent(QFocusEvent *event) override;
 
-private:
     friend class LaneArea;
     void ask();
     void take(const LockPast &lock);
@@ -79,13 +78,11 @@ public:
     explicit LaneArea(TimelineView &view);
     void changed();
 
-protected:
+private:
     void paintEvent(QPaintEvent *event) override;
     void resizeEvent(QResizeEvent *event) override;
     void mousePressEvent(QMouseEvent *event) override;
     void mouseDoubleClickEvent(QMouseEvent *event) override;
-
-private:
     [[nodiscard]] QRectF lanesRect() const;
     [[nodiscard]] double xOf(history::Moment moment) const;
     void paintLane(QPainter &painter, const TimelineLane &lane, double y) const;
@@ -103,10 +100,9 @@ public:
     [[nodiscard]] QStringList linesIn(int width) const; // as they are painted
     [[nodiscard]] QSize sizeHint() const override { return {210, 84}; }
 
-protected:
+private:
     void paintEvent(QPaintEvent *event) override;
 
-private:
     QString m_title;
     bool m_isOfHolds;
     QString m_words;

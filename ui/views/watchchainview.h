@@ -91,7 +91,7 @@ signals:
     // The number of contenders folded away, or that fold would be possible.
     void foldChanged();
 
-protected:
+private:
     void paintEvent(QPaintEvent *event) override;
     void resizeEvent(QResizeEvent *event) override;
     void keyPressEvent(QKeyEvent *event) override;
@@ -101,8 +101,6 @@ protected:
     [[nodiscard]] QRectF boxOf(int box) const override { return at(box).box; }
     [[nodiscard]] QString tipOf(int box) const override;
     void setZoom(qreal zoom) override;
-
-private:
     void layOut();
     void select(int box, bool tell);
     [[nodiscard]] int currentBox() const; // -1 for none
