@@ -11,8 +11,6 @@
 
 namespace lockscope::app {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 Error badUsage(const QString &what)

@@ -31,8 +31,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 MainWindow::MainWindow(Backend &backend, QWidget *parent)
     : QMainWindow(parent), m_backend(backend), m_screen(new PausableBackend(backend, this)),
       m_clock(std::make_shared<ScreenClock>()), m_top(new TopBar(m_book, this)), m_side(new SideBar(m_book, this)),

@@ -11,8 +11,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // A smaller one is mostly a screen that is scaled: its text is large already, and what it has not is room.

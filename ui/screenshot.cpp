@@ -15,8 +15,6 @@
 
 namespace lockscope::ui {
 
-using namespace std::chrono_literals;
-
 namespace {
 
 // Dialogs are windows of their own: painted where a person would see them, over the shaded window.

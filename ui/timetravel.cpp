@@ -4,7 +4,6 @@
 #include "core/base/clock.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
-#include "ui/models/screenclock.h"
 #include "ui/shell/actions.h"
 #include "ui/theme/text.h"
 
@@ -16,9 +15,6 @@
 #include <limits>
 
 namespace lockscope::ui {
-
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 
 namespace {
 

@@ -28,8 +28,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 WindowDialogs::WindowDialogs(Backend &backend, const ConnectionBook &book, const ScreenClock &clock,
                              MainWindow &window)
     : QObject(&window), m_backend(backend), m_book(book), m_clock(clock), m_window(window)

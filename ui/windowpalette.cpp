@@ -13,8 +13,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 void offerActions(PaletteHits &hits, Actions &actions)

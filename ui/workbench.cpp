@@ -37,7 +37,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
 using inspect::LockName;
 
 namespace {

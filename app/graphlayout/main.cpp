@@ -15,8 +15,6 @@
 
 namespace lockscope {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // Graphviz' "dot", as a library. One thread: libgvc has state of its own.

@@ -36,7 +36,6 @@
 #include <algorithm>
 
 using namespace lockscope;
-using namespace Qt::StringLiterals;
 
 namespace {
 

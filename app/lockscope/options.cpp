@@ -8,8 +8,6 @@
 
 namespace lockscope::app {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 Error bad(const QString &why)

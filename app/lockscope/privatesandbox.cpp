@@ -6,8 +6,6 @@
 
 namespace lockscope::app {
 
-using namespace Qt::StringLiterals;
-
 PrivateSandbox::PrivateSandbox(Backend &backend, bool demo, std::function<bool(const ConnectionName &)> isTaken)
     : m_backend(backend), m_wantsDemo(demo), m_isTaken(std::move(isTaken)),
       m_sandbox(sandbox::SandboxOptions::everything())

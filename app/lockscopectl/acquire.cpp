@@ -15,7 +15,6 @@
 
 namespace lockscope::ctl {
 
-using namespace Qt::StringLiterals;
 using std::chrono::milliseconds;
 
 namespace {

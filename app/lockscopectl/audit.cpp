@@ -11,8 +11,6 @@
 
 namespace lockscope::ctl {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 QString outcomeWords(const operate::AuditRecord &record)

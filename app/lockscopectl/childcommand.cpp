@@ -22,8 +22,6 @@
 
 namespace lockscope::ctl {
 
-using namespace Qt::StringLiterals;
-
 // All of it runs in a process that was forked from one with threads: only what is safe in a signal handler is called.
 namespace {
 

@@ -5,8 +5,6 @@
 
 namespace lockscope::ctl {
 
-using namespace Qt::StringLiterals;
-
 const std::vector<CommandSpec> &commands()
 {
     static const std::vector<CommandSpec> all{

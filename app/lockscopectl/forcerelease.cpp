@@ -15,7 +15,6 @@
 
 namespace lockscope::ctl {
 
-using namespace Qt::StringLiterals;
 using operate::ForceReleasePlan;
 using operate::ReleaseAction;
 

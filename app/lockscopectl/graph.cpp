@@ -14,7 +14,6 @@
 
 namespace lockscope::ctl {
 
-using namespace Qt::StringLiterals;
 using inspect::GraphEdge;
 using inspect::WaitGraph;
 

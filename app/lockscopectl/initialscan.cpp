@@ -14,8 +14,6 @@
 
 namespace lockscope::ctl {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr std::chrono::seconds connectWithin(10);

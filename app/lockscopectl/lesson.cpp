@@ -13,7 +13,6 @@
 
 namespace lockscope::ctl {
 
-using namespace Qt::StringLiterals;
 using contention::Recording;
 using lessons::Language;
 using lessons::Lesson;

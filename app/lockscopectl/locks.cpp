@@ -18,7 +18,6 @@
 
 namespace lockscope::ctl {
 
-using namespace Qt::StringLiterals;
 using inspect::LockSnapshot;
 
 namespace {

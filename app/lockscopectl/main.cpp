@@ -24,8 +24,6 @@
 
 namespace lockscope::ctl {
 
-using namespace Qt::StringLiterals;
-
 // One run of lockscopectl: the event loop, the connections, the command.
 class Program {
 public:
@@ -258,7 +256,6 @@ Exit Program::addConnections()
 
 using namespace lockscope;
 using namespace lockscope::ctl;
-using namespace Qt::StringLiterals;
 
 namespace {
 

@@ -12,8 +12,6 @@
 
 namespace lockscope::ctl {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // From a recording what it saw and what was done meanwhile; else the audit file of this machine.

@@ -17,8 +17,6 @@
 
 namespace lockscope::ctl {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 bool write(std::FILE *to, const QByteArray &bytes)

@@ -12,7 +12,6 @@
 
 namespace lockscope::ctl {
 
-using namespace Qt::StringLiterals;
 using recipes::RecipeInfo;
 
 namespace {

@@ -15,8 +15,6 @@
 
 namespace lockscope::ctl {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 const auto rulesOption = u"rules"_s;

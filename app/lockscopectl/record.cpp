@@ -12,8 +12,6 @@
 
 namespace lockscope::ctl {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // The observers tell it until it is gone.

@@ -10,7 +10,6 @@
 
 namespace lockscope::ctl {
 
-using namespace Qt::StringLiterals;
 using rehearse::Rehearsal;
 
 namespace {

@@ -14,8 +14,6 @@
 
 namespace lockscope::ctl {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 Result<sandbox::SandboxOptions> readOptions(CommandContext &context)

@@ -19,7 +19,6 @@
 
 namespace lockscope::ctl {
 
-using namespace Qt::StringLiterals;
 using inspect::LockSnapshot;
 
 namespace {

@@ -20,8 +20,6 @@
 
 namespace lockscope::ctl {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 using contention::Recording;
 using contention::Scenario;
 

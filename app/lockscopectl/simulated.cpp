@@ -11,7 +11,6 @@
 
 namespace lockscope::ctl {
 
-using namespace Qt::StringLiterals;
 using contention::Shortest;
 
 Task<Result<contention::Recording>> playSimulated(CommandContext &context, contention::Scenario scenario)

@@ -8,8 +8,6 @@
 
 namespace lockscope::ctl {
 
-using namespace Qt::StringLiterals;
-
 Sink::~Sink()
 {
     clearProgress();

@@ -14,8 +14,6 @@
 
 namespace lockscope::ctl {
 
-using namespace Qt::StringLiterals;
-
 inspect::ServerTime SnapshotSource::serverNow(const inspect::LockSnapshot &lock) const
 {
     return now() + lock.serverAhead;

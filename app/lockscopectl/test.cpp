@@ -10,8 +10,6 @@
 
 namespace lockscope::ctl {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr std::chrono::seconds trialWithin(30);

@@ -9,9 +9,6 @@
 
 namespace lockscope {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 namespace {
 
 // Less is the two clocks read one after the other, or a correction that nobody sees in an age.

@@ -12,8 +12,6 @@
 
 namespace lockscope {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // Of a whole URI: what it stands for, which are no servers by themselves for two of them.

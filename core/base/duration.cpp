@@ -10,8 +10,6 @@
 
 namespace lockscope {
 
-using namespace Qt::StringLiterals;
-
 std::chrono::milliseconds millisecondsOf(double milliseconds)
 {
     constexpr double most = 10'000 * 365.25 * 86'400'000;

@@ -7,8 +7,6 @@
 
 namespace lockscope {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr qsizetype longestText = 2000;

@@ -5,12 +5,17 @@
 
 #include <QString>
 
+#include <chrono>
 #include <exception>
 #include <memory>
 #include <optional>
 #include <utility>
 
 namespace lockscope {
+
+// For every file that includes this one.
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
 
 enum class ErrorCode {
     BadInput,       // the caller's words are wrong; nothing was sent

@@ -7,8 +7,6 @@
 
 namespace lockscope {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 Error badOption(const QString &why)

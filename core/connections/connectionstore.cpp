@@ -20,8 +20,6 @@
 
 namespace lockscope {
 
-using namespace Qt::StringLiterals;
-
 // The connections that were used last, saved ones and others, newest first: of each what is no secret, in a file of
 // its own beside the saved ones. Where it cannot be written they are known for this run only. Main thread only.
 class RecentConnections {

@@ -17,8 +17,6 @@
 
 namespace lockscope {
 
-using namespace Qt::StringLiterals;
-
 #ifdef LOCKSCOPE_KEYCHAIN
 
 namespace {

@@ -20,8 +20,6 @@
 
 namespace lockscope {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr int sharedVersion = 1;

@@ -8,8 +8,6 @@
 
 namespace lockscope::contention {
 
-using namespace Qt::StringLiterals;
-
 std::optional<OverlapBound> overlapBound(const Scenario &scenario, FaultKind fault)
 {
     return rulesOf(playable(scenario.recipe)->backend).overlap(scenario, fault);

@@ -10,8 +10,6 @@
 
 namespace lockscope::contention {
 
-using namespace Qt::StringLiterals;
-
 Checkers::Checkers(const Scenario &scenario, Trace &trace)
     : m_scenario(scenario), m_trace(trace), m_isOptimistic(isOptimistic(scenario.recipe)),
       m_readers(std::size_t(scenario.contenders))

@@ -6,9 +6,6 @@
 
 namespace lockscope::contention {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 namespace {
 
 QByteArray reason(recipes::Loss loss)

@@ -3,7 +3,6 @@
 
 namespace lockscope::contention {
 
-using namespace Qt::StringLiterals;
 using recipes::RecipeInfo;
 
 namespace {

@@ -10,7 +10,6 @@ namespace lockscope::contention {
 
 namespace {
 
-using namespace std::chrono_literals;
 using etcd::Operation;
 
 const QByteArray etcdLockName("sim/lock");

@@ -10,8 +10,6 @@
 
 namespace lockscope::contention {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // What is told is told in the window's language: in a terminal nobody has installed another one.

@@ -8,8 +8,6 @@
 
 namespace lockscope::contention {
 
-using namespace std::chrono_literals;
-
 namespace {
 
 bool waitsForMessage(FaultKind kind)

@@ -10,7 +10,6 @@
 
 namespace lockscope::contention {
 
-using namespace Qt::StringLiterals;
 using recipes::EndsBy;
 using recipes::RecipeInfo;
 

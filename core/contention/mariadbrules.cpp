@@ -6,8 +6,6 @@
 
 namespace lockscope::contention {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 using recipes::RecipeInfo;
 
 namespace {

@@ -3,8 +3,6 @@
 
 namespace lockscope::contention {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 using recipes::RecipeInfo;
 
 namespace {

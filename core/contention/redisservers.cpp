@@ -9,8 +9,6 @@ namespace lockscope::contention {
 
 namespace {
 
-using namespace std::chrono_literals;
-
 const RedisKey lockKey("sim-lock");
 
 QByteArray wordsOf(const sim::RedisContent &content)

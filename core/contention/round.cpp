@@ -7,8 +7,6 @@
 
 namespace lockscope::contention {
 
-using namespace std::chrono_literals;
-
 bool isReader(const Scenario &scenario, int contender)
 {
     // Spread evenly, and the same for every seed; the first writes.

@@ -10,8 +10,6 @@
 
 namespace lockscope::contention {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 struct FaultWords {

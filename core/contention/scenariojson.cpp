@@ -11,8 +11,6 @@
 
 namespace lockscope::contention {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr int mostListed = 10'000'000;

@@ -5,8 +5,6 @@
 
 namespace lockscope::contention {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 class Search {

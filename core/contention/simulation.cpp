@@ -17,9 +17,6 @@
 
 namespace lockscope::contention {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 // One run of a scenario in the simulated world: its processes, its rounds, its faults, and what is checked at
 // the end. simulate() drives it.
 //

@@ -3,8 +3,6 @@
 
 namespace lockscope::contention {
 
-using namespace std::chrono_literals;
-
 SqlServers::SqlServers(const ServersContext &context, const sim::SqlServerRules &rules, QByteArray kind,
                        QByteArray name)
     : m_server(context.world, rules), m_context(context), m_kind(std::move(kind)), m_name(std::move(name))

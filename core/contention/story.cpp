@@ -11,8 +11,6 @@
 
 namespace lockscope::contention {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // Nothing in it but what an option says.

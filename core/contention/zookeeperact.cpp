@@ -9,8 +9,6 @@
 
 namespace lockscope::contention {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 struct ShellCommand {

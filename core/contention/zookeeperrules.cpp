@@ -4,7 +4,6 @@
 
 namespace lockscope::contention {
 
-using namespace Qt::StringLiterals;
 using recipes::RecipeInfo;
 using recipes::Shape;
 

@@ -12,8 +12,6 @@ namespace lockscope::contention {
 
 namespace {
 
-using namespace std::chrono_literals;
-
 // Literals: copies of the path that every request names count nothing.
 const ZPath lockPath(QByteArrayLiteral("/sim/lock")), otherPath(QByteArrayLiteral("/sim/other"));
 constexpr auto electionTime = 200ms; // the votes; then followers learn what they missed

@@ -10,8 +10,6 @@
 
 namespace lockscope::etcd {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr qsizetype longestHead = 64 * 1024;

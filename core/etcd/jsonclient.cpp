@@ -14,9 +14,6 @@
 
 namespace lockscope::etcd {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 // The JSON gateway of one etcd cluster: requests to whichever of its hosts answers, a token where a user is given,
 // and streams. Loop thread only.
 class Gateway {

@@ -8,8 +8,6 @@
 
 namespace lockscope::etcd {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 QString base64(const QByteArray &bytes)

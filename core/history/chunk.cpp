@@ -7,7 +7,6 @@
 
 namespace lockscope::history {
 
-using namespace Qt::StringLiterals;
 using std::chrono::milliseconds;
 
 namespace {

@@ -10,7 +10,6 @@
 
 namespace lockscope::history {
 
-using namespace Qt::StringLiterals;
 using std::chrono::milliseconds;
 
 // The fields of what is recorded, in their order in a file: changing this is a new version of the format (chunk.h).

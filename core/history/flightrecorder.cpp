@@ -14,9 +14,6 @@
 
 namespace lockscope::history {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 namespace {
 
 constexpr auto writtenEvery = 1s; // what a crash may cost

@@ -5,8 +5,6 @@
 
 namespace lockscope::history {
 
-using namespace std::chrono_literals;
-
 namespace {
 
 constexpr auto flushEvery = 1s; // what a crash may cost

@@ -14,7 +14,6 @@
 
 namespace lockscope::history {
 
-using namespace Qt::StringLiterals;
 using ChunkKind = ChunkHeader::Kind;
 
 Result<FlightRecording> FlightRecording::open(const QStringList &files)

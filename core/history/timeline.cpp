@@ -8,7 +8,6 @@
 
 namespace lockscope::history {
 
-using namespace Qt::StringLiterals;
 using inspect::Contender;
 using inspect::LockSnapshot;
 using inspect::Role;

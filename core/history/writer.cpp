@@ -7,9 +7,6 @@
 
 namespace lockscope::history {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 namespace {
 
 constexpr auto pictureAfter = 30s;           // the soonest

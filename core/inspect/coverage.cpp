@@ -12,8 +12,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 HiddenLocks hiddenIn(const std::vector<Coverage> &coverage)

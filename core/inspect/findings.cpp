@@ -10,8 +10,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // Whether its release would wake this waiter without letting it in for certain.

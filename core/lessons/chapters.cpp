@@ -7,8 +7,6 @@
 
 namespace lockscope::lessons {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 struct Chapter {

@@ -8,8 +8,6 @@
 
 namespace lockscope::lessons {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // Whoever wrote the lesson wrote words, not Markdown.

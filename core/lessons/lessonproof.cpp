@@ -8,8 +8,6 @@
 
 namespace lockscope::lessons {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr const char *languageNames[] = {"en", "zh_CN", "ru"};

@@ -18,8 +18,6 @@
 
 namespace lockscope::lessons {
 
-using namespace Qt::StringLiterals;
-
 // A reader of fields that also reads texts in several languages.
 class FieldReader : public lockscope::FieldReader {
 public:
@@ -43,6 +41,16 @@ Text FieldReader::words(const char *field)
         wrong(QString::fromLatin1(field), u"a text in \"en\", \"zh_CN\" or \"ru\""_s);
     return words;
 }
+
+} // namespace lockscope::lessons
+
+// Resources of a static library have to be asked for, and from outside of any namespace.
+static void initLessonResources()
+{
+    Q_INIT_RESOURCE(lockscope_core);
+}
+
+namespace lockscope::lessons {
 
 namespace {
 

@@ -11,8 +11,6 @@
 
 namespace lockscope::lessons {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // Russian names the unit before the number, and so needs no case for each.

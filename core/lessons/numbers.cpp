@@ -15,8 +15,6 @@
 
 namespace lockscope::lessons {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 const QRegularExpression &braces()

@@ -10,9 +10,6 @@
 
 namespace lockscope::mariadb {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 namespace {
 
 // How long a server may take to end a statement by KILL QUERY, which is sent by a connection of its own: 5 s to

@@ -12,8 +12,6 @@
 
 namespace lockscope::mariadb {
 
-using namespace Qt::StringLiterals;
-
 QByteArray sqlText(const char *name)
 {
     auto lines = readResource(u"sql/%1.sql"_s.arg(QString::fromLatin1(name))).split('\n');

@@ -15,9 +15,6 @@
 
 namespace lockscope::mariadb {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 // One connection of Qt SQL to a server: made, used and destroyed in one thread.
 //
 // Whatever touches Qt's list of connections is out of line, in a function of its own: what Qt locks there is

@@ -26,8 +26,6 @@
 
 namespace lockscope::operate {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // A file descriptor that closes itself; closing also gives back its flock.

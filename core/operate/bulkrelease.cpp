@@ -8,8 +8,6 @@
 
 namespace lockscope::operate {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr std::chrono::seconds eachWithin(15);

@@ -10,8 +10,6 @@
 
 namespace lockscope::operate {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 QString subjectText(const EditRequest &request)

@@ -12,7 +12,6 @@
 
 namespace lockscope::operate {
 
-using namespace Qt::StringLiterals;
 using inspect::LockSnapshot;
 using inspect::Role;
 

@@ -7,8 +7,6 @@
 
 namespace lockscope::operate {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 std::optional<EditRequest> undoOfZnodes(const EditPlan &plan, const EditSent &sent, const EditState &after)

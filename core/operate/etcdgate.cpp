@@ -8,7 +8,6 @@
 
 namespace lockscope::operate {
 
-using namespace Qt::StringLiterals;
 using etcd::Operation;
 
 namespace {

@@ -16,7 +16,6 @@
 
 namespace lockscope::operate {
 
-using namespace Qt::StringLiterals;
 using inspect::Contender;
 using inspect::LockSnapshot;
 using inspect::Role;

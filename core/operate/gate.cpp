@@ -5,8 +5,6 @@
 
 namespace lockscope::operate {
 
-using namespace Qt::StringLiterals;
-
 Gate::Gate(ConnectionName connection, bool readOnly, bool production, CommandLog &log)
     : m_connection(std::move(connection)), m_readOnly(readOnly), m_production(production), m_log(log)
 {

@@ -8,8 +8,6 @@
 
 namespace lockscope::operate {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // What a Redis command is, said for the log: without secrets, escaped and cut.

@@ -10,7 +10,6 @@ namespace lockscope::operate {
 template <class State>
 [[nodiscard]] QString stateWord(State state)
 {
-    using namespace Qt::StringLiterals;
     if constexpr (requires { State::Closed; }) {
         if (state == State::Closed)
             return u"closed"_s;

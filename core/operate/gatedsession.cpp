@@ -5,8 +5,6 @@
 
 namespace lockscope::operate {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr int mostDataShown = 60;

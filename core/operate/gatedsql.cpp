@@ -8,8 +8,6 @@
 
 namespace lockscope::operate {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // A question that locks, writes a file, or changes who holds a named lock.

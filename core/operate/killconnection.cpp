@@ -10,8 +10,6 @@
 
 namespace lockscope::operate {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 using mariadb::Rows;
 
 namespace {

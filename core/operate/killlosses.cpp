@@ -10,7 +10,6 @@
 
 namespace lockscope::operate {
 
-using namespace Qt::StringLiterals;
 using inspect::Role;
 using inspect::SqlPoll;
 using inspect::SqlTransaction;

@@ -8,7 +8,6 @@
 
 namespace lockscope::operate {
 
-using namespace std::chrono_literals;
 using mariadb::InStatus;
 
 namespace {

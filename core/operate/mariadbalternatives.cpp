@@ -9,8 +9,6 @@
 
 namespace lockscope::operate {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 bool canKillQuery(const inspect::LockSnapshot &snapshot, const inspect::Contender &one)

@@ -8,7 +8,6 @@
 #include "core/inspect/findings.h"
 #include "core/inspect/postgresql/reader.h"
 #include "core/operate/alternatives.h"
-#include "core/operate/releasemethod.h"
 #include "core/operate/rowrelease.h"
 #include "core/postgresql/dialect.h"
 #include "core/rules/catalogue.h"
@@ -19,9 +18,6 @@
 namespace lockscope::operate {
 
 using inspect::SqlLockRow;
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-using mariadb::Rows;
 
 namespace {
 

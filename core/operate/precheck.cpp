@@ -5,8 +5,6 @@
 
 namespace lockscope::operate {
 
-using namespace Qt::StringLiterals;
-
 Error lastLookFailed(const QString &what, const Error &why)
 {
     const bool isLost = why.code == ErrorCode::UnknownOutcome;

@@ -6,8 +6,6 @@
 
 namespace lockscope::operate {
 
-using namespace Qt::StringLiterals;
-
 void planWakeUps(ForceReleasePlan &plan)
 {
     const auto &wakes = plan.wakeUps;

@@ -7,8 +7,6 @@
 
 namespace lockscope::operate {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 QString holdText(const ForceReleasePlan &plan)

@@ -7,8 +7,6 @@
 
 namespace lockscope::operate {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // A semaphore with expiring permits knows each of them; a plain one only how many are left. Of some clients it is not

@@ -9,7 +9,6 @@
 
 namespace lockscope::operate {
 
-using namespace Qt::StringLiterals;
 using inspect::SqlLockRow;
 
 namespace {

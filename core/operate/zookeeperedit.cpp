@@ -8,8 +8,6 @@
 
 namespace lockscope::operate {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // Of more than so many nodes, or bytes, what is in them is not kept, and a delete is not taken back.

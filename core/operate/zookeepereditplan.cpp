@@ -9,8 +9,6 @@
 
 namespace lockscope::operate {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 bool isPathToEdit(const QByteArray &path)

@@ -12,10 +12,8 @@
 
 namespace lockscope::operate {
 
-using namespace Qt::StringLiterals;
 using inspect::Contender;
 using inspect::LockSnapshot;
-using inspect::Role;
 using recipes::recipeOf;
 
 namespace {

@@ -14,7 +14,6 @@
 
 namespace lockscope::postgresql {
 
-using namespace Qt::StringLiterals;
 using mariadb::ConnectionId;
 using mariadb::Statement;
 

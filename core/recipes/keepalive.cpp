@@ -7,8 +7,6 @@
 
 namespace lockscope::recipes {
 
-using namespace std::chrono_literals;
-
 KeepAlive::KeepAlive(Loop &loop, std::chrono::milliseconds ttl, Instant asked, Prolong prolong,
                      std::function<void(Loss)> onEnd)
     : m_loop(&loop), m_prolong(std::move(prolong)), m_onEnd(std::move(onEnd)), m_keeping(loop)

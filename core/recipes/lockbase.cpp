@@ -8,9 +8,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 // Lives in the frame of acquire(). If that frame is destroyed before it had its answer, the lock must
 // not end up held by nobody.
 class LockBase::Waiting {

@@ -9,8 +9,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 Task<void> giveBack(Lock *member)

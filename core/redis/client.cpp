@@ -14,8 +14,6 @@
 
 namespace lockscope::redis {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // The Transport of the programs: a TCP socket, plain or TLS.

@@ -7,8 +7,6 @@
 
 #include <QCryptographicHash>
 
-using namespace Qt::StringLiterals;
-
 namespace lockscope::redis {
 
 namespace {

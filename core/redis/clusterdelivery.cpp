@@ -11,9 +11,6 @@
 
 namespace lockscope::redis {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 namespace {
 
 // Where the keys of a command stand.

@@ -7,8 +7,6 @@
 
 namespace lockscope::redis {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // What a server says is taken up to this: clusters are recommended to have at most a thousand nodes.

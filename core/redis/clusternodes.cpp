@@ -5,9 +5,6 @@
 
 #include <algorithm>
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 namespace lockscope::redis {
 
 namespace {

@@ -9,8 +9,6 @@
 
 namespace lockscope::redis {
 
-using namespace Qt::StringLiterals;
-
 bool ClusterTopics::isSaidByEach(const QByteArray &name)
 {
     return name.startsWith("__redis__:") || name.startsWith("__keyspace@") || name.startsWith("__keyevent@");

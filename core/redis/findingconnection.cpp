@@ -3,8 +3,6 @@
 
 #include "core/base/text.h"
 
-using namespace Qt::StringLiterals;
-
 namespace lockscope::redis {
 
 namespace {

@@ -4,8 +4,6 @@
 #include "core/base/logging.h"
 #include "core/base/text.h"
 
-using namespace Qt::StringLiterals;
-
 namespace lockscope::redis {
 
 namespace {

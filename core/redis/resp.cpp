@@ -8,8 +8,6 @@
 #include <array>
 #include <cstdlib>
 
-using namespace Qt::StringLiterals;
-
 namespace lockscope::redis {
 
 namespace {

@@ -6,9 +6,6 @@
 
 #include <array>
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 namespace lockscope::redis {
 
 namespace {

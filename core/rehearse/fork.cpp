@@ -13,14 +13,12 @@
 
 namespace lockscope::rehearse {
 
-using namespace Qt::StringLiterals;
 using inspect::Contender;
 using inspect::FindingCode;
 using inspect::LockSnapshot;
 using inspect::Mode;
 using inspect::Role;
 using recipes::recipeOf;
-using namespace std::chrono_literals;
 
 namespace {
 

@@ -11,8 +11,6 @@
 
 namespace lockscope::rehearse {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 using inspect::Contender;
 using inspect::FindingCode;
 using inspect::LockSnapshot;

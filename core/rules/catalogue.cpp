@@ -7,8 +7,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
-
 const std::vector<RecipeInfo> &catalogue()
 {
     static const auto all = [] {

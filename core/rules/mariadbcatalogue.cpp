@@ -4,8 +4,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
-
 std::vector<RecipeInfo> recipesOfMariaDb()
 {
     const auto onlyByItsClient = u"only its own client frees such a row"_s;

@@ -4,8 +4,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
-
 std::vector<RecipeInfo> recipesOfPostgreSql()
 {
     using enum ReleaseMechanism;

@@ -6,8 +6,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 const QString lostOnFailover = u"lost on failover: a replica that never saw the key can be promoted"_s;

@@ -3,8 +3,6 @@
 
 #include <QtEndian>
 
-#include <algorithm>
-
 namespace lockscope::recipes {
 
 namespace {

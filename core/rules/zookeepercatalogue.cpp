@@ -6,8 +6,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // The locks of ZooKeeper's well-known clients: Curator and kazoo.

@@ -7,8 +7,6 @@
 
 namespace lockscope::sandbox {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr int opensslTakesAtMost = 20'000; // ms

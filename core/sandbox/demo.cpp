@@ -7,8 +7,6 @@
 
 namespace lockscope::sandbox {
 
-using namespace std::chrono_literals;
-
 Task<void> takeTurns(DemoStage *stage, recipes::Lock *lock, std::chrono::milliseconds hold,
                      std::function<void()> work)
 {

@@ -11,9 +11,6 @@
 
 namespace lockscope::sandbox {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 namespace {
 
 // A ZooKeeper client that dies: it opens a session, creates one ephemeral sequential node and drops

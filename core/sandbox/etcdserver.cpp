@@ -17,9 +17,6 @@
 
 namespace lockscope::sandbox {
 
-using namespace std::chrono_literals;
-using namespace Qt::StringLiterals;
-
 // The etcd scene of the demo: clients that queue for a mutex.
 class DemoEtcd {
 public:

@@ -27,9 +27,6 @@
 
 namespace lockscope::sandbox {
 
-using namespace std::chrono_literals;
-using namespace Qt::StringLiterals;
-
 // The MariaDB scenes of the demo: clients that queue for a row, for a named lock, and two that write by a
 // version column and get into each other's way.
 class DemoMariaDb {

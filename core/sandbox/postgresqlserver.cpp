@@ -32,9 +32,6 @@
 
 namespace lockscope::sandbox {
 
-using namespace std::chrono_literals;
-using namespace Qt::StringLiterals;
-
 // The PostgreSQL scenes of the demo: clients that queue for a row and for an advisory lock.
 class DemoPostgreSql {
 public:

@@ -4,14 +4,11 @@
 // Everybody is told of everybody before the first start, in the files in which they keep such knowledge themselves:
 // nobody has to be introduced, and nothing asks a question that wants a terminal.
 #include "core/base/random.h"
-#include "core/sandbox/kit.h"
 #include "core/sandbox/redisdeployments.h"
 #include "core/sandbox/serverprocess.h"
 
 #include <QFile>
 #include <QStandardPaths>
-
-using namespace Qt::StringLiterals;
 
 namespace lockscope::sandbox {
 

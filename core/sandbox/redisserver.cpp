@@ -15,9 +15,6 @@
 
 namespace lockscope::sandbox {
 
-using namespace std::chrono_literals;
-using namespace Qt::StringLiterals;
-
 // The Redis scenes of the demo: tokens as redis-py writes them, and Redisson's locks taken by our own
 // recipes, each client on a connection of its own.
 class DemoRedis {

@@ -8,8 +8,6 @@
 #include <array>
 #include <thread>
 
-using namespace Qt::StringLiterals;
-
 namespace lockscope::sandbox {
 
 namespace {

@@ -23,8 +23,6 @@
 
 namespace lockscope::sandbox {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 sockaddr_in loopbackAddress(quint16 port)

@@ -18,9 +18,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 namespace lockscope::sandbox {
 
 namespace {

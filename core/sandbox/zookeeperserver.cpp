@@ -12,8 +12,6 @@
 
 #include <thread>
 
-using namespace Qt::StringLiterals;
-
 namespace lockscope::sandbox {
 
 namespace {

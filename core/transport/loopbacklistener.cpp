@@ -19,9 +19,6 @@
 
 namespace lockscope::transport {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 namespace {
 
 constexpr qint64 mostUnsent = 1024 * 1024; // one side is not read faster than the other takes

@@ -16,9 +16,6 @@
 
 namespace lockscope::transport {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 namespace {
 
 constexpr std::chrono::milliseconds firstPause = 500ms, longestPause = 30s;

@@ -18,8 +18,6 @@
 
 namespace lockscope::transport {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // What to do about a server that speaks no TLS.

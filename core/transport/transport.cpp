@@ -2,7 +2,6 @@
 #include "core/transport/transport.h"
 
 #include "core/transport/loopbacklistener.h"
-#include "core/transport/thread.h"
 
 #include <algorithm>
 

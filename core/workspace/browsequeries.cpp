@@ -11,8 +11,6 @@
 
 namespace lockscope::questions {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr qsizetype dataCapBytes = 1024 * 1024;

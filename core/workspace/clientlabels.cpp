@@ -12,8 +12,6 @@
 
 namespace lockscope {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr qint64 mostReadOfLabels = 1 << 20;

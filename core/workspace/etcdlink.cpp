@@ -12,8 +12,6 @@
 
 namespace lockscope {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // It uses the link's client; the lease is its own.

@@ -15,7 +15,6 @@
 
 namespace lockscope {
 
-using namespace Qt::StringLiterals;
 using history::Moment;
 using inspect::Contender;
 using inspect::Role;

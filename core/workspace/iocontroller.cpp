@@ -3,8 +3,6 @@
 
 namespace lockscope {
 
-using namespace Qt::StringLiterals;
-
 IoController::IoController(LiveBackend &front, const WorkspaceOptions &options)
     : m_front(front), m_news(m_loop, [this](Batch batch) { deliver(std::move(batch)); }),
       m_workspace(m_loop, options, &m_news),

@@ -7,9 +7,6 @@
 
 namespace lockscope {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 namespace {
 
 // A query becomes a task, which ends with its connection. The query is answered with `dropped` then.

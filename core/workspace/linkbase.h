@@ -118,13 +118,11 @@ protected:
     // Of a client that has none; `isExplained`: by whoever answered it.
     [[nodiscard]] Error notConnected(const QString &lastError, bool isExplained) const
     {
-        using namespace Qt::StringLiterals;
         return {ErrorCode::NotConnected, u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), reason(lastError)),
                 true, isExplained || m_transport->isProblemOfTls()};
     }
     [[nodiscard]] Error refused(const QString &why, bool isExplained) const
     {
-        using namespace Qt::StringLiterals;
         return {ErrorCode::AuthFailed, u"%1 refused the credentials: %2"_s.arg(m_spec.displayUri(), why), false,
                 isExplained};
     }

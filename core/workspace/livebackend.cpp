@@ -9,9 +9,6 @@
 
 namespace lockscope {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 namespace {
 
 constexpr int lastTidying = 5000; // ms: nobody waits longer for a window to close

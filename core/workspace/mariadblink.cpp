@@ -11,8 +11,6 @@
 
 namespace lockscope {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // A row of our own needs a table of our own, and that a database.

@@ -19,7 +19,6 @@
 
 namespace lockscope {
 
-using namespace Qt::StringLiterals;
 using inspect::FindingCode;
 using inspect::LockName;
 using inspect::Severity;

@@ -6,8 +6,6 @@
 
 namespace lockscope {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 using inspect::SnapshotChange;
 
 namespace {

@@ -6,7 +6,6 @@
 
 namespace lockscope {
 
-using namespace std::chrono_literals;
 using inspect::ChangeKind;
 using inspect::LockSnapshot;
 using inspect::SnapshotChange;

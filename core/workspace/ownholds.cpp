@@ -9,9 +9,6 @@
 
 namespace lockscope {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 OwnHolds::OwnHolds(Workspace &workspace, Tell tell, Launch launch)
     : m_workspace(workspace), m_tell(std::move(tell)), m_launch(std::move(launch)), m_farewell(workspace.loop())
 {

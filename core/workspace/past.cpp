@@ -3,7 +3,6 @@
 
 #include "core/async/workers.h"
 
-#include "core/history/recording.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
 #include "core/workspace/deadlocks.h"
@@ -14,7 +13,6 @@
 
 namespace lockscope {
 
-using namespace Qt::StringLiterals;
 using history::FlightRecording;
 using history::Moment;
 

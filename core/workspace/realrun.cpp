@@ -6,12 +6,8 @@
 
 namespace lockscope {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 using Stage = RealRunProgress::Stage;
 using contention::Recording;
-using contention::Scenario;
 
 RealRun::RealRun(Workspace &workspace, RealRunOptions options)
     : m_workspace(workspace), m_options(std::move(options)), m_cancelled(workspace.loop()),

@@ -5,8 +5,6 @@
 
 namespace lockscope {
 
-using namespace Qt::StringLiterals;
-
 Result<void> playableOnServers(const contention::Scenario &scenario, int mostSessions, const QString &where)
 {
     const auto bad = [](const QString &why) { return Error{ErrorCode::BadInput, u"simulate: "_s + why}; };

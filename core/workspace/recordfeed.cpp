@@ -11,8 +11,6 @@
 
 namespace lockscope {
 
-using namespace std::chrono_literals;
-
 namespace {
 
 constexpr auto feedEvery = 200ms;

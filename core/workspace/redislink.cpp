@@ -13,8 +13,6 @@
 
 namespace lockscope {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 class RedisLink : public RedisLinkBase {

@@ -7,8 +7,6 @@
 
 namespace lockscope {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // A mute node neither connects nor fails.

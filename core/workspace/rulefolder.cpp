@@ -13,8 +13,6 @@
 
 namespace lockscope {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 constexpr qint64 mostOfRuleFile = (1 << 20) + 1; // longer ones are refused
 constexpr std::chrono::milliseconds writtenWithin(200);

@@ -9,8 +9,6 @@
 
 namespace lockscope {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 using inspect::KeyReader;

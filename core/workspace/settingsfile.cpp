@@ -13,8 +13,6 @@
 
 namespace lockscope {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 constexpr int settingsVersion = 1;
 constexpr qint64 mostSettings = 16 << 20;

@@ -7,8 +7,6 @@
 
 namespace lockscope {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // The name of a row that is a lock by what stands in it: who holds that has no lock on the row.

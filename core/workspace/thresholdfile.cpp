@@ -11,8 +11,6 @@
 
 namespace lockscope {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 using inspect::ThresholdRule;
 using inspect::ThresholdRules;
 using std::chrono::milliseconds;

@@ -5,8 +5,6 @@
 
 namespace lockscope {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr std::chrono::seconds rightsWithin(5);

@@ -12,8 +12,6 @@
 
 namespace lockscope {
 
-using namespace Qt::StringLiterals;
-
 struct Workspace::Private {
     Private(Loop &l, WorkspaceOptions o, inspect::ObserverSink *s)
         : loop(l), options(std::move(o)), sink(s), audit(options.auditPath)

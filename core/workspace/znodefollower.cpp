@@ -9,8 +9,6 @@
 
 namespace lockscope {
 
-using namespace std::chrono_literals;
-
 namespace {
 
 constexpr std::size_t mostListed = 64;

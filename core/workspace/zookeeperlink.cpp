@@ -10,7 +10,6 @@
 #include "core/inspect/zookeeper/observer.h"
 #include "core/operate/zookeeper.h"
 #include "core/recipes/zookeeper/sessionlock.h"
-#include "core/workspace/linkbase.h"
 #include "core/zookeeper/client.h"
 #include "core/zookeeper/sendable.h"
 
@@ -20,8 +19,6 @@
 #include <memory>
 
 namespace lockscope {
-
-using namespace Qt::StringLiterals;
 
 // Why a ZooKeeper ensemble cannot be reached: the C client never says. Tries a plain TCP connection to
 // each host and reports when all of them failed. Loop thread only; never blocks.

@@ -22,8 +22,6 @@
 
 namespace lockscope::zk {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // What blocks in libzookeeper, off the loop: name lookup when a handle is opened, the farewell when it is closed.

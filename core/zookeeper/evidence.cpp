@@ -9,8 +9,6 @@
 
 namespace lockscope::zk {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // "zk2:2888:3888:participant", "[::1]:2888": what stands before the first colon that is not in brackets.

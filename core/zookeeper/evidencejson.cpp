@@ -7,8 +7,6 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 
-using namespace Qt::StringLiterals;
-
 namespace lockscope::zk {
 
 namespace {

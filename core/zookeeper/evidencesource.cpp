@@ -10,8 +10,6 @@
 #include <algorithm>
 #include <utility>
 
-using namespace Qt::StringLiterals;
-
 namespace lockscope::zk {
 
 namespace {

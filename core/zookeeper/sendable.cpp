@@ -9,8 +9,6 @@
 
 namespace lockscope::zk {
 
-using namespace Qt::StringLiterals;
-
 Error makeError(ErrorCode code, const Attempt &attempt, const QString &why, bool retryable)
 {
     const auto what = QString::fromLatin1(attempt.verb);

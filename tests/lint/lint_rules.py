@@ -68,6 +68,10 @@ class Reach(unittest.TestCase):
         self.assertEqual(
             self.found({"tests/b.h": using,
                         "tests/a.cpp": include + "using namespace lockscope::testing;\n" + wait}), [])
+        shared = "namespace lockscope {\nusing namespace std::chrono_literals;\n}\n"
+        inner = include + "namespace lockscope::ui {\n" + wait + "}\n"
+        self.assertEqual(self.found({"tests/b.h": shared, "tests/a.cpp": inner}), [])
+        self.assertEqual(self.found({"tests/b.h": shared, "tests/a.cpp": include + wait}), [("tests/a.cpp", 2)])
         self.assertEqual(self.found({"tests/b.h": "void f() {}\nusing namespace std::chrono_literals;\n",
                                      "tests/a.cpp": include + wait}), [])
 

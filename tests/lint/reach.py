@@ -36,6 +36,9 @@ class Source:
         # In no namespace: whoever includes this file uses them as well.
         self.passed_on = {part for match in _USING.finditer(code) for part in match[1].split("::")
                           if code.count("{", 0, match.start()) == code.count("}", 0, match.start())}
+        # Directly in namespace lockscope: files that include this one and are in that namespace use them as well.
+        self.shared = {part for match in _USING.finditer(code) for part in match[1].split("::")
+                       if re.search(r"\bnamespace lockscope \{[^{}]*$", code[:match.start()])}
         self.literals = {}
         for space, form in _LITERALS.items():
             if match := form.search(code):
@@ -75,8 +78,10 @@ class Tree:
             source = self._sources[path]
             for space, line in source.literals.items():
                 inside = (source.namespaces | source.uses) - {"lockscope"}
+                in_project = "lockscope" in source.namespaces | source.uses
                 if not any(space in one.uses and (one is source or one.namespaces & inside) or
-                           space in one.passed_on for one in self._reach(source)):
+                           space in one.passed_on or in_project and space in one.shared
+                           for one in self._reach(source)):
                     yield path, line, f"a literal of {space}, which no file that this one includes uses"
             for (space, word), line in source.named.items():
                 if space not in self._namespaces:

@@ -21,8 +21,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 ConfirmationPolicy frictionOf(const ConnectionBook &book, const ConnectionName &name)
 {
     const auto *status = book.find(name);

@@ -3,7 +3,6 @@
 
 #include "core/base/duration.h"
 #include "core/base/text.h"
-#include "core/workspace/values.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"
@@ -21,8 +20,6 @@
 #include <set>
 
 namespace lockscope::ui {
-
-using namespace Qt::StringLiterals;
 
 namespace {
 

@@ -8,8 +8,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr int idRole = Qt::UserRole;

@@ -17,7 +17,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
 using operate::EditKind;
 
 // An edit whose answer was lost: what became of it is read as soon as its connection is back, and when it is asked

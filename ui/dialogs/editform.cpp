@@ -19,7 +19,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
 using operate::EditKind;
 
 namespace {

@@ -7,7 +7,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
 using operate::EditKind;
 
 namespace {

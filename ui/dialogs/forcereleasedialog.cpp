@@ -18,7 +18,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
 using Words = ForceReleaseWords;
 
 ForceReleaseDialog::ForceReleaseDialog(Backend &backend, const ConnectionBook &book, inspect::LockSnapshot seen,

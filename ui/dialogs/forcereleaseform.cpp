@@ -22,8 +22,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr int formWidth = 860;

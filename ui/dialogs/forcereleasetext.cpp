@@ -12,7 +12,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
 using inspect::Contender;
 using inspect::LockSnapshot;
 using operate::ReleaseAction;

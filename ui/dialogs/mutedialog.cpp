@@ -17,8 +17,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 QDateTime localTime(SystemTime time)

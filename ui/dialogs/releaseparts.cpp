@@ -14,7 +14,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
 using operate::ReleaseAction;
 
 WayPicker::WayPicker(QWidget *parent) : QWidget(parent), m_box(named(new QComboBox(this), u"way"_s))

@@ -25,7 +25,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
 using inspect::ClientLabel;
 using inspect::Severity;
 

@@ -11,7 +11,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
 using inspect::ThresholdRule;
 using inspect::ThresholdRules;
 

@@ -10,8 +10,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 TransportFields::TransportFields(QFormLayout *form, QWidget *parent) : QObject(parent), m_form(form)
 {
     m_tls = new QCheckBox(parent);

@@ -11,9 +11,6 @@
 
 namespace lockscope::ui {
 
-using namespace std::chrono_literals;
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // Where it was installed; then where it is built, beside the window and for tests.

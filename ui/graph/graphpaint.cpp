@@ -11,7 +11,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
 using Kind = GraphNode::Kind;
 using Mark = GraphNode::Mark;
 

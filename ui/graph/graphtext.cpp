@@ -11,12 +11,11 @@
 namespace lockscope::ui {
 
 using inspect::FindingCode;
+using inspect::GraphEdge;
 using inspect::LockSnapshot;
+using inspect::RootBlocker;
 using inspect::WaitCycle;
 using inspect::WaitGraph;
-using namespace Qt::StringLiterals;
-using inspect::GraphEdge;
-using inspect::RootBlocker;
 
 namespace {
 

@@ -10,8 +10,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr qreal leastZoom = 0.3;

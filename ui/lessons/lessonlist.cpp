@@ -18,8 +18,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr int summaryRole = Qt::UserRole, headingRole = Qt::UserRole + 1, chapterRole = Qt::UserRole + 2;

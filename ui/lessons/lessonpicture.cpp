@@ -18,9 +18,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 namespace {
 
 constexpr int mostReadableLanes = 24;

@@ -9,8 +9,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 const LessonWords &lessonWords(Language language)
 {
     static const LessonWords english{

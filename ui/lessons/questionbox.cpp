@@ -10,8 +10,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 ChoiceButton::ChoiceButton(int number, const QString &text, QWidget *parent)
     : QPushButton(parent), m_number(makeLabel(QString::number(number), u"choiceNumber"_s, this)),
       m_text(makeWrapped(text, u"choice"_s, this))

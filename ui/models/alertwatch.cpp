@@ -9,7 +9,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
 using inspect::Severity;
 
 namespace {

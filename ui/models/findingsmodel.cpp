@@ -9,9 +9,7 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
 using inspect::ChangeKind;
-using inspect::LockName;
 using inspect::LockSnapshot;
 using inspect::SnapshotChange;
 

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/models/guaranteesmodel.h"
 
-#include "core/workspace/values.h"
 #include "ui/theme/text.h"
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
 using contention::Guarantee;
 using Verdict = Guarantee::Verdict;
 

@@ -7,8 +7,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
 namespace {

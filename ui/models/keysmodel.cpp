@@ -8,9 +8,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 namespace {
 
 // A key of a thousand ':' is a name, not a thousand folders.

@@ -7,7 +7,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
 using inspect::Contender;
 using inspect::Finding;
 using inspect::FindingCode;

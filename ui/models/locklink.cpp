@@ -5,8 +5,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr qsizetype longestLink = 4096;

@@ -6,7 +6,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
 using inspect::Severity;
 using std::chrono::duration_cast;
 using std::chrono::milliseconds;

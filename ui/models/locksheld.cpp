@@ -6,7 +6,6 @@
 
 namespace lockscope::ui {
 
-using inspect::LockName;
 using inspect::Severity;
 
 namespace {

@@ -7,7 +7,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
 using inspect::ChangeKind, inspect::LockName, inspect::LockSnapshot, inspect::SnapshotChange;
 
 // Beyond this many places in one batch, one change of layout is cheaper for a view than so many signals.

@@ -9,8 +9,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 bool SavedFilters::keep(SavedFilter filter)
 {
     filter.name = filter.name.simplified().left(60);

@@ -8,8 +8,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 using inspect::Contender;
 using inspect::LockSnapshot;
 using inspect::Role;

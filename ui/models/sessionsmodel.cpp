@@ -7,12 +7,9 @@
 #include "ui/theme/text.h"
 
 #include <algorithm>
-#include <set>
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 using inspect::SessionSnapshot;
 using std::chrono::milliseconds;
 

@@ -7,8 +7,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 Scheme schemeOf(const inspect::LinkState &state)

@@ -8,8 +8,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 QDateTime timeOf(std::chrono::milliseconds sinceEpoch)

@@ -9,8 +9,6 @@
 
 namespace lockscope::ui {
 
-using namespace std::chrono_literals;
-
 namespace {
 
 // Laying a row on a heap is that much cheaper than putting it into the tree.

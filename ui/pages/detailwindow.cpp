@@ -17,7 +17,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
 using inspect::LockName;
 
 DetailWindow::DetailWindow(LockName lock, LocksPage &page, const ConnectionBook &book, const ScreenClock &clock,

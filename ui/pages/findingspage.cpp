@@ -27,7 +27,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
 using inspect::Coverage;
 using inspect::Severity;
 

@@ -20,9 +20,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 namespace {
 
 constexpr std::size_t locksPerTurn = 1000;

@@ -20,9 +20,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 KeyItemsModel::Shape KeyItemsModel::shapeOf(const QByteArray &type)
 {
     if (type == "hash" || type == "zset")

@@ -14,8 +14,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 LessonsPage::LessonsPage(QWidget *parent, const QStringList &folders, Simulate simulate)
     : Page(parent), m_folders(folders), m_stack(new QStackedWidget(this)), m_list(new LessonList(m_stack)),
       m_lesson(new LessonView(std::move(simulate), m_stack))

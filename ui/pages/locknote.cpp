@@ -18,8 +18,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 NoteFacts LockDetail::noteFacts() const
 {
     NoteFacts facts;

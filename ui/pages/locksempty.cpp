@@ -13,8 +13,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 void LocksPage::askForDemo()
 {
     m_isFilling = true;

@@ -3,7 +3,6 @@
 
 #include "core/base/text.h"
 #include "ui/models/shown.h"
-#include "ui/pages/lockdetail.h"
 #include "ui/parts/labels.h"
 #include "ui/parts/layouts.h"
 #include "ui/parts/listshare.h"
@@ -28,7 +27,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
 using inspect::LockName;
 
 namespace {

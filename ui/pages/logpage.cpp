@@ -23,8 +23,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 LogPage::LogPage(QWidget *parent) : Page(parent)
 {
     m_filtered.setSourceModel(&m_model);

@@ -14,8 +14,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // Most pages follow the backend alone.

@@ -12,9 +12,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 namespace {
 
 // A window that starts minimised has no first frame, and its pages are to follow the servers all the same.

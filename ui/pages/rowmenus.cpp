@@ -26,7 +26,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
 using inspect::Contender;
 using inspect::LockName;
 using inspect::LockSnapshot;

@@ -21,8 +21,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 using inspect::SessionSnapshot;
 
 // A lease's last minute as a small curve: what is left of its time falls, and jumps up with each renewal.
@@ -33,10 +31,9 @@ public:
     void show(const LeasePulse &pulse, LeasePulse::Time now);
     [[nodiscard]] QSize sizeHint() const override { return {180, 26}; }
 
-protected:
+private:
     void paintEvent(QPaintEvent *event) override;
 
-private:
     LeasePulse m_pulse;
     LeasePulse::Time m_now;
 };

@@ -22,9 +22,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 SessionsPage::SessionsPage(QWidget *parent) : Page(parent)
 {
     m_ofConnection = new QSortFilterProxyModel(this);

@@ -10,7 +10,6 @@
 #include "ui/simulator/faultmenu.h"
 #include "ui/simulator/lanesview.h"
 #include "ui/simulator/mustholdpanel.h"
-#include "ui/simulator/playback.h"
 #include "ui/simulator/runpanel.h"
 #include "ui/simulator/scalingchart.h"
 #include "ui/simulator/scenariodialog.h"
@@ -30,7 +29,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
 using contention::PlannedFault;
 
 namespace {

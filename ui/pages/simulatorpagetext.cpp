@@ -14,8 +14,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 void SimulatorPage::retranslate()
 {
     m_toLesson->setText(tr("‹ Back to the lesson"));

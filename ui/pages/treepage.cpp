@@ -22,8 +22,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 void EntryLinks::apply(const Batch &batch)
 {
     for (const auto &change : batch.locks) {

@@ -16,9 +16,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 namespace {
 
 // A node that changes a thousand times in a second is read four times in it.

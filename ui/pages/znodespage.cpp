@@ -19,9 +19,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 namespace {
 
 constexpr auto watchDelay = 100ms;

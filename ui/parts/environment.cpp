@@ -11,8 +11,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 Environment markOf(const ConnectionBook &book, const ConnectionStatus &status)

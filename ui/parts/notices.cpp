@@ -14,8 +14,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 Banner::Banner(QWidget *parent)
     : QFrame(parent), m_word(makeLabel({}, {}, this)), m_sentence(new WholeLinesLabel(this)),
       m_action(makeButton({}, this, &Banner::actionRequested)),

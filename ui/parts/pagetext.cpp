@@ -10,7 +10,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
 using lessons::Language;
 
 namespace {

@@ -26,8 +26,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 QString isoMoment(TableTools::AsOf moment)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/shell/actions.h"
 
-#include <QAction>
 #include <QWidget>
 
 #include <algorithm>

@@ -25,8 +25,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 void setLook(QWidget &widget, const QString &look)

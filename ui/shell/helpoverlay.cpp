@@ -3,7 +3,6 @@
 
 #include "ui/parts/layouts.h"
 #include "ui/shell/actions.h"
-#include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
 #include <QApplication>

@@ -22,7 +22,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
 using State = ConnectionStatus::State;
 
 SideItem::SideItem(const QString &text, QWidget *parent) : QAbstractButton(parent)

@@ -13,8 +13,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr std::size_t mostAlertsNamed = 3;

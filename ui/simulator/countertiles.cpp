@@ -23,7 +23,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
 using contention::Mark;
 
 namespace {

@@ -16,7 +16,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
 using contention::FaultKind;
 
 FaultChoice::FaultChoice(QWidget *parent)

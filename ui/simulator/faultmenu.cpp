@@ -14,7 +14,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
 using contention::FaultKind;
 using contention::Moment;
 using contention::PlannedFault;

@@ -18,7 +18,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
 using contention::Violation;
 
 namespace {

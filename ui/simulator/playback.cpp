@@ -10,8 +10,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 using contention::Event;
 using contention::Mark;
 

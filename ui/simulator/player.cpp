@@ -5,15 +5,12 @@
 #include "ui/parts/layouts.h"
 #include "ui/parts/pagetext.h"
 #include "ui/parts/parts.h"
-#include "ui/simulator/comparison.h"
 #include "ui/simulator/simulatortext.h"
 
 #include <QLabel>
 #include <QProgressBar>
 
 namespace lockscope::ui {
-
-using namespace Qt::StringLiterals;
 
 Player::Player(Runner &runner, QWidget *parent)
     : QFrame(parent), m_runner(runner), m_text(makeLabel({}, {}, this)), m_bar(new QProgressBar(this)),

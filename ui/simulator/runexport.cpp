@@ -20,8 +20,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // Runs as an animated PNG, which browsers play and every other program shows as a still picture.

@@ -12,7 +12,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
 using contention::Progress;
 using contention::Scenario;
 

@@ -18,8 +18,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 WakeUps wakeUpsOf(const contention::Recording &recording)
 {
     const auto &counters = recording.counters;

@@ -20,8 +20,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr int chartEnd = 200; // contenders

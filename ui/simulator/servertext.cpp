@@ -8,7 +8,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
 using contention::ServerLine;
 
 namespace {

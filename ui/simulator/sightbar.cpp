@@ -12,8 +12,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 SightBar::SightBar(Playback &playback, RunGrid &grid, QWidget *parent)
     : QWidget(parent), m_playback(playback), m_grid(grid), m_legend(new Legend(this)),
       m_overview(named(new QPushButton(this), u"overviewButton"_s)),

@@ -19,8 +19,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 FlowLayout::FlowLayout(int spacing, QWidget *parent) : QLayout(parent)
 {
     setSpacing(spacing);

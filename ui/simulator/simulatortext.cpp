@@ -2,7 +2,6 @@
 #include "ui/simulator/simulatortext.h"
 
 #include "core/base/text.h"
-#include "core/workspace/values.h"
 #include "ui/parts/pagetext.h"
 
 #include <QLocale>
@@ -12,8 +11,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 using contention::FaultKind;
 using contention::Moment;
 

@@ -18,8 +18,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr int sliderSteps = 100'000;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/theme/theme.h"
 
-#include "ui/theme/tokens.h"
-
 #include <QApplication>
 #include <QDBusConnection>
 #include <QDBusMessage>

@@ -13,13 +13,11 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
-#include <QSet>
 #include <QStyle>
 #include <QVBoxLayout>
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
 using State = Hold::State;
 using std::chrono::duration_cast;
 using std::chrono::milliseconds;

@@ -22,8 +22,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 using history::Moment;
 
 namespace {

@@ -13,7 +13,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
 using inspect::Contender;
 using inspect::Evidence;
 using inspect::LockSnapshot;

@@ -12,8 +12,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 void drawTip(QPainter &painter, const ChainArrow &arrow, const QColor &colour)

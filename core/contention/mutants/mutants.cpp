@@ -10,7 +10,6 @@
 namespace lockscope::contention {
 
 using namespace recipes;
-using namespace Qt::StringLiterals;
 
 // Ports that leave out one precaution of the recipes above them.
 

@@ -14,8 +14,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr QByteArrayView fixedMark("KEY#");

@@ -9,9 +9,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 void noteForeign(EtcdForeign &foreign, const etcd::KeyValue &entry)
 {
     std::erase_if(foreign.keys, [&entry](const auto &one) { return one.key == entry.key; });

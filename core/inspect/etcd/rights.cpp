@@ -7,8 +7,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr qsizetype mostRangesNamed = 20; // a user may have any number

@@ -6,8 +6,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr qint64 keysOfPage = 1000;

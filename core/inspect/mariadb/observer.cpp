@@ -7,9 +7,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 namespace {
 
 // Ages of waits are measured anew at each look, a little off.

@@ -11,8 +11,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 using mariadb::Rows;
 
 namespace {

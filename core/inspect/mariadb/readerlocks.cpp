@@ -8,7 +8,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
 using mariadb::Rows;
 
 namespace {

@@ -7,8 +7,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 QString permissionText(bool is, const QString &what, const QString &without)

@@ -13,9 +13,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 namespace {
 
 qint64 millisOf(const std::optional<ServerTime> &moment)

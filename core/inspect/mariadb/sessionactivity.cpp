@@ -8,7 +8,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
 using std::chrono::milliseconds;
 
 // By a reader of its own, that keeps the pace of all who look there: a question between two looks of the observer's

@@ -10,8 +10,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // What can be said of a name that no snapshot has.

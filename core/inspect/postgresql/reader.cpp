@@ -9,7 +9,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
 using mariadb::Rows;
 using postgresql::microseconds;
 

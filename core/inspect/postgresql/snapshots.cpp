@@ -12,8 +12,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // From then on it is worth a warning that somebody holds what another waits for, and does nothing.

@@ -11,8 +11,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr qsizetype longestClientName = 120;

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-using namespace std::chrono_literals;
-
 namespace lockscope::inspect {
 
 using redis::Command;

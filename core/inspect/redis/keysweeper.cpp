@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <unordered_set>
 
-using namespace Qt::StringLiterals;
-
 namespace lockscope::inspect {
 
 namespace {

@@ -6,9 +6,6 @@
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 namespace lockscope::inspect {
 
 namespace {

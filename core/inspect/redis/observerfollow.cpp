@@ -8,9 +8,6 @@
 
 #include <algorithm>
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 namespace lockscope::inspect {
 
 namespace {

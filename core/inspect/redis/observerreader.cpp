@@ -11,9 +11,6 @@
 #include <cmath>
 #include <iterator>
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 namespace lockscope::inspect {
 
 namespace {

@@ -7,9 +7,6 @@
 #include "core/inspect/redis/tokens.h"
 #include "core/rules/contenderid.h"
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 namespace lockscope::inspect {
 
 namespace {

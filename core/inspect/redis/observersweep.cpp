@@ -6,14 +6,9 @@
 #include "core/async/sleep.h"
 #include "core/base/text.h"
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 namespace lockscope::inspect {
 
 namespace {
-
-using redis::Command;
 
 constexpr Duration sweepEvery = 30s;
 // Each of its pages rests nine times as long as it works, so that a large keyspace takes its time by itself.

@@ -7,8 +7,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr std::size_t databasesNamed = 8;

@@ -13,8 +13,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // A key that is one string with the owner's token in it.

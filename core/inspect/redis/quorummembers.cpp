@@ -11,8 +11,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // One holder's own name, and what each node that has it says of it.

@@ -11,8 +11,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 bool isHold(const std::pair<QByteArray, QByteArray> &field)

@@ -7,8 +7,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // A user may have hundreds of patterns of keys; each costs a dozen questions.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/redis/serverpulse.h"
 
-#include "core/inspect/redis/otherdatabases.h"
-
 namespace lockscope::inspect {
 
 namespace {

@@ -10,9 +10,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 namespace {
 
 // One acquire changes the key on every node: a moment later all of them have told.

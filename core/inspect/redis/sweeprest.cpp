@@ -7,8 +7,6 @@
 
 namespace lockscope::inspect {
 
-using namespace std::chrono_literals;
-
 namespace {
 
 // Sweeps that only make sure: what many inspectors, each looking for ever, may cost a server that is at rest.

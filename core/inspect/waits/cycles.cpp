@@ -12,7 +12,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
 using std::chrono::milliseconds;
 
 namespace {

@@ -14,7 +14,6 @@
 namespace lockscope::inspect {
 
 using namespace Qt::StringLiterals;
-using std::chrono::milliseconds;
 
 namespace {
 

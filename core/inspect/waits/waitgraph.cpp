@@ -13,8 +13,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 using std::chrono::milliseconds;

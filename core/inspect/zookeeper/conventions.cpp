@@ -7,7 +7,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
 using recipes::Access;
 
 namespace {

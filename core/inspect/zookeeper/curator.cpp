@@ -11,7 +11,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
 using recipes::Access;
 
 namespace {

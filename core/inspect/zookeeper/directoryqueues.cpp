@@ -12,8 +12,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 bool isEphemeral(const Member &member)

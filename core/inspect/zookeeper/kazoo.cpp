@@ -9,8 +9,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
-
 const Layout kazooRead{
     .names = {{"__rlock__", Protection::Kazoo, recipes::Access::Shared}},
     .description = {.recipe = "kazoo-rwlock",

@@ -10,8 +10,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // "2026-03-01T10:00:00.123456789Z" or without zone (UTC); empty if it is no instant.

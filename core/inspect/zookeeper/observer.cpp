@@ -9,8 +9,13 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
+struct ZooKeeperObserver::Private {
+    explicit Private(ObservedEnsemble of) : ensemble(std::move(of)), finder(ensemble) {}
+
+    const ObservedEnsemble ensemble;
+    LockFinder finder;
+    std::vector<Coverage> readCoverage; // of readNow(), where nothing is followed
+};
 
 ZooKeeperObserver::ZooKeeperObserver(zk::Session &session, zk::EvidenceSource &source, ConnectionName connection,
                                      QByteArray chroot, ObserverOptions options, ObserverSink &sink)

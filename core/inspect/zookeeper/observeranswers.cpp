@@ -6,7 +6,6 @@
 
 namespace lockscope::inspect {
 
-using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
 void ServerAnswers::absorb(zk::Evidence answer)

@@ -12,8 +12,6 @@
 
 namespace lockscope::inspect {
 
-using namespace std::chrono_literals;
-
 QByteArray searchRoot(const QByteArray &glob)
 {
     const auto isLiteral = [](char c) { return c != '*' && c != '?' && c != '[' && c != '\\'; };

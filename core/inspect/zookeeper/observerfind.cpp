@@ -9,9 +9,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 void Reporter::tell(const SearchFacts &search, qint64 requests)
 {
     auto sessions = sessionsOf(m_ensemble.connection, m_answers.latest(), m_snapshots, m_ensemble.session.id(),

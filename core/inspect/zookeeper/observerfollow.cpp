@@ -5,8 +5,6 @@
 
 namespace lockscope::inspect {
 
-using namespace std::chrono_literals;
-
 namespace {
 
 constexpr int mostReading = 128;    // directories at a time: most are small, and the server is not to wait for us

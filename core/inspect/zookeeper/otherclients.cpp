@@ -6,7 +6,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
 using recipes::Access;
 
 namespace {

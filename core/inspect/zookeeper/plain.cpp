@@ -16,8 +16,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 bool isPlain(const ZnodeView &node, const ZPath &directory)

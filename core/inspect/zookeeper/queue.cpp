@@ -9,7 +9,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
 using recipes::Access;
 using recipes::Turn;
 

@@ -10,7 +10,6 @@
 namespace lockscope::inspect {
 
 using std::chrono::milliseconds;
-using namespace Qt::StringLiterals;
 
 namespace {
 // Servers check sessions once per tick; a ping may be that much late without anything being wrong.

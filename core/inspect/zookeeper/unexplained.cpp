@@ -10,8 +10,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 std::set<QByteArray> nodesOf(const SnapshotStore &snapshots)

@@ -16,8 +16,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 const QByteArray writes = "__WRIT__";

@@ -3,8 +3,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
-
 Result<std::unique_ptr<Lock>> makeLock(const QByteArray &id, etcd::Client &client, const QByteArray &lock,
                                        const AcquireOptions &options, Random random)
 {

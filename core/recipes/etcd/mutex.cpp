@@ -22,8 +22,6 @@
 
 namespace lockscope::recipes {
 
-using namespace std::chrono_literals;
-using namespace Qt::StringLiterals;
 using etcd::Operation;
 
 LeaseKeeper::LeaseKeeper(etcd::Client &client, etcd::LeaseId id, std::chrono::seconds ttl, Instant asked,

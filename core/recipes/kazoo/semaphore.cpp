@@ -22,8 +22,6 @@
 
 namespace lockscope::recipes::kazoo {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 using Outcome = Result<std::vector<zk::OpResult>>;

@@ -19,8 +19,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
-
 ForUpdateLock::ForUpdateLock(mariadb::Session &session, const QByteArray &lock, RowName row)
     : TransactionLock(session, lock), m_row(std::move(row))
 {

@@ -13,9 +13,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 namespace {
 
 // "0.25"; a year when there is no limit (a negative number would be no lock at all on MariaDB).

@@ -18,7 +18,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
 using mariadb::Statement;
 
 namespace {

@@ -18,8 +18,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 using mariadb::Session;
 using mariadb::Statement;
 

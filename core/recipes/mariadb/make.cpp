@@ -5,8 +5,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 using MadeOnMariaDb = Result<std::unique_ptr<Lock>> (*)(mariadb::Session &, const QByteArray &,

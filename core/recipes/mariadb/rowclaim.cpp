@@ -9,7 +9,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
 using mariadb::Session;
 using mariadb::Statement;
 

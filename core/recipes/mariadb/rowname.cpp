@@ -13,8 +13,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 const QByteArray namedLockPrefix("GET_LOCK#"), leasedRowPrefix("SHEDLOCK#"), markPrefix("MARK#"), flagPrefix("FLAG#");

@@ -8,9 +8,6 @@
 
 namespace lockscope::recipes {
 
-using namespace std::chrono_literals;
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // After an answer that did not come in time: longer than the session lets a connection be idle before it asks

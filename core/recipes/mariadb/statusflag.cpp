@@ -19,7 +19,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
 using mariadb::Rows;
 using mariadb::Statement;
 

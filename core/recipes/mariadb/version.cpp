@@ -17,8 +17,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr int mostConflicts = 100; // in a row: by then somebody ought to look at it

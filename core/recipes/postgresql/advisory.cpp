@@ -15,8 +15,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
-
 AdvisoryLock::AdvisoryLock(mariadb::Session &session, const QByteArray &lock, AdvisoryName name)
     : NamedLock(session, lock), m_name(std::move(name)), m_places(m_name.keys.size() == 1 ? "?" : "?, ?")
 {

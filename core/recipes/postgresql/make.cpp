@@ -7,8 +7,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 using MadeOnPostgreSql = Result<std::unique_ptr<Lock>> (*)(mariadb::Session &, const QByteArray &);

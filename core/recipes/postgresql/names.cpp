@@ -6,8 +6,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 const QByteArray advisoryPrefix("ADVISORY#");

@@ -18,8 +18,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
-
 PgRowLock::PgRowLock(mariadb::Session &session, const QByteArray &lock, RowName row)
     : TransactionLock(session, lock), m_row(std::move(row))
 {

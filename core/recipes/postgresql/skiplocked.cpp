@@ -16,9 +16,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 namespace {
 
 constexpr auto pollsQueueEvery = 100ms;

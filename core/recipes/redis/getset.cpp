@@ -30,8 +30,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 using Milliseconds = std::chrono::milliseconds;

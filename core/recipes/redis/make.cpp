@@ -6,8 +6,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 std::optional<Error> objectionTo(const QByteArray &id, const RedisKey &lock, const AcquireOptions &options)

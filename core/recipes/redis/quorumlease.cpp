@@ -8,8 +8,6 @@
 
 namespace lockscope::recipes {
 
-using namespace std::chrono_literals;
-
 namespace {
 
 int countOf(const std::vector<Vote> &votes, Vote vote)

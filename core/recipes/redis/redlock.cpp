@@ -23,8 +23,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // Asks all nodes to delete the key where it holds our token; by `standing` only those where it does as far

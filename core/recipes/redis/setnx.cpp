@@ -19,8 +19,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
-
 Task<Result<Grant>> SetNxLock::take(Deadline deadline)
 {
     auto taken = co_await poll(deadline);

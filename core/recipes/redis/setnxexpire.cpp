@@ -21,8 +21,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 const QByteArray mark = "1";

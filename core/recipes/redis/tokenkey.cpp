@@ -12,9 +12,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 namespace {
 
 // True when the key certainly does not hold our token.

@@ -12,9 +12,6 @@
 
 namespace lockscope::recipes {
 
-using namespace std::chrono_literals;
-using namespace Qt::StringLiterals;
-
 namespace {
 
 Reply<redis::Value> send(redis::Connection &connection, const ScriptCall &call, Deadline deadline)

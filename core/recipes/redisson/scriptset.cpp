@@ -22,8 +22,6 @@
 
 namespace lockscope::recipes {
 
-using namespace std::chrono_literals;
-
 namespace {
 
 int wakesOne(const QByteArray & /*payload*/)

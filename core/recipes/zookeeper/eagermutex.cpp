@@ -30,9 +30,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 // A watch set: a few nodes: what became of them, in the order in which it happened.
 //
 // A server tells a session of changes in their order, and this keeps that order up to whoever asks

@@ -19,8 +19,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr auto separator = "_lock_";

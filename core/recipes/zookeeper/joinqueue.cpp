@@ -8,8 +8,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 std::optional<zk::Watch> watchFor(zk::Session *session, Listing how)

@@ -8,8 +8,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 using MadeOnZooKeeper = std::unique_ptr<Lock> (*)(zk::Session &, const ZPath &, const AcquireOptions &, Random);

@@ -11,8 +11,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 bool couldBe(const NodeClaim &claim, const NodeName &name)

@@ -8,8 +8,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // How long the session certainly lives on after its connection was lost. The client gives a silent connection up

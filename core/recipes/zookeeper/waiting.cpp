@@ -8,9 +8,6 @@
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 namespace {
 
 // Long enough not to spin where a connection breaks again and again, short beside any round trip that matters.

@@ -5,8 +5,6 @@
 
 namespace lockscope::sim {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 using etcd::KeyValue;
 using etcd::LeaseAnswer;
 using etcd::LeaseId;

@@ -8,7 +8,6 @@
 namespace lockscope::sim {
 
 using Kind = SqlStatement::Kind;
-using namespace std::chrono_literals;
 
 std::optional<SqlAnswer> SqlServer::lockRows(Connection &connection, const Statement &statement,
                                              const OnAnswer &answer, std::size_t from)

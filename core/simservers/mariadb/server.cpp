@@ -5,7 +5,6 @@ namespace lockscope::sim {
 
 using mariadb::ConnectionId;
 using Kind = SqlStatement::Kind;
-using namespace std::chrono_literals;
 
 namespace {
 

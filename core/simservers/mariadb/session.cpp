@@ -11,8 +11,6 @@ using mariadb::ConnectionId;
 using mariadb::Rows;
 using mariadb::SessionState;
 using mariadb::Statement;
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 
 namespace {
 

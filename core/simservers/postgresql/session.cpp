@@ -5,7 +5,6 @@
 
 namespace lockscope::sim {
 
-using namespace Qt::StringLiterals;
 using mariadb::Rows;
 using mariadb::Statement;
 

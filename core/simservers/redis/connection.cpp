@@ -5,9 +5,6 @@
 
 namespace lockscope::sim {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 namespace {
 
 class WireTransport final : public redis::Transport {

@@ -5,8 +5,6 @@
 
 namespace lockscope::sim {
 
-using redis::Value;
-
 namespace {
 
 // More than any of a recipe's; below what the parser limits.
