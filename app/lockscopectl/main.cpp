@@ -61,13 +61,9 @@ private:
     Scope m_scope; // last: its coroutine uses everything above
 };
 
-namespace {
-
 constexpr std::chrono::seconds keychainPatience{30}; // it may ask its user
 constexpr std::chrono::seconds saysWhatItWaitsForAfter{3};
 constexpr std::chrono::seconds looksAtWallEvery{1};
-
-} // namespace
 
 Program::Program(const CommandSpec &command, Arguments arguments, app::Connections connections)
     : m_command(command), m_arguments(std::move(arguments)), m_connections(std::move(connections)),

@@ -9,13 +9,9 @@
 
 namespace lockscope {
 
-namespace {
-
 // Less is the two clocks read one after the other, or a correction that nobody sees in an age.
 constexpr auto leastJump = 100ms;
 constexpr auto readsWithin = 20ms;
-
-} // namespace
 
 QString wordsOf(const ClockJump &jump)
 {

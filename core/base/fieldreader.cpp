@@ -7,11 +7,7 @@
 
 namespace lockscope {
 
-namespace {
-
 constexpr qsizetype longestText = 2000;
-
-} // namespace
 
 QString FieldReader::pathOf(const QString &field) const
 {

@@ -3,12 +3,8 @@
 
 namespace lockscope::contention {
 
-namespace {
-
 // A minute of polling by a dozen; more than that nobody steps through.
 constexpr std::size_t mostKept = 60'000;
-
-} // namespace
 
 ServerHistory::ServerHistory(const Scenario &scenario, const Servers &servers, const sim::Network &network,
                              std::function<Moment()> now)

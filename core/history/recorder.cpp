@@ -5,11 +5,7 @@
 
 namespace lockscope::history {
 
-namespace {
-
 constexpr auto flushEvery = 1s; // what a crash may cost
-
-} // namespace
 
 Recorder::Recorder(Loop &loop, std::unique_ptr<RecordingWriter> writer, std::function<void(const Error &)> failed)
     : m_loop(loop), m_writer(std::move(writer)), m_failed(std::move(failed))

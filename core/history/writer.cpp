@@ -7,12 +7,8 @@
 
 namespace lockscope::history {
 
-namespace {
-
 constexpr auto pictureAfter = 30s;           // the soonest
 constexpr qint64 pictureCosts = 64LL * 1024; // of a small picture: so much is read as quickly
-
-} // namespace
 
 Result<std::unique_ptr<RecordingWriter>> RecordingWriter::create(const QString &path, Moment now,
                                                                  StateSnapshot picture)
@@ -117,12 +113,8 @@ Result<void> RecordingWriter::write(const QByteArray &bytes)
     return {};
 }
 
-namespace {
-
 // So many files make up the whole: what goes at once is no more than that part of it.
 constexpr int filesInAll = 8;
-
-} // namespace
 
 Result<std::unique_ptr<RotatingWriter>> RotatingWriter::create(const QString &folder, RecordingBounds bounds,
                                                                Moment now)

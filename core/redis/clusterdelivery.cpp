@@ -113,15 +113,11 @@ Result<Destination> destinationOf(const Command &command)
     return destinationOfKeys(keysOf(command));
 }
 
-namespace {
-
 // A failover takes a node's timeout and an election, some seconds in all. Without a deadline this is the end, too.
 constexpr int triesAtMost = 60;
 constexpr int redirectsAtMost = 8; // one after the other, without a pause
 constexpr Duration waitAtMost = 500ms;
 constexpr Duration firstWait = 20ms;
-
-} // namespace
 
 struct ClusterDelivery::Round {
     std::vector<Item> open;

@@ -7,8 +7,6 @@
 
 namespace lockscope::redis {
 
-namespace {
-
 constexpr auto layoutWithin = 2s;
 // At rest; and while a node is missing, or nobody has told anything yet.
 constexpr Duration lookEvery = 10s;
@@ -16,8 +14,6 @@ constexpr Duration lookEveryInTrouble = 250ms;
 constexpr Duration atLeastBetweenLooks = 50ms;
 // So long a replica is waited for that takes over.
 constexpr Duration failoverTakes = 5s;
-
-} // namespace
 
 ClusterNodes::ClusterNodes(Loop &loop, std::vector<HostPort> seeds, OpenNode open, std::function<void(bool)> changed)
     : m_loop(loop), m_seeds(std::move(seeds)), m_open(std::move(open)), m_changed(std::move(changed)), m_wake(loop),

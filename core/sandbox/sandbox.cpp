@@ -10,12 +10,8 @@
 
 namespace lockscope::sandbox {
 
-namespace {
-
 constexpr std::chrono::milliseconds pollEvery{10};
 constexpr std::chrono::milliseconds watchEvery{250};
-
-} // namespace
 
 const SandboxKit &kitOf(BackendKind backend)
 {

@@ -19,13 +19,9 @@
 
 namespace lockscope::transport {
 
-namespace {
-
 constexpr qint64 mostUnsent = 1024 * 1024; // one side is not read faster than the other takes
 constexpr auto opensWithin = 15s;
 constexpr auto farewellWithin = 5s;
-
-} // namespace
 
 void ForwardedConnection::begin(std::unique_ptr<QTcpSocket> client, Route route)
 {

@@ -9,12 +9,8 @@
 
 namespace lockscope {
 
-namespace {
-
 constexpr int lastTidying = 5000; // ms: nobody waits longer for a window to close
 constexpr auto givenBackWithin = 4s;
-
-} // namespace
 
 LiveBackend::LiveBackend(WorkspaceOptions options, std::optional<history::FlightOptions> recorder, QObject *parent)
     : Backend(parent), m_labels(options.labels), m_auditPath(options.auditPath)

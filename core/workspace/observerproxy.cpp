@@ -10,11 +10,7 @@ using inspect::ChangeKind;
 using inspect::LockSnapshot;
 using inspect::SnapshotChange;
 
-namespace {
-
 constexpr auto confirmedEvery = 1s; // each takes some bytes of a recording
-
-} // namespace
 
 void ObserverProxy::take(inspect::Change::What change)
 {

@@ -144,11 +144,7 @@ RealRunProgress RealRun::progress() const
     return progress;
 }
 
-namespace {
-
 constexpr auto notifyEvery = 100ms;
-
-} // namespace
 
 Runs::Runs(Workspace &workspace, Tell tell)
     : m_workspace(workspace), m_tell(std::move(tell)), m_scope(workspace.loop())

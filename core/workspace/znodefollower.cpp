@@ -9,11 +9,7 @@
 
 namespace lockscope {
 
-namespace {
-
 constexpr std::size_t mostListed = 64;
-
-} // namespace
 
 void ZnodeFollower::follow(const ConnectionName &name, const std::vector<ZPath> &paths)
 {

@@ -17,11 +17,7 @@
 
 namespace lockscope::ui {
 
-namespace {
-
 constexpr int listWidth = 248;
-
-} // namespace
 
 ConnectDialog::ConnectDialog(ConnectionStore &store, QStringList taken, QWidget *parent)
     : QDialog(parent), m_store(store), m_taken(std::move(taken))

@@ -22,11 +22,7 @@
 
 namespace lockscope::ui {
 
-namespace {
-
 constexpr int formWidth = 860;
-
-} // namespace
 
 void ForceReleaseDialog::build()
 {

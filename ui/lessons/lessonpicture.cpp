@@ -18,13 +18,9 @@
 
 namespace lockscope::ui {
 
-namespace {
-
 constexpr int mostReadableLanes = 24;
 constexpr int headGap = 10;
 constexpr Moment shortestSight = 6ms; // what is shown at least, however early a step stops
-
-} // namespace
 
 LessonPicture::LessonPicture(QWidget *parent) : QWidget(parent), m_cards(new QHBoxLayout)
 {

@@ -18,13 +18,9 @@
 
 namespace lockscope::ui {
 
-namespace {
-
 constexpr int narrowLesson = 900;
 constexpr int narrowLargeLesson = 1100;
 constexpr int shortLesson = 400;
-
-} // namespace
 
 ProofList::ProofList(QWidget *parent)
     : QFrame(parent), m_head(makeLabel({}, u"section"_s, this)), m_grid(new QGridLayout)

@@ -17,11 +17,7 @@ namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
 
-namespace {
-
 constexpr int lineMargin = 2; // QLineEdit's own, which no style sheet takes away
-
-} // namespace
 
 EntryHead::EntryHead(const QString &copy, const QString &accessibleName, QWidget *parent) : QWidget(parent)
 {

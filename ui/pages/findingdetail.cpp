@@ -135,12 +135,8 @@ QString FindingDetail::valueOf(const QString &title) const
     return m_facts->valueOf(title);
 }
 
-namespace {
-
 constexpr qsizetype mostBanners = 3;
 constexpr int linesWhereLow = 2;
-
-} // namespace
 
 FindingBanners::FindingBanners(QWidget *parent) : QWidget(parent), m_column(new QVBoxLayout(this))
 {

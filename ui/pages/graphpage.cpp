@@ -20,14 +20,10 @@
 
 namespace lockscope::ui {
 
-namespace {
-
 constexpr std::size_t locksPerTurn = 1000;
 constexpr auto leastRest = 120ms;
 constexpr int restPerWork = 10;
 constexpr qsizetype mostUnseen = 3;
-
-} // namespace
 
 GraphPage::GraphPage(const ConnectionBook &book, QWidget *parent) : Page(parent), m_book(book)
 {

@@ -19,11 +19,7 @@
 
 namespace lockscope::ui {
 
-namespace {
-
 constexpr int barSteps = 1000;
-
-} // namespace
 
 KeysPage::KeysPage(QWidget *parent)
     : TreePage(

@@ -29,11 +29,7 @@ namespace lockscope::ui {
 
 using inspect::LockName;
 
-namespace {
-
 constexpr int ticksPerRanking = 10;
-
-} // namespace
 
 LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     : Page(parent), m_book(book), m_banners(new QVBoxLayout), m_holds(new HoldsPanel(this)),

@@ -31,12 +31,8 @@ namespace lockscope::ui {
 
 using contention::PlannedFault;
 
-namespace {
-
 constexpr int narrowPage = 900;
 constexpr int narrowRun = 380;
-
-} // namespace
 
 SimulatorPage::SimulatorPage(QWidget *parent, Simulate simulate)
     : Page(parent), m_runner(std::move(simulate)), m_grid(new RunGrid(m_playback)),

@@ -13,12 +13,8 @@ namespace lockscope::ui {
 using contention::Event;
 using contention::Mark;
 
-namespace {
-
 constexpr auto frameEvery = 16ms;
 constexpr double fastest = 64; // "unlimited" is at least that, and a whole run in a second
-
-} // namespace
 
 Playback::Playback(QObject *parent) : QObject(parent)
 {

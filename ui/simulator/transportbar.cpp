@@ -18,12 +18,8 @@
 
 namespace lockscope::ui {
 
-namespace {
-
 constexpr int sliderSteps = 100'000;
 constexpr int narrowBar = 880;
-
-} // namespace
 
 TransportBar::TransportBar(Playback &playback, QWidget *parent)
     : QFrame(parent), m_playback(playback), m_speed(new QComboBox(this)), m_slider(new QSlider(Qt::Horizontal, this)),

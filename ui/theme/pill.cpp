@@ -10,14 +10,10 @@
 
 namespace lockscope::ui {
 
-namespace {
-
 constexpr qreal padding = 7;
 constexpr qreal shapeSide = 9;
 constexpr qreal gap = 5;
 constexpr qreal pillHeight = 21;
-
-} // namespace
 
 QColor toneColor(const Tokens &t, Tone tone)
 {

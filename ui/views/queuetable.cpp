@@ -9,11 +9,7 @@
 
 namespace lockscope::ui {
 
-namespace {
-
 constexpr int enoughOfASession = 96; // "0x10…e001b"
-
-} // namespace
 
 CellLook QueueDelegate::look(const QModelIndex &index) const
 {

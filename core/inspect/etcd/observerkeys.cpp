@@ -8,11 +8,7 @@
 
 namespace lockscope::inspect {
 
-namespace {
-
 constexpr auto foreignAnswersWithin = 3s;
-
-} // namespace
 
 // The lock that the key is a claim of now. What was a claim stays one where it loses its lease.
 std::optional<QByteArray> EtcdObserver::claimOf(const etcd::WatchEvent &event) const

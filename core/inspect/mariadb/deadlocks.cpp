@@ -8,12 +8,8 @@
 
 namespace lockscope::inspect {
 
-namespace {
-
 constexpr auto deadlocksKeptFor = 10min;
 constexpr std::size_t mostDeadlocksKept = 20;
-
-} // namespace
 
 std::optional<qint64> EndedDeadlocks::risen(const std::optional<qint64> &counted)
 {

@@ -11,16 +11,12 @@
 
 namespace lockscope::inspect {
 
-namespace {
-
 constexpr std::chrono::milliseconds leastPause = 250ms;
 constexpr auto lookTakesAtMost = 10s;
 // Then coverage says that the server does not answer.
 constexpr auto answersWithin = 2s;
 // After a look that failed: there was no work to rest from.
 constexpr auto restAfterFailedLook = 500ms;
-
-} // namespace
 
 SqlObserver::SqlObserver(mariadb::Session &session, ConnectionName name, ObserverOptions options, ObserverSink &sink)
     : m_session(session), m_loop(session.loop()), m_name(std::move(name)), m_options(std::move(options)),

@@ -10,8 +10,6 @@ namespace lockscope::inspect {
 using redis::Command;
 using redis::Value;
 
-namespace {
-
 // A lock's value is a token, a lock's hash has a field per holder. What is larger is no lock, and
 // reading it would cost the server and us.
 constexpr QByteArrayView lastByteOfValue = "4095";
@@ -20,8 +18,6 @@ constexpr qint64 membersAtFirst = 1000;
 constexpr qint64 membersAtMost = 20'000;
 constexpr qint64 fieldsAtMost = 512;
 constexpr qint64 hashBytesAtMost = 256 * 1024;
-
-} // namespace
 
 bool asksIdle(const KeyView &view)
 {

@@ -5,15 +5,11 @@
 
 namespace lockscope::inspect {
 
-namespace {
-
 // Keys read in one go: a page of a sweep, which is few enough that a changed lock does not wait long.
 constexpr std::size_t batchAtMost = 1200;
 // The rest of a batch is the sweep's, so that a busy server does not stop it.
 constexpr std::size_t changedInBatch = 200;
 constexpr std::size_t changedAtMost = 20'000;
-
-} // namespace
 
 void ReadQueue::add(const std::vector<RedisKey> &keys)
 {

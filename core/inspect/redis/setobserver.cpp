@@ -10,8 +10,6 @@
 
 namespace lockscope::inspect {
 
-namespace {
-
 // One acquire changes the key on every node: a moment later all of them have told.
 constexpr auto mergeAfter = 50ms;
 constexpr auto readNodeWithin = 2s;
@@ -19,8 +17,6 @@ constexpr auto readNodeWithin = 2s;
 constexpr auto patienceWithOthers = 5s;
 constexpr auto wavering = 50ms;
 constexpr auto heardEvery = 2s; // each node is, while it answers
-
-} // namespace
 
 // One node: its observer, and how that goes on.
 class RedisSetObserver::Part : public ObserverSink {

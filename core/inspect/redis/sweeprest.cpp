@@ -7,15 +7,11 @@
 
 namespace lockscope::inspect {
 
-namespace {
-
 // Sweeps that only make sure: what many inspectors, each looking for ever, may cost a server that is at rest.
 constexpr qint64 commandsPerSecond = 100;
 constexpr Duration longestRestOfPage = 100s;
 constexpr Duration longestRestOfSweep = 15min;
 constexpr Duration restStep = 1s;
-
-} // namespace
 
 Task<void> SweepRest::afterPage(Span span, Duration least)
 {

@@ -61,8 +61,6 @@ void Reporter::notifyCrawled(qint64 done, qint64 total)
     m_told.tell(std::move(now));
 }
 
-namespace {
-
 constexpr auto firstPatience = 1500ms; // for evidence at first sight
 constexpr auto patience = 5s;          // later
 constexpr auto whenRefused = 10s;      // how often to ask servers that answer nothing of use
@@ -72,8 +70,6 @@ constexpr auto sweepTreeEvery = 60s;
 constexpr int restPerSweep = 3; // a watch at rest rests
 constexpr auto stateEvery = 200ms;
 constexpr int totalsEvery = 10; // looks between two of wchs and mntr
-
-} // namespace
 
 LockFinder::LockFinder(const ObservedEnsemble &ensemble)
     : m_ensemble(ensemble), m_answers(ensemble), m_judge(ensemble, m_answers),

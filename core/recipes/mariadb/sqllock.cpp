@@ -49,13 +49,9 @@ void undoInBackground(const WaitGroup &waitGroup, Undo undo)
     waitGroup.add(undo.session->background(), undoAll(undo));
 }
 
-namespace {
-
 constexpr auto pauseBetweenLooks = 2ms; // only where an earlier attempt came to no good end
 // What ends a wait comes to the server by a connection of its own, and giving back comes behind that.
 constexpr auto givenBackWithin = 3s;
-
-} // namespace
 
 SqlLock::SqlLock(mariadb::Session &session, const QByteArray &lock)
     : LockBase(session.loop(), lock), m_session(&session), m_waitGroup(session.loop()),

@@ -16,11 +16,7 @@
 
 namespace lockscope::recipes {
 
-namespace {
-
 constexpr auto pollsQueueEvery = 100ms;
-
-} // namespace
 
 SkipLockedLock::SkipLockedLock(mariadb::Session &session, const QByteArray &lock, RowName queue)
     : TransactionLock(session, lock), m_queue(std::move(queue))

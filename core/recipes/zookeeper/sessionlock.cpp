@@ -186,11 +186,7 @@ void SessionLock::stopBelieving()
     lose(Loss::CutOff);
 }
 
-namespace {
-
 constexpr auto pauseBeforeReading = std::chrono::milliseconds(200);
-
-} // namespace
 
 Task<void> watchOwnNode(zk::Session *session, Lock *lock, Grant grant)
 {
