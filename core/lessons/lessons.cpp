@@ -42,16 +42,6 @@ Text FieldReader::words(const char *field)
     return words;
 }
 
-} // namespace lockscope::lessons
-
-// Resources of a static library have to be asked for, and from outside of any namespace.
-static void initLessonResources()
-{
-    Q_INIT_RESOURCE(lockscope_core);
-}
-
-namespace lockscope::lessons {
-
 namespace {
 
 constexpr qint64 largestFile = 1 << 20;

@@ -8,32 +8,6 @@
 
 namespace lockscope {
 
-struct HeldLock::Private {
-    Private(Workspace &w, HoldRequest r)
-        : workspace(w), request(std::move(r)), recipe(recipes::recipeOf(request.recipe)), lost(w.loop()),
-          scope(w.loop())
-    {
-    }
-
-    Task<Result<void>> refuseBesideOthers(Link *link, Deadline deadline);
-    Task<Result<void>> refuseBeside(Link *link, QByteArray name, Deadline deadline);
-    Task<Result<void>> refuseUnderOtherNames(Link *link, Deadline deadline);
-    Task<Error> explained(Link *link, Error timedOut);
-    [[nodiscard]] Error couldNotLook(const Error &why) const;
-    void watchOver(const recipes::Grant &grant);
-    void closeSession();
-    Task<void> heedRecipe();
-
-    Workspace &workspace;
-    HoldRequest request;
-    const recipes::RecipeInfo &recipe;
-    std::unique_ptr<OwnContender> contender;
-    std::unique_ptr<recipes::Lock> lock;
-    Completion<QString> lost;
-    bool releasing = false;
-    Scope scope; // last: its coroutines use everything above
-};
-
 namespace {
 
 QString lossText(recipes::Loss loss)

@@ -9,14 +9,6 @@
 
 namespace lockscope::inspect {
 
-struct ZooKeeperObserver::Private {
-    explicit Private(ObservedEnsemble of) : ensemble(std::move(of)), finder(ensemble) {}
-
-    const ObservedEnsemble ensemble;
-    LockFinder finder;
-    std::vector<Coverage> readCoverage; // of readNow(), where nothing is followed
-};
-
 ZooKeeperObserver::ZooKeeperObserver(zk::Session &session, zk::EvidenceSource &source, ConnectionName connection,
                                      QByteArray chroot, ObserverOptions options, ObserverSink &sink)
     : m_ensemble{session, source, session.loop(), std::move(connection), std::move(chroot), options, sink},
