@@ -69,6 +69,39 @@ bool contains(const QString &document, const QString &text)
 class TestFindings : public QObject {
     Q_OBJECT
 private slots:
+    // A code is the number of its row, so a row in another place would be another finding.
+    void rowsAreInTheOrderOfTheCodes()
+    {
+        const std::pair<FindingCode, const char *> rows[] = {
+            {FindingCode::Deadlock, "deadlock"},
+            {FindingCode::HolderDisconnected, "holder-disconnected"},
+            {FindingCode::NoTtl, "no-ttl"},
+            {FindingCode::ExpiredValue, "expired-value"},
+            {FindingCode::LostWakeup, "lost-wakeup"},
+            {FindingCode::WrongWatch, "wrong-watch"},
+            {FindingCode::Herd, "herd"},
+            {FindingCode::PersistentNode, "persistent-node"},
+            {FindingCode::NoQuorum, "no-quorum"},
+            {FindingCode::LongHeld, "long-held"},
+            {FindingCode::LongWait, "long-wait"},
+            {FindingCode::StaleQueue, "stale-queue"},
+            {FindingCode::ForeignNode, "foreign-node"},
+            {FindingCode::LeftoverKeys, "leftover-keys"},
+            {FindingCode::SequenceOverflow, "sequence-overflow"},
+            {FindingCode::RevocationRequested, "revocation-requested"},
+            {FindingCode::IdleInTransaction, "idle-in-transaction"},
+            {FindingCode::SelfWait, "self-wait"},
+            {FindingCode::UnexplainedWait, "unexplained-wait"},
+            {FindingCode::DeadlockEnded, "deadlock-ended"},
+        };
+        QCOMPARE(std::size(rows), findingKinds().size());
+        for (const auto &[code, name] : rows)
+            QCOMPARE(kindOf(code).name, QByteArray(name));
+        QCOMPARE(kindOf(FindingCode::NoTtl).severity, Severity::Critical);
+        QCOMPARE(kindOf(FindingCode::LongHeld).severity, Severity::Warning);
+        QCOMPARE(kindOf(FindingCode::Herd).severity, Severity::Info);
+    }
+
     void everyRowIsWhole()
     {
         QSet<QString> names;
