@@ -83,7 +83,7 @@ private slots:
         QVERIFY2(said.value("locks"_L1).toInt() >= 1 && said.value("changes"_L1).toInt() >= 3, m_recorded.what());
         QCOMPARE(said.value("bytes"_L1).toInteger(), QFileInfo(m_file).size());
         QFile file(m_file);
-        QVERIFY(file.open(QIODevice::ReadOnly) && file.readLine() == "lockscope recording 7\n");
+        QVERIFY(file.open(QIODevice::ReadOnly) && file.readLine() == "lockscope recording 8\n");
     }
 
     void eachMomentIsAsItWas()
@@ -178,10 +178,10 @@ private slots:
     {
         const auto path = m_folder.filePath(u"other"_s);
         QFile file(path);
-        QVERIFY(file.open(QIODevice::WriteOnly) && file.write("lockscope recording 7\n") > 0);
+        QVERIFY(file.open(QIODevice::WriteOnly) && file.write("lockscope recording 8\n") > 0);
         file.close();
         const auto newer = run({u"replay"_s, path, u"locks"_s});
-        QVERIFY2(newer.status == 1 && newer.err.contains("format 7"), newer.what());
+        QVERIFY2(newer.status == 1 && newer.err.contains("format 8"), newer.what());
         QCOMPARE(run({u"replay"_s, u"/nowhere/at-all"_s, u"locks"_s}).status, 2);
         const auto over = run({u"record"_s, path, u"--connect"_s, u"zk://127.0.0.1:1"_s});
         QVERIFY2(over.status == 2 && over.err.contains("is not overwritten"), over.what());
