@@ -77,6 +77,7 @@ const std::vector<OptionSpec> &windowOptions()
 {
     static const std::vector<OptionSpec> all = [] {
         auto options = sharedOptions();
+        std::erase_if(options, [](const OptionSpec &option) { return option.name == "color"_L1; }); // of terminals
         auto pages = ui::pageIds();
         const QString last = pages.takeLast();
         options.push_back({u"demo"_s, {}, u"fill the sandbox with live locks"_s});
