@@ -267,7 +267,7 @@ CommandSpec findingsCommand()
     spec.more =
         u"Muted findings are listed and marked. docs/findings.md says for each code how to confirm it and what to do."_s;
     spec.options = {
-        {u"all"_s, {}, u"also of what may be no lock (low confidence)"_s},
+        {u"all"_s, {}, u"also locks of low confidence"_s},
         {u"severity"_s, u"LEVEL"_s, u"only findings of at least info, warning or critical (default: info)"_s}};
     spec.observes = spec.isReplayable = true;
     spec.examples = {u"findings"_s, u"findings --all --json"_s};

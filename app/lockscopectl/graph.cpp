@@ -231,8 +231,7 @@ CommandSpec graphCommand()
     spec.summary = u"show deadlocks and blocking clients of all connections"_s;
     spec.more =
         u"A client is a session or a connection. Clients on several servers are merged if they report the same unique name (node data, program_name, application_name), or by --label. A deadlock is reported once two consecutive reads contain it. Locks held by one thread (Redisson MultiLock) are listed together if the holder ID names the thread."_s;
-    spec.options = {{u"dot"_s, {}, u"for Graphviz"_s},
-                    {u"all"_s, {}, u"also what may be no lock (low confidence)"_s}};
+    spec.options = {{u"dot"_s, {}, u"for Graphviz"_s}, {u"all"_s, {}, u"also locks of low confidence"_s}};
     spec.observes = spec.isReplayable = true;
     spec.examples = {u"--connect zk=zk://10.0.3.7 --connect mariadb=mariadb://root@10.0.3.8 graph"_s,
                      u"graph --label billing-1=billing"_s};

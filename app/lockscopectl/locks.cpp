@@ -253,7 +253,7 @@ CommandSpec locksCommand()
     spec.summary = u"list every lock"_s;
     spec.options = {
         {u"match"_s, u"GLOB"_s, u"only locks whose CONNECTION:NAME, or NAME, matches"_s},
-        {u"all"_s, {}, u"also what may be no lock (low confidence)"_s},
+        {u"all"_s, {}, u"also locks of low confidence"_s},
         {u"all-held"_s, {}, u"on a terminal: list each lock without a waiter in a row of its own"_s},
         {u"watch"_s, {}, u"stay, and print one JSON line per change until interrupted"_s},
     };

@@ -98,7 +98,7 @@ CommandSpec recordCommand()
         u"Reports at the end what was recorded. A crash loses at most the last second. FILE must not exist yet; only its owner may read it, and it contains no secrets. `lockscopectl replay FILE` answers from it, on any machine, without a server."_s;
     spec.options = {
         {u"for"_s, u"D"_s, u"end by itself after that time"_s},
-        {u"all"_s, {}, u"also what may be no lock (low confidence)"_s},
+        {u"all"_s, {}, u"also locks of low confidence"_s},
     };
     spec.fewestWords = spec.mostWords = 1;
     spec.observes = spec.follows = true;

@@ -59,6 +59,8 @@ private:
     };
 
     void connectNow();
+    // Also as a user without a password: without AUTH the server would take it for its default user.
+    [[nodiscard]] bool isLogin() const { return !m_options.user.isEmpty() || !m_options.password.isEmpty(); }
     void opened();
     void loggedIn(const std::vector<Value> &replies);
     void refuse(const Error &why);

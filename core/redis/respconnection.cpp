@@ -73,7 +73,7 @@ void RespConnection::opened()
 {
     QByteArray bytes;
     size_t replies = 1;
-    if (!m_options.password.isEmpty()) {
+    if (isLogin()) {
         Command auth{"AUTH"};
         if (!m_options.user.isEmpty())
             auth << m_options.user;
@@ -101,7 +101,7 @@ void RespConnection::loggedIn(const std::vector<Value> &replies)
             return;
         }
     }
-    if (!m_options.password.isEmpty()) {
+    if (isLogin()) {
         if (replies[at].isError()) {
             refuse(authError(replies[at]));
             return;

@@ -197,6 +197,25 @@ private slots:
         QCOMPARE(codeOf(reader->subscriberId(soon())), code(ErrorCode::Unsupported));
     }
 
+    // Without AUTH it would be the server's default user, who may do everything.
+    void userWithoutPasswordIsNotTheDefault()
+    {
+        QCOMPARE(valueOf(send({"ACL", "SETUSER", "open", "on", "nopass", "~lock:*", "+get"})).text, QByteArray("OK"));
+        auto options = optionsFor(m_server->address());
+        options.user = "open";
+        const auto open = redis::openConnection(m_loop, options);
+        QVERIFY(becomes(*open, ConnectionState::Connected));
+        QVERIFY(valueOf(open->command({"GET", "lock:a"}, soon())).isNil());
+        QCOMPARE(codeOf(open->command({"SET", "lock:a", "1"}, soon())), code(ErrorCode::NoPermission));
+
+        QCOMPARE(valueOf(send({"ACL", "SETUSER", "closed", "on", ">pw", "~*", "+@all"})).text, QByteArray("OK"));
+        options.user = "closed";
+        const auto closed = redis::openConnection(m_loop, options);
+        QVERIFY(becomes(*closed, ConnectionState::AuthFailed));
+        QVERIFY2(closed->lastError().contains(u"refused the user name or password"_s),
+                 qPrintable(closed->lastError()));
+    }
+
     void refusedSubscriptionIsToldByTheSubscriberId()
     {
         QCOMPARE(
