@@ -13,6 +13,8 @@
 #include "core/async/slot.h"
 #include "core/base/result.h"
 
+#include <QtGlobal>
+
 #include <atomic>
 #include <coroutine>
 

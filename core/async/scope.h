@@ -10,6 +10,8 @@
 #include "core/async/loop.h"
 #include "core/async/task.h"
 
+#include <QtGlobal>
+
 #include <map>
 #include <memory>
 #include <optional>
