@@ -50,7 +50,7 @@ void printRows(CommandContext &context, const std::vector<LockSnapshot> &locks)
     print(table.text(0));
 }
 
-// Held, and nothing about it needs anybody: they share a row for each holder.
+// Such locks of one holder share a row: no client waits, and no finding is a warning.
 bool isQuiet(const LockSnapshot &lock)
 {
     return lock.state == inspect::LockState::Held && lock.holderCount() == 1 && lock.waiterCount() == 0

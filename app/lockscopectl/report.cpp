@@ -51,7 +51,7 @@ Status status(const QString &sign, const QString &ascii, const QString &word, In
     return {isUnicode() ? sign : ascii, word, ink};
 }
 
-// Empty for what is no state of a lock.
+// A finding without a sign of its own has its code as the word.
 Status statusOfCode(FindingCode code, Severity severity)
 {
     switch (code) {
@@ -68,6 +68,12 @@ Status statusOfCode(FindingCode code, Severity severity)
         return severity == Severity::Info ? Status{u" "_s, inspect::word(code)}
                                           : status(u"!"_s, u"!"_s, inspect::word(code), Ink::Yellow);
     }
+}
+
+QString ageText(std::optional<std::chrono::milliseconds> age, bool atMost)
+{
+    const auto most = isUnicode() ? u"≤ %1"_s : u"<= %1"_s;
+    return !age ? u"-"_s : atMost ? most.arg(formatDuration(*age)) : formatDuration(*age);
 }
 
 qsizetype cellsOf(const Line &line)
@@ -151,21 +157,14 @@ Status statusOf(const inspect::Finding &finding)
     return statusOfCode(finding.code, finding.severity);
 }
 
-QString ageText(std::optional<std::chrono::milliseconds> age, bool atMost)
-{
-    const auto most = isUnicode() ? u"≤ %1"_s : u"<= %1"_s;
-    return !age ? u"-"_s : atMost ? most.arg(formatDuration(*age)) : formatDuration(*age);
-}
-
 void add(std::vector<Line> &lines, const ReportRow &row, int width)
 {
     const auto right = std::min(width, widestReport);
     const auto room = std::max<qsizetype>(leastTitle, right - statusCells - row.amounts.size() * amountCells);
     auto texts = row.texts;
     QStringList first{row.title};
-    if (row.title.isEmpty() && !texts.isEmpty()) {
+    if (row.title.isEmpty() && !texts.isEmpty())
         first = wrapped(texts.takeFirst(), room);
-    }
     const QString head = u"%1 %2"_s.arg(row.status.sign, row.status.word);
     Line line{{head, row.status.ink}, {QString(std::max<qsizetype>(1, statusCells - ctl::cellsOf(head)), u' ')}};
     line.push_back({first.takeFirst(), row.title.isEmpty() ? Ink::Plain : Ink::Bold});

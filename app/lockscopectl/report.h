@@ -45,6 +45,5 @@ void addHeading(std::vector<Line> &lines, Line left, const QString &right, int w
 void addIncidents(std::vector<Line> &lines, const std::vector<inspect::Incident> &incidents, int width);
 // "orders-zk  PROD  ZooKeeper  zk-1:2181".
 [[nodiscard]] Line connectionLine(const inspect::LinkState &connection);
-[[nodiscard]] QString ageText(std::optional<std::chrono::milliseconds> age, bool atMost);
 
 } // namespace lockscope::ctl
