@@ -144,6 +144,11 @@ private slots:
         const auto cause = [](const QString &picture) { return incidentsIn(judged(picture)).front().cause; };
         QVERIFY(cause(u"zk:/a kazoo-lock: A=900 | B=600"_s).endsWith("holds zk:/a and blocks 1 client."_L1));
         QVERIFY(cause(u"zk:/a kazoo-lock: A=900 | B=600 C=1"_s).endsWith("holds zk:/a and blocks 2 clients."_L1));
+        // A writer waits for each of the readers: one of them is not the whole cause.
+        const auto found = incidentsIn(judged(u"zk:/a curator-rwlock: A.r=900 B.r=800 | C=600"_s));
+        QCOMPARE(found.size(), std::size_t(1));
+        QVERIFY2(found.front().cause.endsWith("blocks 1 client. 1 other client holds it as well."_L1),
+                 qPrintable(found.front().cause));
     }
 
     void theJsonNamesWhatIsFolded()

@@ -279,21 +279,32 @@ private:
         });
         if (!isDue)
             return;
+        Clients others; // that hold such a lock, too, as readers do
         for (const int number : m_places[std::size_t(client)]) {
             const auto &edges = m_edges[std::size_t(number)];
             const bool isWaitedFor = std::ranges::any_of(edges, [&](const GraphEdge *edge) {
                 return std::ranges::find(edge->behind, client) != edge->behind.end();
             });
             for (const auto *edge : edges) {
-                if (edge->client != client || edge->kind != GraphEdge::Kind::Holds || !isWaitedFor)
+                if (edge->kind != GraphEdge::Kind::Holds || !isWaitedFor)
                     continue;
-                incident.locks.push_back(lockOf(number));
+                if (edge->client != client) {
+                    others.insert(edge->client);
+                    continue;
+                }
+                if (incident.locks.empty() || incident.locks.back() != lockOf(number))
+                    incident.locks.push_back(lockOf(number));
                 addTarget(incident, lockOf(number), number, edge->contender);
             }
         }
         if (incident.locks.empty())
             return;
         incident.cause = causeText(incident, nameOf(client, incident.target), all.size() - 1);
+        if (others.size() == 1)
+            incident.cause = u"%1 1 other client holds it as well."_s.arg(incident.cause);
+        else if (!others.empty())
+            incident.cause =
+                u"%1 %2 other clients hold it as well."_s.arg(incident.cause, QString::number(others.size()));
         incident.action = u"Find out what %1 does. Release the lock only if it has stopped working."_s.arg(
             nameOf(client, incident.target));
         add(std::move(incident), causes, all);
