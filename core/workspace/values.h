@@ -11,6 +11,7 @@
 #include "core/inspect/coverage.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
+#include "core/inspect/waits/incidents.h"
 #include "core/inspect/waits/waitgraph.h"
 #include "core/lessons/lessons.h"
 #include "core/operate/audit.h"

@@ -278,6 +278,7 @@ private slots:
 
     void columnsAreChosenAndTheNameStays()
     {
+        m_window->resize(1175, 800);
         auto &tools = table().tools();
         tools.openChooser({});
         auto *open = menu();
@@ -290,7 +291,7 @@ private slots:
         }
         open->close();
         QVERIFY(table().isColumnHidden(ui::LockRow::Recipe));
-        m_window->resize(1200, 800);
+        m_window->resize(1100, 800);
         QVERIFY(table().isColumnHidden(ui::LockRow::Recipe)); // room or not
         const auto choices = tools.choices();
         QCOMPARE(choices, QStringList{u"-%1"_s.arg(int(ui::LockRow::Recipe))});

@@ -8,6 +8,7 @@
 #include "ui/shell/actions.h"
 #include "ui/theme/theme.h"
 
+#include <QHeaderView>
 #include <QAction>
 #include <QComboBox>
 #include <QImage>

@@ -40,8 +40,11 @@ class TestWindowClock : public testing::WindowFixture {
     QString cell(int column) { return page().table().model()->index(0, column).data().toString(); }
     QString banner()
     {
-        auto *banner = page().detail().findChild<ui::Banner *>();
-        return banner ? banner->sentence() : QString();
+        for (const auto *banner : page().detail().findChildren<ui::Banner *>()) {
+            if (banner->isVisible())
+                return banner->sentence();
+        }
+        return {};
     }
     QString queueAge(int row)
     {
@@ -66,16 +69,19 @@ private slots:
         addFinding(lock, FindingCode::HolderDisconnected, message, {lock.contenders[0].id});
         show(lock);
         QCOMPARE(cell(ui::LockRow::FindingColumn), u"session ends in 44 s"_s);
-        QCOMPARE(banner(), u"session 0x1 has been silent for 9.0 s; it expires in 44 s"_s);
+        QTRY_VERIFY(!page().incidents().empty()); // its banner says what the finding says
+        QTRY_VERIFY2(banner().startsWith(u"session 0x1 has been silent for 9.0 s; it expires in 44 s."_s),
+                     qPrintable(banner()));
         m_now += 41400ms;
         tick();
         QCOMPARE(cell(ui::LockRow::FindingColumn), u"session ends in 2.6 s"_s);
-        QCOMPARE(banner(), u"session 0x1 has been silent for 50 s; it expires in 2.6 s"_s);
+        QVERIFY2(banner().startsWith(u"session 0x1 has been silent for 50 s; it expires in 2.6 s."_s),
+                 qPrintable(banner()));
         QVERIFY(note().contains(u"it expires in 2.6 s"_s));
         m_now += 1min;
         tick();
         QCOMPARE(cell(ui::LockRow::FindingColumn), u"session should be over"_s);
-        QVERIFY(banner().endsWith(u"it expires now"_s));
+        QVERIFY(banner().contains(u"it expires now."_s));
     }
 
     void theRowSaysTheFindingOfNow()
@@ -90,7 +96,8 @@ private slots:
         QCOMPARE(cell(ui::LockRow::FindingColumn), u"has waited for 4 m 05 s"_s);
         QCOMPARE(cell(ui::LockRow::OldestWait), u"4 m 05 s"_s);
         QCOMPARE(queueAge(1), u"4 m 05 s"_s);
-        QCOMPARE(banner(), cell(ui::LockRow::FindingColumn));
+        QTRY_VERIFY(!page().incidents().empty());
+        QTRY_VERIFY(banner().contains(u"holds zk:/locks/a and blocks 1 client."_s));
     }
 
     // Who held it held it no longer than it was there: the queue and the note say so.

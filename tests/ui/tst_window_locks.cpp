@@ -77,7 +77,7 @@ class TestWindowLocks : public testing::WindowFixture {
     }
     ui::ForceReleaseDialog *openForceRelease()
     {
-        QTest::mouseClick(part<QPushButton>("forceReleaseButton"), Qt::LeftButton);
+        part<QPushButton>("forceReleaseButton")->click(); // wherever the layout has put it by now
         return part<ui::ForceReleaseDialog>("forceReleaseDialog");
     }
 
@@ -377,7 +377,7 @@ private slots:
         notifyConnected();
         m_backend->notifyLocks({change(ChangeKind::Added, ordersLock())});
         m_window->selectLock(orders);
-        QTest::mouseClick(part<QPushButton>("acquireButton"), Qt::LeftButton);
+        part<QPushButton>("acquireButton")->click();
         auto *dialog = part<ui::AcquireDialog>("acquireDialog");
         QVERIFY(dialog);
         QCOMPARE(dialog->request()->recipe, "curator-mutex"); // queues with Curator's clients

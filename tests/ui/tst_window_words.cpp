@@ -76,6 +76,7 @@ private slots:
 
     void rowsSayWhoseTheyAreAsSoonAsThereAreTwo()
     {
+        m_window->resize(1175, 700); // side by side the connections are groups
         tell("live", true);
         auto &table = page().table();
         QVERIFY(table.isColumnHidden(ui::LockRow::Connection));

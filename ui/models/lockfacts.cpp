@@ -29,8 +29,8 @@ constexpr std::size_t ofFindings = 6;
 constexpr std::array<NamedState, ofFindings + 3> namedStates{{
     {PillShape::Cross, u"deadlock", FindingCode::Deadlock},
     {PillShape::Cross, u"no quorum", FindingCode::NoQuorum},
-    {PillShape::Cross, u"no expiry", FindingCode::NoTtl},
-    {PillShape::Cross, u"no expiry", FindingCode::PersistentNode},
+    {PillShape::Infinite, u"no expiry", FindingCode::NoTtl},
+    {PillShape::Infinite, u"no expiry", FindingCode::PersistentNode},
     {PillShape::Cross, u"expired", FindingCode::ExpiredValue},
     {PillShape::Bars, u"disconnected", FindingCode::HolderDisconnected},
     {PillShape::Quarter, u"contended"},
@@ -239,6 +239,11 @@ Pill pillOf(const Contender &contender, const LockSnapshot &lock)
     if (isDisconnected)
         return {PillShape::Bars, Tone::Warning, u"holds"_s};
     return {PillShape::Disc, Tone::Hold, u"holds"_s};
+}
+
+bool LockFacts::isStateOfFinding() const
+{
+    return stateRank < ofFindings;
 }
 
 Pill LockFacts::pill() const

@@ -31,6 +31,8 @@ struct LockFacts {
     QString finding; // as of the snapshot
     [[nodiscard]] bool isContended() const { return waiters > 0; }
     [[nodiscard]] Pill pill() const;
+    // The state is that of a finding, which need not be said beside it.
+    [[nodiscard]] bool isStateOfFinding() const;
 };
 
 [[nodiscard]] LockFacts factsOf(const inspect::LockSnapshot &lock);

@@ -64,6 +64,14 @@ QString nameTip(const LockRow &row)
     return label(row.snapshot.lock.text(), 1500) + u'\n' + label(row.snapshot.why.toUtf8(), 400);
 }
 
+// For who hears a row of two lines, which has one cell.
+QVariant spokenState(const LockRow &row)
+{
+    return u"%1, held by %2, waiting: %3, connection %4"_s.arg(row.gone ? u"gone"_s : row.facts.pill().word,
+                                                               row.facts.holder, waitingText(row.snapshot),
+                                                               label(row.snapshot.lock.connection.bytes(), 60));
+}
+
 } // namespace
 
 RowsModel<LockRow *>::Columns lockColumns(const std::function<SystemTime(const LockRow &)> &nowOf)
@@ -79,7 +87,8 @@ RowsModel<LockRow *>::Columns lockColumns(const std::function<SystemTime(const L
         {.title = u"Lock"_s,
          .text = [](const LockRow &row) { return label(row.snapshot.lock.name, 400); },
          .help = u"The name on the server"_s,
-         .tip = &nameTip},
+         .tip = &nameTip,
+         .values = {{Qt::AccessibleDescriptionRole, &spokenState}}},
         {.title = u"Recipe"_s,
          .text = [](const LockRow &row) { return QString::fromLatin1(row.snapshot.recipe); },
          .help = u"Which algorithm, by what its clients left there; the detail says why"_s},
@@ -160,7 +169,9 @@ int LockOrder::compare(const Place &placeA, const Place &placeB) const
 {
     const auto &[a, nameA] = placeA;
     const auto &[b, nameB] = placeB;
-    int order = 0;
+    int order = isGrouped ? nameA.connection.bytes().compare(nameB.connection.bytes()) : 0;
+    if (order != 0)
+        return order;
     switch (column) {
     case LockRow::State: order = threeWay(a.stateRank, b.stateRank); break;
     case LockRow::Lock: break;

@@ -67,7 +67,8 @@ struct ByLockName {
 struct LockOrder {
     int column = -1; // -1 is the order of the house: severity, then the sum of waiting, then the name
     Qt::SortOrder direction = Qt::AscendingOrder;
-    SystemTime rankedAt; // the sums of waiting are those of this moment
+    bool isGrouped = false; // the rows of a connection stand together, whatever the order within it
+    SystemTime rankedAt;    // the sums of waiting are those of this moment
 
     [[nodiscard]] int compare(const LockRow &a, const LockRow &b) const
     {

@@ -314,13 +314,49 @@ void LocksModel::sort(int column, Qt::SortOrder order)
 {
     if (column == m_order.column && order == m_order.direction)
         return;
+    reorder([this, column, order] {
+        m_order.column = column;
+        m_order.direction = order;
+    });
+}
+
+void LocksModel::setGrouped(bool isGrouped)
+{
+    if (m_order.isGrouped != isGrouped)
+        reorder([this, isGrouped] { m_order.isGrouped = isGrouped; });
+}
+
+void LocksModel::reorder(const std::function<void()> &change)
+{
     settle();
     emit aboutToApply();
-    m_order.column = column;
-    m_order.direction = order;
+    change();
     std::sort(m_all.begin(), m_all.end(), m_order);
     sortShown();
     emit applied();
+}
+
+std::vector<int> LocksModel::groupStarts() const
+{
+    std::vector<int> starts;
+    const auto connectionOf = [](const LockRow *row) -> const ConnectionName & {
+        return row->snapshot.lock.connection;
+    };
+    for (auto row = m_rows.begin(); m_order.isGrouped && row != m_rows.end();) {
+        starts.push_back(static_cast<int>(row - m_rows.begin()));
+        row = std::find_if(row, m_rows.end(),
+                           [&](const LockRow *other) { return connectionOf(other) != connectionOf(*row); });
+    }
+    return starts;
+}
+
+int LocksModel::worstRow() const
+{
+    auto order = m_order;
+    order.isGrouped = false;
+    order.column = -1;
+    const auto worst = std::ranges::min_element(m_rows, order);
+    return worst == m_rows.end() ? -1 : static_cast<int>(worst - m_rows.begin());
 }
 
 } // namespace lockscope::ui

@@ -84,6 +84,12 @@ public:
     void settle() { refilter(); }
 
     void sort(int column, Qt::SortOrder order) override;
+    // The rows of a connection stand together.
+    void setGrouped(bool isGrouped);
+    // The first row of each connection, where they do, in their order.
+    [[nodiscard]] std::vector<int> groupStarts() const;
+    // The worst of all rows, wherever it stands; -1 without rows.
+    [[nodiscard]] int worstRow() const;
 
 signals:
     void countsChanged();
@@ -106,6 +112,7 @@ private:
 
     void count(const LockRow &entry, int by) { m_tally.add(m_filter, entry, by); }
     void filterChanged();
+    void reorder(const std::function<void()> &change);
     void take(const inspect::SnapshotChange &change, Batch &batch);
     void remove(const Rows &doomed);
     void move(std::vector<Move> moves);

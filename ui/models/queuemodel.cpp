@@ -102,13 +102,25 @@ QueueModel::QueueModel(QObject *parent) : RowsModel(parent)
 void QueueModel::nameColumns()
 {
     const auto &words = infoOf(m_lock->backend).words;
-    m_columns[Session].title = words.client.left(1).toUpper() + words.client.mid(1);
+    m_columns[Place].title = m_isTall ? QString() : u"#"_s;
+    m_columns[Who].title = m_isTall ? tr("Client") : u"Who"_s;
+    m_columns[Session].title = !m_isTall ? words.client.left(1).toUpper() + words.client.mid(1)
+                               : m_lock->backend == BackendKind::ZooKeeper ? tr("Watches")
+                                                                           : tr("Waits for");
     m_columns[Node].title = words.rawEntry;
     m_columns[Data].title = words.rawValue;
 }
 
+void QueueModel::setTall(bool isTall)
+{
+    m_isTall = isTall;
+    nameColumns();
+    emit headerDataChanged(Qt::Horizontal, 0, ColumnCount - 1);
+}
+
 void QueueModel::setSnapshot(std::shared_ptr<const LockSnapshot> lock)
 {
+    m_rails.clear();
     const auto before = std::exchange(m_lock, std::move(lock)); // the rows are its contenders until all are replaced
     if (before->backend != m_lock->backend) {
         nameColumns();
@@ -225,6 +237,59 @@ Pill QueueModel::pillOf(const Contender &contender) const
     if (contender.reentry > 1)
         pill.word += u" ×%1"_s.arg(contender.reentry);
     return pill;
+}
+
+RailRow QueueModel::railAt(int row) const
+{
+    if (m_rails.empty())
+        m_rails = railsOf(*m_lock);
+    const auto at = static_cast<std::size_t>(row);
+    return at < m_rails.size() ? m_rails[at] : RailRow();
+}
+
+QString QueueModel::nameAt(int row) const
+{
+    const auto name = inspect::nameBeside(at(row), m_lock->backend);
+    const auto shown = name ? inspect::nameLabel(*name) : whoIs(at(row));
+    return m_own.contains(at(row).id) ? u"%1 (you)"_s.arg(shown) : shown;
+}
+
+QString QueueModel::originAt(int row) const
+{
+    const auto &contender = at(row);
+    const auto &words = infoOf(m_lock->backend).words;
+    QStringList parts;
+    if (contender.endpoint && whoIs(contender) != nameAt(row))
+        parts << label(contender.endpoint->toUtf8(), 60);
+    if (contender.session)
+        parts << u"%1 %2"_s.arg(words.client, label(contender.session->toUtf8(), 60));
+    return parts.join(u" · "_s);
+}
+
+QString QueueModel::watchedAt(int row) const
+{
+    const auto &contender = at(row);
+    if (contender.watches.isEmpty())
+        return contender.role == Role::Holder ? tr("holds %1").arg(shortId(contender.id)) : QString();
+    const auto &watch = contender.watches.front();
+    if (watch.children)
+        return tr("the directory");
+    const int target = rowOf(watch.target);
+    const auto id = shortId(watch.target);
+    if (target < 0)
+        return id;
+    const auto *watched = &at(target);
+    return watched->role == Role::Holder ? tr("%1, the holder").arg(id)
+           : watched->position           ? tr("%1, waiter %2").arg(id).arg(*watched->position)
+                                         : id;
+}
+
+QString QueueModel::evidenceAt(int row) const
+{
+    const auto &contender = at(row);
+    if (contender.watches.isEmpty())
+        return {};
+    return contender.watches.front().evidence == inspect::Evidence::Server ? tr("reported") : tr("inferred");
 }
 
 int QueueModel::rowOf(const QByteArray &id) const

@@ -7,6 +7,7 @@
 
 #include "core/base/clock.h"
 #include "ui/models/lockfacts.h"
+#include "ui/models/queuerails.h"
 #include "ui/models/rowsmodel.h"
 
 #include <QSet>
@@ -28,11 +29,20 @@ public:
     // The present, by our clock, for the ages.
     void setClock(std::function<SystemTime()> clock) { m_clock = std::move(clock); }
     void tick();
+    // Its rows are shown in two lines, and a column says what they watch.
+    void setTall(bool isTall);
     // Which of them are this window's own: they say so.
     void setOwn(QSet<QByteArray> own);
 
     [[nodiscard]] const inspect::Contender &contenderAt(int row) const { return at(row); }
     [[nodiscard]] Pill pillAt(int row) const { return pillOf(at(row)); }
+    // Its lines, as of the snapshot.
+    [[nodiscard]] RailRow railAt(int row) const;
+    // What a row of two lines says: one name, then where it comes from, then what it watches or waits for.
+    [[nodiscard]] QString nameAt(int row) const;
+    [[nodiscard]] QString originAt(int row) const;
+    [[nodiscard]] QString watchedAt(int row) const;
+    [[nodiscard]] QString evidenceAt(int row) const;
     [[nodiscard]] int rowOf(const QByteArray &id) const; // -1 if there is no such contender
     [[nodiscard]] bool hasTtl() const;
     [[nodiscard]] bool hasAges() const; // of anybody it is known since when it holds or waits
@@ -58,6 +68,8 @@ private:
     [[nodiscard]] QString leftText(const inspect::Contender &contender) const;
 
     std::shared_ptr<const inspect::LockSnapshot> m_lock = std::make_shared<inspect::LockSnapshot>();
+    bool m_isTall = false;
+    mutable std::vector<RailRow> m_rails; // made when first asked for
     QSet<QByteArray> m_own;
     std::function<SystemTime()> m_clock = [] { return programClock().now(); };
 };

@@ -8,6 +8,7 @@
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"
+#include "ui/views/incidentlist.h"
 
 #include <QBoxLayout>
 #include <QDateTime>
@@ -137,10 +138,21 @@ QString FindingDetail::valueOf(const QString &title) const
 
 constexpr qsizetype mostBanners = 3;
 constexpr int linesWhereLow = 2;
+constexpr int linesOfAnIncident = 3;
 
-FindingBanners::FindingBanners(QWidget *parent) : QWidget(parent), m_column(new QVBoxLayout(this))
+FindingBanners::FindingBanners(QWidget *parent)
+    : QWidget(parent), m_column(new QVBoxLayout), m_incidentBanner(named(new Banner(this), u"incidentBanner"_s))
 {
-    m_column->setContentsMargins(16, 0, 16, 0);
+    makeColumn(this, {.margins = {16, 0, 16, 0}, .spacing = 6}, {m_incidentBanner, m_column});
+    m_incidentBanner->button()->setProperty("look", u"act"_s);
+    m_incidentBanner->secondButton()->setProperty("look", u"flat"_s);
+    m_incidentBanner->hide();
+    connect(m_incidentBanner, &Banner::actionRequested, this, [this] { emit incidentActRequested(*m_incident); });
+    connect(m_incidentBanner, &Banner::secondRequested, this, [this] {
+        m_isFolded = false;
+        m_isOpen = true;
+        refreshFindings();
+    });
     m_column->setSpacing(6);
 }
 
@@ -149,16 +161,89 @@ void FindingBanners::show(const inspect::LockSnapshot &lock, inspect::ServerTime
     if (lock.lock != m_of)
         m_isOpen = false;
     m_of = lock.lock;
-    m_findings = lock.findings;
-    std::ranges::stable_sort(m_findings, std::ranges::greater(), &inspect::Finding::severity);
+    m_all = lock.findings;
     m_now = now;
+    refreshFindings();
+}
+
+void FindingBanners::refreshFindings()
+{
+    m_findings = m_all;
+    std::erase_if(m_findings, [this](const auto &finding) { return isExplained(finding); });
+    std::ranges::stable_sort(m_findings, std::ranges::greater(), &inspect::Finding::severity);
+    showIncident();
     refresh();
 }
 
-void FindingBanners::setLow(bool isLow)
+void FindingBanners::setIncident(const inspect::Incident *incident)
 {
-    if (std::exchange(m_isLow, isLow) != isLow)
-        refresh();
+    const bool isOther =
+        m_incident.has_value() != (incident != nullptr)
+        || (incident && (incident->code != m_incident->code || incident->locks != m_incident->locks));
+    if (isOther)
+        m_isFolded = true;
+    m_incident = incident ? std::optional(*incident) : std::nullopt;
+    refreshFindings();
+}
+
+// Of one banner the worst is it.
+bool FindingBanners::isIncidentWorst() const
+{
+    return m_incident && (m_findings.empty() || m_findings.front().severity <= m_incident->severity);
+}
+
+void FindingBanners::showIncident()
+{
+    m_incidentBanner->setVisible(m_incident && (isIncidentWorst() || m_isOpen || !isLow()));
+    if (!m_incident)
+        return;
+    const auto text = textOf(*m_incident);
+    const auto look = m_incident->severity == Severity::Critical  ? Banner::Look::Critical
+                      : m_incident->severity == Severity::Warning ? Banner::Look::Warning
+                                                                  : Banner::Look::Info;
+    const bool isClosed = m_isFolded || (isLow() && !m_isOpen);
+    const auto more = std::ranges::count_if(m_all, [this](const inspect::Finding &finding) {
+        return finding.code != m_incident->code && (isLow() || isExplained(finding));
+    });
+    m_incidentBanner->setMostLines(m_isLow ? linesWhereLow : m_isTall ? linesOfAnIncident : 0);
+    m_incidentBanner->say(look, text.kind, incidentSentence(), m_isPast ? QString() : text.action,
+                          isClosed && more > 0 ? tr("and %1 more").arg(more) : QString());
+    m_incidentBanner->setToolTip(plainToolTip(incidentSentence()));
+}
+
+// What its finding says of this lock counts down; a root blocker is more than any one finding.
+QString FindingBanners::incidentSentence() const
+{
+    const auto own = std::ranges::find(m_all, m_incident->code, &inspect::Finding::code);
+    const bool isOneFinding = own != m_all.end() && m_incident->code != inspect::FindingCode::LongWait
+                              && m_incident->code != inspect::FindingCode::Deadlock;
+    const auto cause = isOneFinding ? harmless(messageAt(*own, m_now)) : label(m_incident->cause.toUtf8(), 600);
+    return u"%1%2 %3"_s.arg(cause, cause.endsWith(u'.') ? QString() : u"."_s,
+                            label(m_incident->action.toUtf8(), 600));
+}
+
+bool FindingBanners::isExplained(const inspect::Finding &finding) const
+{
+    const auto isFolded = [&](const inspect::FoldedFinding &folded) {
+        return folded.lock == m_of && folded.code == finding.code;
+    };
+    return m_incident
+           && (m_incident->code == finding.code || (m_isFolded && std::ranges::any_of(m_incident->folded, isFolded)));
+}
+
+void FindingBanners::setRoom(bool isTall, bool isLow)
+{
+    if (m_isTall == isTall && m_isLow == isLow)
+        return;
+    m_isTall = isTall;
+    m_isLow = isLow;
+    refresh();
+}
+
+void FindingBanners::setPast(bool isPast)
+{
+    m_isPast = isPast;
+    showIncident();
 }
 
 void FindingBanners::resizeEvent(QResizeEvent *event)
@@ -175,6 +260,7 @@ Banner *FindingBanners::addBanner()
     banner->button()->setObjectName(u"openFindings"_s);
     connect(banner, &Banner::actionRequested, this, [this] {
         m_isOpen = !m_isOpen;
+        showIncident();
         refresh();
     });
     m_column->addWidget(banner);
@@ -184,8 +270,8 @@ Banner *FindingBanners::addBanner()
 void FindingBanners::refresh()
 {
     const auto all = static_cast<qsizetype>(m_findings.size());
-    const bool isFolded = m_isLow && !m_isOpen;
-    const auto shown = std::min(isFolded ? qsizetype(1) : mostBanners, all);
+    const bool isFolded = isLow() && !m_isOpen;
+    const auto shown = std::min(isFolded ? qsizetype(isIncidentWorst() ? 0 : 1) : mostBanners, all);
     while (m_column->count() > shown) {
         auto *item = m_column->takeAt(m_column->count() - 1);
         item->widget()->deleteLater();
@@ -199,7 +285,7 @@ void FindingBanners::refresh()
         banner->setMostLines(isFolded ? linesWhereLow : 0);
         say(*banner, m_findings[static_cast<std::size_t>(i)], i == shown - 1 ? all - shown : 0, i == 0);
     }
-    setVisible(all > 0);
+    setVisible(all > 0 || m_incident);
 }
 
 void FindingBanners::say(Banner &banner, const inspect::Finding &finding, qsizetype unsaid, bool opens)
@@ -207,14 +293,14 @@ void FindingBanners::say(Banner &banner, const inspect::Finding &finding, qsizet
     const auto look = finding.severity == Severity::Critical  ? Banner::Look::Critical
                       : finding.severity == Severity::Warning ? Banner::Look::Warning
                                                               : Banner::Look::Info;
-    const bool isFolded = m_isLow && !m_isOpen;
+    const bool isFolded = isLow() && !m_isOpen;
     QString sentence = harmless(messageAt(finding, m_now));
     if (unsaid > 0 && !isFolded)
         sentence += tr("  (and %1 more)").arg(unsaid);
     const auto &kind = inspect::kindOf(finding.code);
     const QString title = kind.title.toString();
     QString action;
-    if (opens && m_isLow && m_isOpen)
+    if (opens && isLow() && m_isOpen)
         action = tr("Less");
     else if (opens && isFolded && unsaid > 0)
         action = tr("and %1 more").arg(unsaid);

@@ -63,17 +63,37 @@ public:
 
     // As worded at `now`, by the server's clock. Another lock's begin folded.
     void show(const inspect::LockSnapshot &lock, inspect::ServerTime now);
-    void setLow(bool isLow);
+    // At full height the worst is said alone as well, where there is little height it is cut to two lines.
+    void setRoom(bool isTall, bool isLow);
+    // The incident that the lock is part of comes first, with its action, and the findings that it explains are folded
+    // into it. Null for none.
+    void setIncident(const inspect::Incident *incident);
+    void setPast(bool isPast);
+
+signals:
+    void incidentActRequested(const lockscope::inspect::Incident &incident);
 
 private:
+    [[nodiscard]] bool isExplained(const inspect::Finding &finding) const;
     void resizeEvent(QResizeEvent *event) override;
+    void refreshFindings();
+    void showIncident();
+    [[nodiscard]] bool isIncidentWorst() const;
+    [[nodiscard]] QString incidentSentence() const;
+    [[nodiscard]] bool isLow() const { return m_isLow || m_isTall; }
     void refresh();
     void say(Banner &banner, const inspect::Finding &finding, qsizetype unsaid, bool opens);
     Banner *addBanner();
 
     QVBoxLayout *m_column;
     inspect::LockName m_of;
-    std::vector<inspect::Finding> m_findings; // the worst first
+    std::vector<inspect::Finding> m_all;      // of the lock
+    std::vector<inspect::Finding> m_findings; // those that no incident explains, the worst first
+    Banner *m_incidentBanner;
+    std::optional<inspect::Incident> m_incident;
+    bool m_isFolded = true; // what the incident explains is not shown
+    bool m_isTall = false;
+    bool m_isPast = false;
     inspect::ServerTime m_now{};
     bool m_isLow = false;
     bool m_isOpen = false;

@@ -6,26 +6,22 @@
 #include "ui/models/lockfacts.h"
 #include "ui/models/pausablebackend.h"
 #include "ui/pages/findingdetail.h"
+#include "ui/pages/lockheader.h"
 #include "ui/parts/labels.h"
 #include "ui/parts/layouts.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
-#include "ui/views/answerlabel.h"
 #include "ui/views/queuetable.h"
 #include "ui/views/timelineview.h"
 #include "ui/views/watchchainview.h"
 
-#include <QAction>
-#include <QGridLayout>
 #include <QLabel>
-#include <QPushButton>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QTabBar>
 #include <QTabWidget>
-#include <QTimer>
 
 namespace lockscope::ui {
 
@@ -52,6 +48,8 @@ constexpr int queueShare = 44; // of the width, in percent: a client's name with
 constexpr int narrowBelow = 780;
 constexpr int lowBelow = 270;
 constexpr int fewLinesBelow = 360; // as in a window of 768
+constexpr int stripHeight = 230;
+constexpr int emptyStripHeight = 44;
 
 } // namespace
 
@@ -65,9 +63,20 @@ LockDetail::LockDetail(QWidget *parent)
     m_stack->addWidget(m_empty);
     m_stack->addWidget(m_content);
 
-    auto *column = makeColumn(
-        m_content, {.spacing = 0},
-        {m_header = makeHeader(), m_findings = new FindingBanners(m_content), Gap{8}, makeHairline(m_content)});
+    auto *column = makeColumn(m_content, {.spacing = 0},
+                              {m_header = new LockHeader(m_content), m_findings = new FindingBanners(m_content),
+                               Gap{8}, makeHairline(m_content)});
+    connect(m_header, &LockHeader::acquireRequested, this, &LockDetail::acquireRequested);
+    connect(m_header, &LockHeader::saveNoteRequested, this, &LockDetail::saveNote);
+    connect(m_header, &LockHeader::copyNoteRequested, this,
+            [this] { copyNote([header = m_header] { header->showCopied(); }); });
+    connect(m_header, &LockHeader::releaseRequested, this, [this] {
+        if (const QByteArray who = holder(); m_own.contains(who))
+            emit releaseRequested(who);
+        else
+            emit forceReleaseRequested();
+    });
+    connect(m_findings, &FindingBanners::incidentActRequested, this, &LockDetail::incidentActRequested);
     m_splitter = new QSplitter(Qt::Horizontal, m_content);
     m_splitter->setChildrenCollapsible(false);
     m_splitter->addWidget(m_queuePane = makeQueuePane());
@@ -82,50 +91,6 @@ LockDetail::LockDetail(QWidget *parent)
     clear();
 }
 
-QWidget *LockDetail::makeHeader()
-{
-    auto *header = new QWidget(m_content);
-    m_pill = new PillLabel(header);
-    m_answer = new AnswerLabel(header);
-    m_why = new WholeLinesLabel(header);
-    m_why->setProperty("look", u"muted"_s);
-    m_buttons = new QWidget(header);
-    m_buttons->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
-    m_acquire = named(makeButton(tr("Acquire…"), m_buttons, this, &LockDetail::acquireRequested), u"acquireButton"_s);
-    auto *copy = named(new QPushButton(tr("Copy note"), m_buttons), u"copyNote"_s);
-    copy->setToolTip(
-        tr("The incident note as Markdown, for a ticket or a chat: what is so, what is wrong, what happened"));
-    auto *save = new QAction(tr("Save note…"), copy);
-    connect(save, &QAction::triggered, this, &LockDetail::saveNote);
-    copy->addAction(save);
-    copy->setContextMenuPolicy(Qt::ActionsContextMenu);
-    m_forceRelease = named(new QPushButton(tr("Force-release…"), m_buttons), u"forceReleaseButton"_s);
-    m_forceRelease->setProperty("look", u"danger"_s);
-    makeRow(m_buttons, {.spacing = 10}, {m_acquire, copy, m_forceRelease});
-    connect(m_forceRelease, &QPushButton::clicked, this, [this] {
-        if (const QByteArray who = holder(); m_own.contains(who))
-            emit releaseRequested(who);
-        else
-            emit forceReleaseRequested();
-    });
-    connect(copy, &QPushButton::clicked, this, [this, copy] {
-        copyNote([copy] {
-            copy->setText(LockDetail::tr("Copied"));
-            QTimer::singleShot(1500, copy, [copy] { copy->setText(LockDetail::tr("Copy note")); });
-        });
-    });
-    auto *grid = new QGridLayout(header);
-    grid->setContentsMargins(16, 12, 16, 8);
-    grid->setHorizontalSpacing(14);
-    grid->setVerticalSpacing(2);
-    grid->addWidget(m_pill, 0, 0, Qt::AlignTop);
-    grid->addWidget(m_answer, 0, 1);
-    grid->addWidget(m_why, 1, 1);
-    grid->addWidget(m_buttons, 0, 2, 2, 1, Qt::AlignRight | Qt::AlignVCenter);
-    grid->setColumnStretch(1, 1);
-    return header;
-}
-
 QWidget *LockDetail::makeQueuePane()
 {
     auto *pane = new QWidget(m_content);
@@ -133,7 +98,10 @@ QWidget *LockDetail::makeQueuePane()
     m_queueTitle->setText(tr("QUEUE"));
     m_queueTitle->setContentsMargins(8, 0, 0, 0);
     m_queueTable = named(new QueueTable(m_queue, QueueTable::Columns::Queue, pane), u"queueTable"_s);
-    makeColumn(pane, {.margins = {8, 10, 0, 0}, .spacing = 4}, {m_queueTitle, {m_queueTable, 1}});
+    m_next = named(new WholeLinesLabel(pane), u"nextOwner"_s);
+    m_next->setContentsMargins(8, 2, 8, 4);
+    makeColumn(pane, {.margins = {8, 10, 0, 0}, .spacing = 4},
+               {m_queueTitle, {m_queueTable, 1000}, m_next, Stretch{1}});
     pane->setMinimumWidth(300);
     connect(m_queueTable, &QueueTable::chosen, this, &LockDetail::choose);
     return pane;
@@ -149,7 +117,6 @@ QWidget *LockDetail::makeChainPane()
     m_caption->setProperty("look", u"muted"_s);
     m_chain = new WatchChainView(pane);
     m_chain->setMinimumHeight(1); // it scrolls; who is next is said above it
-    m_next = named(new WholeLinesLabel(pane), u"nextOwner"_s);
     m_fold = new QPushButton(pane);
     m_fold->setProperty("look", u"flat"_s);
     connect(m_fold, &QPushButton::clicked, this, [this] {
@@ -157,7 +124,7 @@ QWidget *LockDetail::makeChainPane()
         updateFold();
     });
     auto *top = makeRow({}, {{m_caption, 1}, m_fold});
-    makeColumn(pane, {.margins = {16, 10, 8, 10}, .spacing = 4}, {top, m_next, {m_chain, 1}});
+    makeColumn(pane, {.margins = {16, 10, 8, 10}, .spacing = 4}, {top, {m_chain, 1}});
     m_rawTable = new QueueTable(m_queue, QueueTable::Columns::Raw, m_tabs);
     m_tabs->addTab(pane, {}); // their titles are the backend's words
     m_tabs->addTab(m_rawTable, {});
@@ -175,6 +142,7 @@ void LockDetail::setBackend(Backend *backend)
 {
     m_backend = backend;
     m_timeline->setBackend(backend);
+    fitStrip();
 }
 
 void LockDetail::clear()
@@ -249,8 +217,8 @@ void LockDetail::setStale(bool stale)
 void LockDetail::setPast(bool past)
 {
     m_isPast = past;
-    m_acquire->setEnabled(!past);
-    m_acquire->setToolTip(past ? PausableBackend::historyModeReason() : QString());
+    m_header->setPast(past);
+    m_findings->setPast(past);
     updateRelease();
 }
 
@@ -274,49 +242,13 @@ void LockDetail::tick()
 
 void LockDetail::showAnswer()
 {
-    const QString name = label(m_lock->lock.name, 300);
-    const LockFacts facts = factsOf(*m_lock);
-    if (m_isGone) {
-        m_pill->setPill({PillShape::Ring, Tone::Free, u"gone"_s});
-        m_answer->setSentence(tr("%1 is gone: %2").arg(name, infoOf(m_lock->backend).words.nothing), name);
-    } else {
-        m_pill->setPill(facts.pill());
-        // Cut as a whole: a name of a megabyte must not be laid out once a second.
-        m_answer->setSentence(inspect::answerSentence(*m_lock, serverTimeAt(m_clock(), *m_lock)).left(600), name);
-    }
-    QStringList why{QString::fromLatin1(m_lock->recipe)};
-    if (m_lock->client && !m_lock->client->isEmpty())
-        why[0] += u" ("_s + label(m_lock->client->toUtf8(), 40) + u')';
-    if (!m_lock->why.isEmpty())
-        why[0] += u", because "_s + label(m_lock->why.toUtf8(), 300);
-    const QString holder = m_isGone ? QString() : holderInFull();
-    if (!holder.isEmpty())
-        why << holder;
-    why << label(m_lock->lock.connection.bytes(), 40);
-    const auto *head = m_lock->contenders.empty() ? nullptr : &m_lock->contenders.front();
-    if (head && head->role == Role::Holder && head->guard.creation() != 0)
-        why << tr("fencing token 0x%1 (czxid)").arg(head->guard.creation(), 0, 16);
-    if (m_lock->confidence != inspect::Confidence::High)
-        why << tr("%1 confidence").arg(inspect::word(m_lock->confidence));
-    if (m_heldWith && !m_isGone) {
-        if (const auto together = inspect::heldWithSentence(m_heldWith(*m_lock)); !together.isEmpty())
-            why << together;
-    }
-    m_why->setText(why.join(u" · "_s));
+    m_header->show(*m_lock, m_clock(), m_isGone,
+                   m_heldWith && !m_isGone ? inspect::heldWithSentence(m_heldWith(*m_lock)) : QString());
 }
 
-// The sentence names a host; which of its clients that is, with its port and what it calls itself, stands here.
-QString LockDetail::holderInFull() const
+void LockDetail::setIncident(const inspect::Incident *incident)
 {
-    if (m_lock->holderCount() != 1 || m_lock->contenders.empty())
-        return {};
-    const auto &holder = m_lock->contenders.front();
-    QStringList parts;
-    if (holder.endpoint && !holder.endpoint->isEmpty())
-        parts << label(holder.endpoint->toUtf8(), 60);
-    if (holder.identity && !holder.identity->isEmpty())
-        parts << u"“%1”"_s.arg(inspect::nameLabel(*holder.identity));
-    return parts.isEmpty() ? QString() : tr("holder %1").arg(parts.join(u' '));
+    m_findings->setIncident(m_isGone ? nullptr : incident);
 }
 
 void LockDetail::showNextOwner()
@@ -374,11 +306,7 @@ void LockDetail::updateRelease()
 {
     const bool isOwn = m_own.contains(holder());
     const auto why = releaseDisabledReason();
-    m_forceRelease->setText(isOwn ? tr("Release") : tr("Force-release…"));
-    m_forceRelease->setEnabled(why.isEmpty());
-    m_forceRelease->setToolTip(!why.isEmpty() ? why
-                               : isOwn        ? tr("Release the lock held by this window")
-                                              : tr("Shows what would be sent; sends nothing yet"));
+    m_header->setRelease(isOwn, why);
     emit releaseChanged();
 }
 
@@ -438,26 +366,58 @@ void LockDetail::focusQueue()
 void LockDetail::resizeEvent(QResizeEvent *event)
 {
     QWidget::resizeEvent(event);
-    m_findings->setLow(height() < fewLinesBelow);
-    m_why->setVisible(height() >= lowBelow); // the answer, what to do and the queue come first; it is in the note
-    const bool narrow = width() < narrowBelow;
-    if (std::exchange(m_narrow, narrow) == narrow)
+    m_findings->setRoom(m_isTall, height() < fewLinesBelow);
+    m_header->setLow(height() < lowBelow); // the answer, what to do and the queue come first; it is in the note
+    arrange();
+}
+
+void LockDetail::setTall(bool isTall)
+{
+    m_isTall = isTall;
+    m_findings->setRoom(m_isTall, height() < fewLinesBelow);
+    arrange();
+}
+
+void LockDetail::arrange()
+{
+    const auto arrangement = m_isTall                ? LockArrangement::Tall
+                             : width() < narrowBelow ? LockArrangement::Narrow
+                                                     : LockArrangement::Beside;
+    if (std::exchange(m_arrangement, arrangement) == arrangement)
         return;
-    // In a narrow window the buttons go below the answer, and the queue becomes the first tab.
-    auto *grid = static_cast<QGridLayout *>(m_header->layout());
-    grid->removeWidget(m_buttons);
-    if (narrow) {
-        grid->addWidget(m_buttons, 2, 1, 1, 2, Qt::AlignLeft);
-        m_queueTitle->hide(); // the tab says it
-        m_tabs->insertTab(0, m_queuePane, tr("Queue"));
-        m_tabs->setCurrentIndex(0);
-    } else {
-        grid->addWidget(m_buttons, 0, 2, 2, 1, Qt::AlignRight | Qt::AlignVCenter);
+    m_header->setArrangement(arrangement);
+    const bool isBeside = arrangement == LockArrangement::Beside;
+    m_queueTitle->setVisible(isBeside); // else the tab says it
+    if (isBeside) {
         m_splitter->insertWidget(0, m_queuePane);
         m_queuePane->show();
-        m_queueTitle->show();
-        m_splitter->setSizes({width() * queueShare / 100, width() * (100 - queueShare) / 100});
+    } else if (m_tabs->indexOf(m_queuePane) < 0) {
+        m_tabs->insertTab(0, m_queuePane, tr("Queue"));
+        m_tabs->setCurrentIndex(0);
     }
+    m_queueTable->setTall(m_isTall);
+    m_splitter->setOrientation(m_isTall ? Qt::Vertical : Qt::Horizontal);
+    if (m_isTall) {
+        m_splitter->addWidget(m_timeline);
+        m_timeline->show();
+        m_splitter->setStretchFactor(0, 1);
+        m_splitter->setStretchFactor(1, 0);
+        fitStrip();
+    } else if (m_tabs->indexOf(m_timeline) < 0) {
+        m_tabs->addTab(m_timeline, tr("Timeline"));
+    }
+    if (isBeside)
+        m_splitter->setSizes({width() * queueShare / 100, width() * (100 - queueShare) / 100});
+}
+
+// A strip that has nothing to show takes one line.
+void LockDetail::fitStrip()
+{
+    const bool isRecorded = m_backend && m_backend->past();
+    const int strip = shownSize(isRecorded ? stripHeight : emptyStripHeight);
+    m_timeline->setMaximumHeight(m_isTall && !isRecorded ? strip : QWIDGETSIZE_MAX);
+    if (m_isTall)
+        m_splitter->setSizes({std::max(1, height() - strip), strip});
 }
 
 } // namespace lockscope::ui

@@ -21,14 +21,16 @@ class QTabWidget;
 
 namespace lockscope::ui {
 
-class AnswerLabel;
 class EmptyNotice;
 class FindingBanners;
-class PillLabel;
+class LockHeader;
 class QueueTable;
 class TimelineView;
 class StaleOverlay;
 class WatchChainView;
+
+// Queue beside the chain; all of it in tabs; tabs with the timeline below them.
+enum class LockArrangement { Beside, Narrow, Tall };
 
 class LockDetail : public QWidget {
     Q_OBJECT
@@ -54,6 +56,10 @@ public:
     void showAbsent(const inspect::LockName &lock);
     // The connection is broken: pale, ages stand still.
     void setStale(bool stale);
+    // The incident that the lock is part of; null for none. Its findings are folded into it.
+    void setIncident(const inspect::Incident *incident);
+    // At full height beside the list: the queue, and the timeline always below it.
+    void setTall(bool isTall);
     // Another moment than now is on screen, where nothing can be done.
     void setPast(bool past);
     // Which contenders are this window's own: such a holder is released, not forced.
@@ -70,6 +76,7 @@ public:
     [[nodiscard]] QByteArray chosen() const;
     // The incident note, with all that is recorded of the lock. `use` gets it later, while this lives.
     void withNote(const std::function<void(const QString &)> &use);
+    void chooseContender(const QByteArray &contender) { choose(contender); }
     void copyNote(const std::function<void()> &copied = [] {});
     void saveNote();
     void focusQueue();
@@ -78,6 +85,8 @@ public:
 signals:
     void acquireRequested();
     void forceReleaseRequested();
+    // The action of the incident is asked for.
+    void incidentActRequested(const lockscope::inspect::Incident &incident);
     void releaseRequested(const QByteArray &ownContender);
     void releaseChanged(); // noSelectionReason() or releaseDisabledReason() may be another
     // Asks the window to show that moment.
@@ -85,12 +94,12 @@ signals:
 
 private:
     void resizeEvent(QResizeEvent *event) override;
-    QWidget *makeHeader();
+    void arrange();
+    void fitStrip();
     QWidget *makeQueuePane();
     QWidget *makeChainPane();
     void showNothing(const QString &title, const QString &text);
     void showAnswer();
-    [[nodiscard]] QString holderInFull() const;
     [[nodiscard]] NoteFacts noteFacts() const;
     void withHistory(NoteFacts facts, const std::function<void(const QString &)> &use);
     void showNextOwner();
@@ -106,7 +115,8 @@ private:
     SystemTime m_seenAt; // the moment on screen when it was there last: its ages count no further
     bool m_stale = false;
     bool m_isPast = false;
-    bool m_narrow = false;
+    LockArrangement m_arrangement = LockArrangement::Beside;
+    bool m_isTall = false;
     std::function<SystemTime()> m_clock = [] { return programClock().now(); };
 
     Backend *m_backend = nullptr;
@@ -117,13 +127,7 @@ private:
     EmptyNotice *m_empty;
     QWidget *m_content;
     StaleOverlay *m_veil = nullptr;
-    PillLabel *m_pill = nullptr;
-    AnswerLabel *m_answer = nullptr;
-    QLabel *m_why = nullptr;
-    QWidget *m_buttons = nullptr;
-    QPushButton *m_acquire = nullptr;
-    QPushButton *m_forceRelease = nullptr;
-    QWidget *m_header = nullptr;
+    LockHeader *m_header = nullptr;
     FindingBanners *m_findings = nullptr;
     QSplitter *m_splitter = nullptr;
     QWidget *m_queuePane = nullptr;

@@ -4,6 +4,7 @@
 #include "ui/models/shown.h"
 #include "ui/pages/lockspage.h"
 #include "ui/parts/notices.h"
+#include "ui/views/brokenbanners.h"
 #include "ui/views/lockstable.h"
 
 #include <QLocale>
@@ -90,7 +91,7 @@ void LocksPage::showEmptyText(const ConnectionStatus *looking, const ConnectionS
                                             english.toString(progress.total), progress.how)
                                  : tr("%1: %2").arg(label(looking->name.bytes(), 60), progress.how));
     } else if (unconnected) {
-        const bool isSaidAbove = std::ranges::find(m_broken, unconnected->name) != m_broken.end();
+        const bool isSaidAbove = m_banners->isShown(unconnected->name);
         const bool isUnknown = unconnected->message == nothingRecorded();
         offer((isUnknown ? tr("Nothing is recorded of %1 then") : tr("%1 is not connected"))
                   .arg(label(unconnected->name.bytes(), 60)),

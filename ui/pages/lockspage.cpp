@@ -8,7 +8,9 @@
 #include "ui/parts/listshare.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
+#include "ui/views/brokenbanners.h"
 #include "ui/views/holdspanel.h"
+#include "ui/views/incidentlist.h"
 #include "ui/views/lockstable.h"
 
 #include <QButtonGroup>
@@ -16,6 +18,7 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QLocale>
+#include <QMenu>
 #include <QPushButton>
 #include <QSettings>
 #include <QSplitter>
@@ -32,16 +35,19 @@ using inspect::LockName;
 constexpr int ticksPerRanking = 10;
 
 LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
-    : Page(parent), m_book(book), m_banners(new QVBoxLayout), m_holds(new HoldsPanel(this)),
-      m_splitter(new QSplitter(Qt::Vertical, this)), m_stack(new QStackedWidget(m_splitter)),
-      m_table(new LocksTable(m_model, m_stack)), m_share(new ListShare(*m_splitter, *m_table)),
-      m_empty(new EmptyNotice(m_stack)), m_detail(new LockDetail(m_splitter))
+    : Page(parent), m_book(book), m_banners(new BrokenBanners(this)), m_holds(new HoldsPanel(this)),
+      m_incidents(new IncidentList(this)), m_splitter(new QSplitter(Qt::Vertical, this)),
+      m_stack(new QStackedWidget(this)), m_table(new LocksTable(m_model, m_stack)),
+      m_share(new ListShare(*m_splitter, *m_table)), m_empty(new EmptyNotice(m_stack)),
+      m_detail(new LockDetail(m_splitter)), m_watch([this] { return incidentQuestion(); })
 {
-    m_banners->setContentsMargins(12, 0, 12, 0);
-    m_banners->setSpacing(4);
+    connect(m_banners, &BrokenBanners::retryRequested, this, &LocksPage::retryRequested);
+    connect(m_banners, &BrokenBanners::editRequested, this, &LocksPage::editRequested);
     m_stack->addWidget(m_table);
     m_stack->addWidget(m_empty);
-    m_splitter->addWidget(m_stack);
+    auto *list = new QWidget(m_splitter);
+    makeColumn(list, {.spacing = 0}, {makeChips(), m_incidents, {m_stack, 1}});
+    m_splitter->addWidget(list);
     m_splitter->addWidget(m_detail);
     m_splitter->setChildrenCollapsible(false);
     m_splitter->setStretchFactor(0, 1);
@@ -49,11 +55,18 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     m_splitter->setSizes({410, 370});
     m_stack->setMinimumHeight(120);
     m_detail->setMinimumHeight(234); // an answer of two lines, its buttons, a finding, and the head of the queue
-    makeColumn(this, {.spacing = 0}, {m_banners, m_holds, makeChips(), {m_splitter, 1}});
+    makeColumn(this, {.spacing = 0}, {m_banners, m_holds, {m_splitter, 1}});
 
     m_model.setClock([this] { return clock().now(); });
     m_holds->setClock([this] { return clock().now(); });
-    connect(m_table, &LocksTable::chosen, this, &LocksPage::showSnapshot);
+    connect(m_table, &LocksTable::chosen, this, [this] {
+        m_hasChosen = true;
+        showSnapshot();
+    });
+    connect(m_incidents, &IncidentList::chosen, this, &LocksPage::showIncident);
+    connect(m_incidents, &IncidentList::actRequested, this, &LocksPage::actOn);
+    connect(m_incidents, &IncidentList::moreRequested, this, &LocksPage::findingsRequested);
+    connect(&m_watch, &IncidentWatch::incidentsChanged, this, &LocksPage::showIncidents);
     connect(m_table, &LocksTable::opened, m_detail, &LockDetail::focusQueue);
     connect(m_table, &LocksTable::orderChanged, this, &LocksPage::showOrder);
     connect(&m_model, &LocksModel::countsChanged, this, &LocksPage::showCounts);
@@ -61,6 +74,8 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
         followList();
         showEmptyNotice();
         m_share->divide();
+        m_watch.changed();
+        followWorst();
     });
     connect(&m_model, &LocksModel::waitingChanged, this, &LocksPage::showWaiting);
     connect(m_table, &LocksTable::inUseChanged, this, &LocksPage::holdOrder);
@@ -73,15 +88,12 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     });
     connect(&book, &ConnectionBook::staleChanged, this, &LocksPage::onStale);
     connect(&book, &ConnectionBook::changed, this, [this] {
-        std::set<ConnectionName> production;
-        for (const auto &status : m_book.all()) {
-            if (status.production)
-                production.insert(status.name);
-        }
-        m_table->setConnections(static_cast<int>(m_book.all().size()), std::move(production));
+        showGroups();
+        m_watch.changed(); // what is not seen, and deadlocks that are over, come with it
         showBroken();
         showEmptyNotice();
     });
+    connect(m_detail, &LockDetail::incidentActRequested, this, &LocksPage::actOn);
     connect(m_detail, &LockDetail::acquireRequested, this, &LocksPage::acquireRequested);
     connect(m_detail, &LockDetail::momentActivated, this, &LocksPage::momentActivated);
     connect(m_detail, &LockDetail::forceReleaseRequested, this, &LocksPage::forceReleaseRequested);
@@ -142,6 +154,13 @@ QWidget *LocksPage::makeChips()
     m_resort->setSizePolicy(policy);
     m_resort->hide();
     row->addWidget(m_resort);
+    m_sortBy = new QPushButton(strip);
+    m_sortBy->setProperty("look", u"flat"_s);
+    m_sortBy->setObjectName(u"sortBy"_s);
+    m_sortBy->setMenu(new QMenu(m_sortBy));
+    m_sortBy->hide();
+    connect(m_sortBy->menu(), &QMenu::aboutToShow, this, &LocksPage::fillOrders);
+    row->addWidget(m_sortBy);
     m_order = new ElidedLabel(strip);
     m_order->setProperty("look", u"muted"_s);
     m_order->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
@@ -184,6 +203,7 @@ void LocksPage::showConnection(const ConnectionName &name)
     m_connection = name;
     m_model.setConnection(name);
     leaveHidden();
+    showIncidents();
     showBroken();
     showEmptyNotice();
 }
@@ -191,6 +211,8 @@ void LocksPage::showConnection(const ConnectionName &name)
 void LocksPage::freeze(std::optional<std::chrono::system_clock::time_point>)
 {
     m_detail->setPast(clock().isElsewhere());
+    m_incidents->setPast(clock().isElsewhere());
+    m_watch.changed();
     if (!m_detail->snapshot())
         showSnapshot(); // what it says of a lock that is not there depends on the moment
 }
@@ -220,10 +242,7 @@ void LocksPage::followList()
 void LocksPage::holdOrder()
 {
     // Until the first look is through the list is only being made.
-    const bool isLooking = std::any_of(m_book.all().begin(), m_book.all().end(), [](const ConnectionStatus &status) {
-        return status.state == ConnectionStatus::State::Connected && !status.progress.firstSnapshotComplete;
-    });
-    m_model.setOrderHeld(!isLooking && m_table->isInUse());
+    m_model.setOrderHeld(!isLooking() && m_table->isInUse());
 }
 
 void LocksPage::showWaiting()
@@ -273,8 +292,9 @@ void LocksPage::chooseFirst()
 {
     if (m_table->currentLock() || m_model.rowCount() == 0)
         return;
-    m_table->setCurrentLock(m_model.snapshotAt(0).lock, true);
+    m_table->setCurrentLock(m_model.snapshotAt(m_model.worstRow()).lock, true);
     showSnapshot();
+    followWorst();
 }
 
 std::optional<LockName> LocksPage::currentLock() const
@@ -297,6 +317,7 @@ void LocksPage::selectLock(const LockName &lock)
         m_model.settle();
     }
     m_table->seek(lock);
+    m_hasChosen = true;
     showSnapshot();
 }
 
@@ -315,6 +336,8 @@ void LocksPage::showSnapshot()
     } else {
         m_detail->clear();
     }
+    m_detail->setIncident(current ? m_watch.incidentOf(*current) : nullptr);
+    m_incidents->setCurrentLock(current);
     emit currentLockChanged();
 }
 
@@ -348,60 +371,16 @@ void LocksPage::showCounts()
 void LocksPage::showOrder()
 {
     const int column = m_table->horizontalHeader()->sortIndicatorSection();
-    if (column < 0 || column >= LockRow::ColumnCount)
-        m_order->setText(tr("sorted by severity, then Σ waiting"));
-    else
-        m_order->setText(
-            tr("sorted by %1").arg(m_model.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString().toLower()));
+    const bool isWorstFirst = column < 0 || column >= LockRow::ColumnCount;
+    const auto title = m_model.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
+    m_order->setText(isWorstFirst ? tr("sorted by severity, then Σ waiting")
+                                  : tr("sorted by %1").arg(title.toLower()));
+    m_sortBy->setText(u"%1 ▾"_s.arg(isWorstFirst ? tr("Worst first") : title));
 }
 
 void LocksPage::showBroken()
 {
-    std::vector<const ConnectionStatus *> broken;
-    for (const auto &status : m_book.all()) {
-        const bool isFailed = status.state == ConnectionStatus::State::Broken
-                              || status.state == ConnectionStatus::State::AuthFailed; // also one that never was there
-        // Of another moment than now only what was seen is told.
-        const bool isTold = ConnectionBook::isStale(status) || (isFailed && !clock().isElsewhere());
-        if (isTold && (m_connection.isEmpty() || status.name == m_connection))
-            broken.push_back(&status);
-    }
-    while (m_banners->count() > static_cast<int>(broken.size())) {
-        auto *item = m_banners->takeAt(m_banners->count() - 1);
-        item->widget()->hide();
-        item->widget()->deleteLater();
-        delete item;
-    }
-    while (m_banners->count() < static_cast<int>(broken.size())) {
-        auto *banner = named(new Banner(this), u"brokenBanner"_s);
-        const auto at = static_cast<std::size_t>(m_banners->count());
-        connect(banner, &Banner::actionRequested, this, [this, at] { emit retryRequested(m_broken[at]); });
-        connect(banner, &Banner::secondRequested, this, [this, at] { emit editRequested(m_broken[at]); });
-        m_banners->addWidget(banner);
-    }
-    m_broken.clear();
-    m_banners->setContentsMargins(12, broken.empty() ? 0 : 8, 12, 0);
-    for (std::size_t i = 0; i < broken.size(); ++i) {
-        const auto &status = *broken[i];
-        m_broken.push_back(status.name);
-        const bool refused = status.state == ConnectionStatus::State::AuthFailed;
-        const bool wasSeen = ConnectionBook::isStale(status);
-        QString sentence = label(status.message.toUtf8(), 400);
-        if (wasSeen)
-            sentence = tr("as of %1. %2").arg(timeOfDay(status.asOf).toString(u"HH:mm:ss"_s), sentence);
-        if (!sentence.isEmpty() && !sentence.endsWith(u'.'))
-            sentence += u'.';
-        if (!refused && !clock().isElsewhere())
-            sentence = u"%1 %2"_s.arg(sentence, tr("Lockscope reconnects automatically.")).trimmed();
-        static_cast<Banner *>(m_banners->itemAt(static_cast<int>(i))->widget())
-            ->say(Banner::Look::Warning,
-                  (refused   ? tr("%1: login refused")
-                   : wasSeen ? tr("%1: connection lost")
-                             : tr("%1: not connected"))
-                      .arg(label(status.name.bytes(), 60)),
-                  sentence, clock().isElsewhere() ? QString() : tr("Retry"),
-                  clock().isElsewhere() ? QString() : tr("Edit…"));
-    }
+    m_banners->show(m_book, m_connection, clock().isElsewhere());
 }
 
 void LocksPage::onStale(const ConnectionName &name, bool stale)
@@ -419,6 +398,9 @@ void LocksPage::ticked()
     holdOrder();
     if (++m_ticks % ticksPerRanking == 0)
         m_model.rank();
+    if (!m_watch.incidents().empty())
+        m_watch.changed(); // their ages go on
+    showGroups();
     const auto [first, last] = m_table->visibleRows();
     m_model.tick(first, last);
     m_detail->tick();
@@ -429,16 +411,21 @@ void LocksPage::ticked()
 
 void LocksPage::saveView(QSettings &settings) const
 {
-    m_share->save(settings, u"locks/splitter"_s);
+    if (!m_isWide)
+        m_share->save(settings, u"locks/splitter"_s);
+    settings.setValue(u"locks/sideBySide"_s, m_isWide ? m_splitter->saveState() : m_wideSizes);
     settings.setValue(u"locks/detailSplitter"_s, m_detail->splitter()->saveState());
     settings.setValue(u"locks/columns"_s, m_table->saveColumns());
 }
 
 void LocksPage::restoreView(QSettings &settings)
 {
+    m_isWide = false; // which turns the splitter below, when the page has its size
     m_share->restore(settings, u"locks/splitter"_s);
+    m_wideSizes = settings.value(u"locks/sideBySide"_s).toByteArray();
     m_detail->splitter()->restoreState(settings.value(u"locks/detailSplitter"_s).toByteArray());
     m_table->restoreColumns(settings.value(u"locks/columns"_s).toByteArray());
+    arrange();
 }
 
 } // namespace lockscope::ui

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of locks: chips and filter, the table, and the chosen lock's detail below.
+// The page of locks: chips and filter, the incidents, the list, and the chosen lock's detail beside or below it.
 #pragma once
 
 #include <version>
 
 #include "ui/models/connectionbook.h"
+#include "ui/models/incidentwatch.h"
 #include "ui/models/locksmodel.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/page.h"
@@ -14,12 +15,13 @@ class QLabel;
 class QPushButton;
 class QSplitter;
 class QStackedWidget;
-class QVBoxLayout;
 
 namespace lockscope::ui {
 
+class BrokenBanners;
 class EmptyNotice;
 class HoldsPanel;
+class IncidentList;
 class ListShare;
 class LocksTable;
 
@@ -59,6 +61,12 @@ public:
     [[nodiscard]] std::optional<inspect::LockName> currentLock() const;
     // The demo that was asked for plays, or cannot. The worst lock is chosen, unless another one is.
     void showFilled();
+    // All incidents of all connections, worst first.
+    [[nodiscard]] const std::vector<inspect::Incident> &incidents() const { return m_watch.incidents(); }
+    // Shows the lock of the incident, and there the contender that its action is about.
+    void showIncident(const inspect::Incident &incident);
+    // The same, with the form of its action.
+    void actOn(const inspect::Incident &incident);
     // For tests and screenshots: a present that stands still.
     void setClock(LocksModel::Clock source);
     // The present, paused or not.
@@ -75,12 +83,24 @@ signals:
     void demoRequested();
     void filterCleared();
     void currentLockChanged();
+    void incidentsChanged();
+    // More incidents than have room are asked for.
+    void findingsRequested();
     // Of the chosen lock's timeline.
     void momentActivated(std::chrono::sys_time<std::chrono::milliseconds> moment);
 
 private:
     void ticked() override;
+    void resizeEvent(QResizeEvent *event) override;
     QWidget *makeChips();
+    void arrange();
+    void fillOrders();
+    void showGroups();
+    [[nodiscard]] IncidentWatch::Question incidentQuestion() const;
+    void showIncidents();
+    void followWorst();
+    [[nodiscard]] bool isLooking() const;
+    void showPlace(const inspect::FindingPlace &place);
     void apply(const Batch &batch) { m_model.apply(batch.locks); }
     void showSnapshot();
     void showOwn();
@@ -105,12 +125,16 @@ private:
     QString m_filter;
     int m_ticks = 0;
 
-    QVBoxLayout *m_banners;
-    std::vector<ConnectionName> m_broken; // what each of them is about
+    BrokenBanners *m_banners;
     HoldsPanel *m_holds;
     QButtonGroup *m_chips = nullptr;
     QPushButton *m_resort = nullptr;
     QLabel *m_order = nullptr;
+    QPushButton *m_sortBy = nullptr; // instead of it where no column has a title
+    IncidentList *m_incidents;
+    bool m_isWide = false; // list and lock stand side by side
+    QByteArray m_wideSizes, m_stackedSizes;
+    bool m_hasChosen = false; // somebody chose a lock: the page chooses none any more
     QSplitter *m_splitter;
     QStackedWidget *m_stack;
     LocksTable *m_table;
@@ -120,6 +144,7 @@ private:
     bool m_isFilling = false;                          // demo locks were asked for and are to come
     LockDetail *m_detail;
     Backend *m_backend = nullptr;
+    IncidentWatch m_watch; // last: its look reads the others
 };
 
 } // namespace lockscope::ui

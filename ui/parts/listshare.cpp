@@ -14,14 +14,16 @@ namespace lockscope::ui {
 
 ListShare::ListShare(QSplitter &splitter, QTableView &list) : QObject(&splitter), m_splitter(splitter), m_list(list)
 {
-    connect(&splitter, &QSplitter::splitterMoved, this, [this] { m_isTheirs = true; });
+    connect(&splitter, &QSplitter::splitterMoved, this,
+            [this] { m_isTheirs |= m_splitter.orientation() == Qt::Vertical; });
     splitter.installEventFilter(this);
 }
 
 int ListShare::neededHeight() const
 {
     const auto *rows = m_list.verticalHeader();
-    return m_list.horizontalHeader()->height() + m_list.model()->rowCount() * rows->defaultSectionSize()
+    const int above = m_list.isVisible() ? m_splitter.widget(0)->height() - m_list.height() : 0;
+    return above + m_list.horizontalHeader()->height() + m_list.model()->rowCount() * rows->defaultSectionSize()
            + 2 * m_list.frameWidth();
 }
 
@@ -36,7 +38,8 @@ void ListShare::divide()
 {
     const auto sizes = m_splitter.sizes();
     const int whole = sizes[0] + sizes[1];
-    if (m_isTheirs || whole <= 0 || m_list.model()->rowCount() == 0 || isDetailInUse())
+    if (m_isTheirs || m_splitter.orientation() != Qt::Vertical || whole <= 0 || m_list.model()->rowCount() == 0
+        || isDetailInUse())
         return;
     const int least = m_splitter.widget(0)->minimumHeight();
     const int ofList = std::clamp(neededHeight(), least, std::max(least, whole / 2));

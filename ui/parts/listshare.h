@@ -16,7 +16,8 @@ namespace lockscope::ui {
 class ListShare : public QObject {
     Q_OBJECT
 public:
-    // `list` stands in the splitter's first part, alone or in a stack; all outlive this.
+    // `list` stands in the first part of the splitter, alone, in a stack or below other things; all outlive this.
+    // While the splitter divides the width, this does nothing.
     ListShare(QSplitter &splitter, QTableView &list);
 
     // After rows came or went.

@@ -247,6 +247,15 @@ bool TableTools::hides(int column, bool hasRoom, bool hasUse)
     return chosen != m_chosen.end() ? !chosen->second : !hasRoom || !hasUse;
 }
 
+void TableTools::noteUnshown(int column, bool hasUse)
+{
+    const auto chosen = m_chosen.find(column);
+    if (chosen != m_chosen.end() ? chosen->second : hasUse)
+        m_withoutRoom.insert(column);
+    else
+        m_withoutRoom.remove(column);
+}
+
 QStringList TableTools::choices() const
 {
     QStringList choices;

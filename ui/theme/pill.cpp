@@ -86,6 +86,13 @@ void paintShape(QPainter &painter, const QRectF &rect, PillShape shape, const QC
         painter.drawLine(box.topLeft() + QPointF(1.2, 1.2), box.bottomRight() - QPointF(1.2, 1.2));
         painter.drawLine(box.topRight() + QPointF(-1.2, 1.2), box.bottomLeft() + QPointF(1.2, -1.2));
         break;
+    case PillShape::Infinite: {
+        painter.setPen(QPen(colour, 1.8));
+        const qreal radius = box.width() / 3.4;
+        for (const qreal side : {-1, 1})
+            painter.drawEllipse(box.center() + QPointF(side * radius, 0), radius, radius);
+        break;
+    }
     }
     painter.restore();
 }

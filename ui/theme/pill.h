@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // State as shape, word and colour together: ● holds, ○ waits, ◔ contended, ‖ disconnected,
-// ✕ immortal, or held by nobody for sure. The shapes are drawn, not taken from a font that may lack them.
+// ✕ deadlock, ∞ no expiry. The shapes are drawn, not taken from a font that may lack them.
 #pragma once
 
 #include "ui/theme/tokens.h"
@@ -13,7 +13,7 @@ class QPainter;
 
 namespace lockscope::ui {
 
-enum class PillShape : quint8 { None, Disc, Ring, Quarter, Bars, Cross };
+enum class PillShape : quint8 { None, Disc, Ring, Quarter, Bars, Cross, Infinite };
 enum class Tone : quint8 { Hold, Wait, Critical, Warning, Free, Ok };
 
 struct Pill {

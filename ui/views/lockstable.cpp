@@ -11,59 +11,8 @@
 namespace lockscope::ui {
 
 using inspect::LockName;
-using inspect::Severity;
 
 constexpr std::chrono::seconds keyHoldsFor(2);
-
-CellLook LocksDelegate::look(const QModelIndex &index) const
-{
-    const Tokens &t = Theme::tokens();
-    const LockFacts &facts = m_model.factsAt(index.row());
-    const bool isGone = m_model.isGoneAt(index.row());
-    const bool stale = isGone || m_model.isFrozen(m_model.snapshotAt(index.row()).lock.connection);
-    CellLook cell{textFont(), t.text, Qt::ElideRight, {}, false, stale};
-    switch (index.column()) {
-    case LockRow::State:
-        cell.pill = isGone ? Pill{PillShape::Ring, Tone::Free, index.data().toString()} : facts.pill();
-        break;
-    case LockRow::Lock:
-        cell.font = monoFont(12, QFont::Bold);
-        cell.elide = Qt::ElideMiddle; // both ends of a path tell more than its middle
-        break;
-    case LockRow::Holder: cell.font = monoFont(); break;
-    case LockRow::Connection:
-        if (production.contains(m_model.snapshotAt(index.row()).lock.connection)) {
-            cell.colour = t.critical;
-            cell.prefix = QStringLiteral("PROD · ");
-        }
-        break;
-    case LockRow::Waiting:
-    case LockRow::OldestWait:
-    case LockRow::Held: cell.tabular = true; break;
-    case LockRow::FindingColumn:
-        cell.tabular = true;
-        cell.colour = facts.worst == Severity::Critical  ? t.critical
-                      : facts.worst == Severity::Warning ? t.warning
-                                                         : t.muted;
-        break;
-    default: break;
-    }
-    return cell;
-}
-
-QString LocksDelegate::brief(const QModelIndex &index) const
-{
-    return index.data(LocksModel::BriefRole).toString();
-}
-
-int LocksDelegate::briefWidth(const QModelIndex &index) const
-{
-    const QString few = brief(index);
-    const int whole = sizeHint({}, index).width();
-    if (few.isEmpty())
-        return whole;
-    return std::min(whole, static_cast<int>(tabularWidth(look(index).font, few)) + 2 * padding + 1);
-}
 
 LocksTable::LocksTable(LocksModel &model, QWidget *parent) : QTableView(parent), m_model(model)
 {
@@ -180,7 +129,7 @@ void LocksTable::choose(int row)
         selectionModel()->clear();
     } else {
         // Not setCurrentIndex(): that would scroll.
-        selectionModel()->setCurrentIndex(m_model.index(row, 0),
+        selectionModel()->setCurrentIndex(m_model.index(row, m_cells->isStacked ? LockRow::Lock : LockRow::State),
                                           QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
     }
     m_updating = false;
@@ -205,11 +154,12 @@ void LocksTable::remember()
 
 void LocksTable::settle()
 {
+    fitRows();
     if (m_anchor) {
         const int row = m_model.rowOf(*m_anchor);
         if (row >= 0) {
             updateGeometries();
-            verticalScrollBar()->setValue(row * CellDelegate::rowHeight - m_anchorY);
+            verticalScrollBar()->setValue(verticalScrollBar()->value() + rowViewportPosition(row) - m_anchorY);
         }
     }
     m_updating = false;
@@ -285,18 +235,62 @@ void LocksTable::measureAnew()
     fitColumns();
 }
 
-void LocksTable::setConnections(int count, std::set<ConnectionName> production)
+void LocksTable::setConnections(std::map<ConnectionName, GroupHead> connections)
 {
-    m_cells->production = std::move(production);
-    if (std::exchange(m_showsConnections, count > 1) != (count > 1))
+    const bool areSeveral = connections.size() > 1;
+    if (m_cells->groups != connections)
+        viewport()->update();
+    m_cells->groups = std::move(connections);
+    if (std::exchange(m_showsConnections, areSeveral) != areSeveral)
         fitColumns();
-    viewport()->update();
+}
+
+void LocksTable::setStacked(bool isStacked)
+{
+    if (std::exchange(m_cells->isStacked, isStacked) == isStacked)
+        return;
+    const auto reading = m_current; // it stays on screen
+    m_model.setGrouped(isStacked);
+    horizontalHeader()->setVisible(!isStacked);
+    setHorizontalScrollBarPolicy(isStacked ? Qt::ScrollBarAlwaysOff : Qt::ScrollBarAsNeeded);
+    verticalHeader()->setDefaultSectionSize(isStacked ? shownSize(stackedRowHeight) : CellDelegate::rowHeight);
+    fitRows();
+    fitColumns();
+    if (reading && currentIndex().isValid())
+        scrollTo(currentIndex());
+}
+
+// The first row of a group is higher, by what stands above it.
+void LocksTable::fitRows()
+{
+    auto *rows = verticalHeader();
+    const auto starts = m_cells->isStacked ? m_model.groupStarts() : std::vector<int>();
+    for (const auto &head : m_heads) {
+        if (head.isValid() && !std::ranges::binary_search(starts, head.row()))
+            rows->resizeSection(head.row(), rows->defaultSectionSize());
+    }
+    m_heads.clear();
+    for (const int start : starts) {
+        rows->resizeSection(start, shownSize(stackedRowHeight) + shownSize(groupHeadHeight));
+        m_heads.emplace_back(m_model.index(start, LockRow::Lock));
+    }
 }
 
 void LocksTable::fitColumns()
 {
     const int width = viewport()->width();
     m_fitting = true;
+    if (m_cells->isStacked) {
+        for (int column = 0; column < LockRow::ColumnCount; ++column) {
+            m_tools->noteUnshown(column, column != LockRow::Connection || m_showsConnections);
+            setColumnHidden(column, column != LockRow::Lock);
+        }
+        horizontalHeader()->setStretchLastSection(false);
+        setColumnWidth(LockRow::Lock, width);
+        m_fitting = false;
+        return;
+    }
+    horizontalHeader()->setStretchLastSection(true);
     // What a narrow window can do without, it goes without.
     const std::map<int, int> least{{LockRow::Recipe, 860}, {LockRow::Held, 720}, {LockRow::OldestWait, 860}};
     for (int column = 0; column < LockRow::ColumnCount; ++column) {

@@ -5,31 +5,13 @@
 
 #include <version>
 
-#include "ui/models/locksmodel.h"
-#include "ui/views/celldelegate.h"
+#include "ui/views/locksdelegate.h"
 
 #include <QTableView>
 
 #include <map>
-#include <set>
 
 namespace lockscope::ui {
-
-class LocksDelegate : public CellDelegate {
-    Q_OBJECT
-public:
-    LocksDelegate(const LocksModel &model, QObject *parent) : CellDelegate(parent), m_model(model) {}
-
-    std::set<ConnectionName> production; // those that are marked so
-    // Of the fewest words that say what stands there.
-    [[nodiscard]] int briefWidth(const QModelIndex &index) const;
-
-private:
-    [[nodiscard]] CellLook look(const QModelIndex &index) const override;
-    [[nodiscard]] QString brief(const QModelIndex &index) const override;
-
-    const LocksModel &m_model;
-};
 
 class TableTools;
 
@@ -58,7 +40,10 @@ public:
     using Clock = std::function<std::chrono::steady_clock::time_point()>;
     void setClock(Clock clock) { m_clock = std::move(clock); }
     // As soon as there are several connections each row says whose it is.
-    void setConnections(int count, std::set<ConnectionName> production);
+    void setConnections(std::map<ConnectionName, GroupHead> connections);
+    // Rows of two lines in groups, for a list beside its detail; else a column for each fact.
+    void setStacked(bool isStacked);
+    [[nodiscard]] bool isStacked() const { return m_cells->isStacked; }
     [[nodiscard]] TableTools &tools() { return *m_tools; }
     [[nodiscard]] QByteArray saveColumns() const;
     void restoreColumns(const QByteArray &saved);
@@ -79,6 +64,7 @@ private:
     void wheelEvent(QWheelEvent *event) override;
     void mousePressEvent(QMouseEvent *event) override;
     void fitColumns();
+    void fitRows();
     [[nodiscard]] int titleWidth(int column);
     void measureAnew();
     // What the rows on screen need; true when some column needs more than before.
@@ -96,6 +82,7 @@ private:
     LocksDelegate *m_cells = nullptr;
     TableTools *m_tools = nullptr;
     bool m_showsConnections = false;
+    std::vector<QPersistentModelIndex> m_heads; // the rows with a group's head
     Clock m_clock = std::chrono::steady_clock::now;
     std::optional<std::chrono::steady_clock::time_point> m_lastKey;
     bool m_isPointerInside = false;

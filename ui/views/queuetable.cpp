@@ -3,12 +3,15 @@
 
 #include "ui/parts/tabletools.h"
 #include "ui/theme/theme.h"
+#include "ui/views/queuerailpaint.h"
 
 #include <QHeaderView>
 #include <QKeyEvent>
+#include <QPainter>
 
 namespace lockscope::ui {
 
+constexpr int tallRowHeight = 44;
 constexpr int enoughOfASession = 96; // "0x10…e001b"
 
 CellLook QueueDelegate::look(const QModelIndex &index) const
@@ -34,11 +37,49 @@ CellLook QueueDelegate::look(const QModelIndex &index) const
     return cell;
 }
 
+void QueueDelegate::paint(QPainter *painter, const QStyleOptionViewItem &option, const QModelIndex &index) const
+{
+    const bool hasTwoLines = isTall && index.column() <= QueueModel::Age;
+    if (hasTwoLines)
+        paintTall(*painter, option, index);
+    else
+        CellDelegate::paint(painter, option, index);
+}
+
+void QueueDelegate::paintTall(QPainter &painter, const QStyleOptionViewItem &option, const QModelIndex &index) const
+{
+    const Tokens &t = Theme::tokens();
+    const int row = index.row();
+    const QRect box = option.rect;
+    const auto *view = qobject_cast<const QAbstractItemView *>(option.widget);
+    painter.fillRect(box, option.state & QStyle::State_Selected ? t.selection : t.panel);
+    painter.fillRect(QRect(box.left(), box.bottom(), box.width(), 1), t.line);
+    const QRect inside = box.adjusted(padding, 3, -padding, -4);
+    switch (index.column()) {
+    case QueueModel::Place:
+        paintRails(painter, box, m_model.railAt(row), m_model.pillAt(row));
+        if (view && view->hasFocus() && view->currentIndex().row() == row)
+            painter.fillRect(QRect(box.left(), box.top(), 3, box.height() - 1), t.accent);
+        break;
+    case QueueModel::Who:
+        paintTwoLines(painter, inside, m_model.nameAt(row), m_model.originAt(row), Qt::AlignLeft, true);
+        break;
+    case QueueModel::Session: // its place is that of what is watched
+        paintTwoLines(painter, inside, m_model.watchedAt(row), m_model.evidenceAt(row), Qt::AlignLeft, false);
+        break;
+    default:
+        paintTwoLines(painter, inside, index.data().toString(),
+                      m_model.contenderAt(row).role == inspect::Role::Holder ? tr("holds") : tr("waits"),
+                      Qt::AlignRight, false);
+        break;
+    }
+}
+
 QueueTable::QueueTable(QueueModel &model, Columns columns, QWidget *parent)
     : QTableView(parent), m_model(model), m_columns(columns)
 {
     setModel(&model);
-    setItemDelegate(new QueueDelegate(model, this));
+    setItemDelegate(m_cells = new QueueDelegate(model, this));
     CellDelegate::prepare(*this);
     setAccessibleName(tr("Queue"));
     horizontalHeader()->setStretchLastSection(columns == Columns::Raw);
@@ -59,7 +100,10 @@ QueueTable::QueueTable(QueueModel &model, Columns columns, QWidget *parent)
             emit chosen(m_model.contenderAt(current.row()).id);
     });
     // Which columns have something to say changes with the lock.
-    connect(&model, &QueueModel::snapshotSet, this, &QueueTable::fitColumns);
+    connect(&model, &QueueModel::snapshotSet, this, [this] {
+        fitColumns();
+        fitHeight();
+    });
     // A time that goes on needs more room one day.
     connect(&model, &QAbstractItemModel::dataChanged, this, [this] {
         if (timesNeedRoom())
@@ -119,8 +163,49 @@ bool QueueTable::timesNeedRoom() const
     return m_columns == Columns::Queue && (needsRoom(QueueModel::Age) || needsRoom(QueueModel::Ttl));
 }
 
+void QueueTable::setTall(bool isTall)
+{
+    if (std::exchange(m_cells->isTall, isTall) == isTall)
+        return;
+    verticalHeader()->setDefaultSectionSize(isTall ? shownSize(tallRowHeight) : CellDelegate::rowHeight);
+    m_model.setTall(isTall);
+    fitColumns();
+    fitHeight();
+}
+
+// What follows the last row stands right below it.
+void QueueTable::fitHeight()
+{
+    const int rows = m_model.rowCount() * verticalHeader()->defaultSectionSize();
+    setMaximumHeight(m_cells->isTall ? horizontalHeader()->sizeHint().height() + rows + 2 * frameWidth()
+                                     : QWIDGETSIZE_MAX);
+}
+
+// The session stands in the second line of who it is, and its column says what is watched.
+void QueueTable::fitTall()
+{
+    const int width = viewport()->width();
+    const bool hasTtl = m_model.hasTtl() && !m_tools->hides(QueueModel::Ttl);
+    setColumnHidden(QueueModel::Ttl, !hasTtl);
+    for (const auto column : {QueueModel::Place, QueueModel::Session, QueueModel::Age})
+        setColumnHidden(column, m_tools->hides(column));
+    const auto shown = [this](int column, int wanted) { return isColumnHidden(column) ? 0 : wanted; };
+    const int place = shown(QueueModel::Place, railsWidth);
+    const int age = shown(QueueModel::Age, std::max(84, sizeHintForColumn(QueueModel::Age)));
+    const int ttl = shown(QueueModel::Ttl, std::max(84, sizeHintForColumn(QueueModel::Ttl)));
+    const int rest = std::max(0, width - place - age - ttl);
+    const int watched = shown(QueueModel::Session, std::clamp(rest * 32 / 100, 90, 240));
+    setColumnWidth(QueueModel::Place, place);
+    setColumnWidth(QueueModel::Who, rest - watched);
+    setColumnWidth(QueueModel::Session, watched);
+    setColumnWidth(QueueModel::Age, age);
+    setColumnWidth(QueueModel::Ttl, ttl);
+}
+
 void QueueTable::fitColumns()
 {
+    if (m_cells->isTall && m_columns == Columns::Queue)
+        return fitTall();
     const int width = viewport()->width();
     if (m_columns == Columns::Raw) {
         for (const auto column : {QueueModel::Czxid, QueueModel::Owner, QueueModel::Version})

@@ -16,7 +16,12 @@ class QueueDelegate : public CellDelegate {
 public:
     QueueDelegate(const QueueModel &model, QObject *parent) : CellDelegate(parent), m_model(model) {}
 
+    void paint(QPainter *painter, const QStyleOptionViewItem &option, const QModelIndex &index) const override;
+
+    bool isTall = false;
+
 private:
+    void paintTall(QPainter &painter, const QStyleOptionViewItem &option, const QModelIndex &index) const;
     [[nodiscard]] CellLook look(const QModelIndex &index) const override;
 
     const QueueModel &m_model;
@@ -33,6 +38,8 @@ public:
     [[nodiscard]] TableTools &tools() { return *m_tools; }
     [[nodiscard]] QByteArray currentContender() const; // empty without one
     void setCurrentContender(const QByteArray &id);
+    // Rows of two lines, with the lines of who watches whom beside them.
+    void setTall(bool isTall);
 
 signals:
     void chosen(const QByteArray &contender);
@@ -41,6 +48,8 @@ private:
     void keyPressEvent(QKeyEvent *event) override;
     void resizeEvent(QResizeEvent *event) override;
     void fitColumns();
+    void fitTall();
+    void fitHeight();
     [[nodiscard]] int widthOfWho(int both) const;
     // Never less than it says: a time without its middle is another time.
     [[nodiscard]] int widthOfTime(int column) const;
@@ -48,6 +57,7 @@ private:
 
     QueueModel &m_model;
     Columns m_columns;
+    QueueDelegate *m_cells;
     TableTools *m_tools = nullptr;
 };
 
