@@ -148,39 +148,18 @@ QString titlesOfBackends(bool (*which)(const BackendInfo &))
     return titles.isEmpty() ? last : u"%1 and %2"_s.arg(titles.join(u", "_s), last);
 }
 
-namespace {
-
-QString serverUris()
-{
-    QStringList all;
-    for (const auto &backend : allBackends())
-        all << backend.uriHelp;
-    return all.join(u", "_s);
-}
-
-} // namespace
-
 const std::vector<OptionSpec> &sharedOptions()
 {
     static const std::vector<OptionSpec> options{
-        {u"connect"_s, u"[NAME=]URI"_s,
-         u"%1, each with ?tls=on[&ca=FILE][&cert=FILE&key=FILE][&servername=NAME][&verify=off] and "
-         u"?ssh=[user@]host[:port], or sandbox: (private servers for this run). A bare NAME is a connection saved by "
-         u"the desktop app, or one of the nearest lockscope.toml. Repeatable"_s.arg(serverUris()),
-         true},
+        {u"connect"_s, u"[NAME=]URI"_s, u"a server, or the name of a saved one; repeatable"_s, true},
         {u"read-only"_s, {}, u"refuse every write"_s, false},
-        {u"production"_s, u"NAME"_s, u"mark connection NAME as production. Repeatable"_s, true},
-        {u"allow-writes"_s, u"NAME"_s, u"allow writes on the production or read-only connection NAME. Repeatable"_s,
-         true},
-        {u"label"_s, u"PATTERN=NAME"_s,
-         u"show clients whose endpoint, identity, session or ID matches PATTERN as one client NAME. "
-         u"Repeatable"_s,
-         true},
-        {u"rules"_s, u"FILE"_s,
-         u"your own recognition rules (docs/rules.md), in addition to the configuration folder. Repeatable"_s, true},
+        {u"production"_s, u"NAME"_s, u"mark connection NAME as production; repeatable"_s, true},
+        {u"allow-writes"_s, u"NAME"_s, u"allow writes on read-only connection NAME; repeatable"_s, true},
+        {u"label"_s, u"PATTERN=NAME"_s, u"show clients that match PATTERN as NAME; repeatable"_s, true},
+        {u"rules"_s, u"FILE"_s, u"add your own recognition rules; repeatable"_s, true},
         {u"color"_s, u"WHEN"_s, u"auto, always or never (default: auto)"_s, false},
         {u"json"_s, {}, u"print JSON (schema lockscope/1) to stdout"_s, false},
-        {u"help"_s, {}, u"print this help, or that of the command"_s, false},
+        {u"help"_s, {}, u"print help, or that of the command"_s, false},
         {u"version"_s, {}, u"print the version"_s, false},
     };
     return options;
@@ -291,7 +270,7 @@ void keepMemoryPrivate()
 QString helpLine(const QString &head, const QString &help)
 {
     constexpr qsizetype column = 26;
-    constexpr qsizetype width = 96;
+    constexpr qsizetype width = 80;
     QString line;
     QStringList lines;
     for (const auto &word : help.split(u' ')) {

@@ -140,6 +140,7 @@ QString windowHelp()
            "Without --connect nothing is connected: Connect… (on the page Locks, Enter) has the saved connections. LINK is\n"
            "lockscope://open?connection=NAME&lock=NAME: the window that is open shows that lock, where it has a\n"
            "connection of that name.\n\nOptions\n%2\n"
+           "lockscopectl help connections lists the URIs of the servers.\n"
            "lockscopectl is the same for terminals. Inside the window, ? shows the keys.\n"_s.arg(
                titlesOfBackends(), optionsHelp(windowOptions()));
 }

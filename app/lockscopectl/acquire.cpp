@@ -404,15 +404,14 @@ CommandSpec acquireCommand()
     spec.words = u"LOCK --recipe R"_s;
     spec.summary = u"acquire, hold and release a lock, optionally around CMD"_s;
     spec.more =
-        u"Prints one line when the lock is acquired and one when it is released. CMD runs with LOCKSCOPE_LOCK (and LOCKSCOPE_FENCING_TOKEN, if any) in its environment. If the lock is lost, CMD and its process group get SIGTERM (on a terminal only CMD). After 5 s, or once CMD has ended, all processes it started get SIGKILL, and the exit status is 1. If lockscopectl is killed, CMD and all processes it started are killed. SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGUSR1 end CMD first and then release the lock; a second signal kills CMD. An optimistic lock (sql-version) detects a faster writer only at the end. Everything is then repeated, and the answer counts the conflicts."_s;
+        u"Runs CMD under the lock, with LOCKSCOPE_LOCK and LOCKSCOPE_FENCING_TOKEN in its environment. If the lock is lost, CMD gets SIGTERM, and SIGKILL after 5 s. A signal to lockscopectl ends CMD first and then releases the lock."_s;
     spec.options = {
-        {u"recipe"_s, u"R"_s, u"one of `lockscopectl recipes`"_s},
-        {u"mode"_s, u"read|write"_s, u"for read/write locks (write)"_s},
-        {u"limit"_s, u"N"_s,
-         u"a semaphore's permits (1); needed to make one that is missing and stores their number"_s},
-        {u"wait"_s, u"D"_s, u"give up after this time, counted from the connection (no limit)"_s},
-        {u"hold"_s, u"D"_s, u"release it after this time (until interrupted)"_s},
-        {u"ttl"_s, u"D"_s, u"time to live of a lock that has one (30s)"_s},
+        {u"recipe"_s, u"R"_s, u"required: one of `lockscopectl recipes`"_s},
+        {u"mode"_s, u"read|write"_s, u"mode of a read/write lock (default: write)"_s},
+        {u"limit"_s, u"N"_s, u"permits of a semaphore (default: 1)"_s},
+        {u"wait"_s, u"D"_s, u"longest time to wait for the lock (default: no limit)"_s},
+        {u"hold"_s, u"D"_s, u"release after this time (default: when interrupted)"_s},
+        {u"ttl"_s, u"D"_s, u"time to live of a lock that has one (default: 30s)"_s},
     };
     spec.fewestWords = spec.mostWords = 1;
     spec.takesRest = true;

@@ -89,11 +89,9 @@ CommandSpec auditCommand()
     spec.name = u"audit"_s;
     spec.summary = u"list recorded actions with user, reason and state"_s;
     spec.more =
-        u"Checks the hash chain of $XDG_STATE_HOME/lockscope/audit.jsonl (default ~/.local/state). Exits with 1 if a record was changed or is missing. Lists intents without a result. To archive the log, move audit.jsonl and audit.jsonl.head together."_s;
+        u"Checks the hash chain of $XDG_STATE_HOME/lockscope/audit.jsonl (default ~/.local/state). The status is 1 if a record was changed or is missing."_s;
     spec.options = {
-        {u"verify"_s,
-         {},
-         u"check only for changed or missing records; status 1 if one is found or the check is impossible"_s},
+        {u"verify"_s, {}, u"print only the verdict: records changed or missing"_s},
     };
     spec.connects = false;
     spec.examples = {u"audit"_s, u"audit --verify"_s};

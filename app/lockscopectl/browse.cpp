@@ -192,7 +192,7 @@ CommandSpec treeCommand()
     spec.words = u"[[CONNECTION:]PATH]"_s;
     spec.summary = u"list raw znodes below a path"_s;
     spec.more = u"At most 10,000 nodes. Without PATH everything from the root."_s;
-    spec.options = {{u"depth"_s, u"N"_s, u"how many levels below PATH (0: only PATH itself)"_s}};
+    spec.options = {{u"depth"_s, u"N"_s, u"levels below PATH (0: only PATH itself)"_s}};
     spec.mostWords = 1;
     spec.answersSoon = true;
     spec.examples = {u"tree /locks"_s, u"tree zk:/ --depth 1"_s};

@@ -112,5 +112,7 @@ void printRemark(const Link &link);
 // What --help prints.
 [[nodiscard]] QString generalHelp();
 [[nodiscard]] QString commandHelp(const CommandSpec &command);
+// What `help TOPIC` prints, of "options", "connections", "names" or a command; none of another topic.
+[[nodiscard]] std::optional<QString> topicHelp(const QString &topic);
 
 } // namespace lockscope::ctl

@@ -28,7 +28,7 @@ namespace {
 
 QString wrapped(const QString &text)
 {
-    constexpr qsizetype width = 96;
+    constexpr qsizetype width = 80;
     QStringList lines;
     QString line;
     for (const auto &word : text.split(u' ')) {
@@ -58,7 +58,7 @@ QString generalHelp()
         text += heading.leftJustified(8) + command.name.leftJustified(15) + command.summary + u'\n';
     }
     return text
-           + u"lockscopectl COMMAND --help: its options and examples\n"
+           + u"lockscopectl COMMAND --help: its options. lockscopectl help options, connections or names\n"
              "Status: 0 done, 1 failed, 2 usage, 3 no connection, 4 refused by a guard, 5 timed out\n"_s;
 }
 
@@ -74,20 +74,65 @@ QString examplesOf(const CommandSpec &command)
     return text;
 }
 
-// How a lock is written on each backend, and where a password comes from.
-QString namesHelp()
+QString optionsTopic()
 {
-    QStringList locks;
+    return u"Options of every command, before or after it\n"_s + app::optionsHelp(app::sharedOptions())
+           + u"\nPATTERN is a shell pattern for the endpoint, identity, session or ID of a client.\n"
+             "D is a duration: 500ms, 30s, 2m or 1h.\n"
+             "NO_COLOR turns color off. --json prints nothing else on stdout.\n"_s;
+}
+
+// The URIs of the servers, and the origin of a password.
+QString connectionsTopic()
+{
+    QString text = u"--connect [NAME=]URI adds a connection. Quote a URI that has ? or &.\n\nServers\n"_s;
+    for (const auto &backend : allBackends()) {
+        for (const auto &uri : backend.uriHelp.split(u", "_s))
+            text += u"  %1\n"_s.arg(uri);
+    }
+    text += u"  sandbox:                private servers for this run\n"
+            "  NAME                    a saved connection, or one of the nearest lockscope.toml\n"
+            "\nTLS and SSH, for every server\n"
+            "  ?tls=on[&ca=FILE][&cert=FILE&key=FILE][&servername=NAME][&verify=off]\n"
+            "  ?ssh=[user@]host[:port]\n"
+            "Without TLS and without SSH, data and passwords are not encrypted.\n"
+            "\nPasswords, from the first of these that has one\n"
+            "  1. the URI\n"
+            "  2. the environment variable LOCKSCOPE_PASSWORD_<NAME>\n"
+            "  3. the keychain, if the desktop app saved this name and address\n"
+            "\nExamples\n"
+            "  lockscopectl test --connect shop=mariadb://ops@10.0.6.1/shop\n"
+            "  lockscopectl locks --connect 'rediss://10.0.3.7:6380?ca=ca.pem' --connect zk://10.0.5.1\n"_s;
+    return text;
+}
+
+// How a lock is written on each backend.
+QString namesTopic()
+{
+    QString text = u"LOCK is CONNECTION:NAME. CONNECTION is the NAME of --connect, else the scheme of its URI.\n\n"
+                   "Locks\n"_s;
     for (const auto &backend : allBackends())
-        locks << backend.lockHelp;
-    return u'\n' + wrapped(u"LOCK is CONNECTION:NAME: "_s + locks.join(u", "_s) + u'.') + u'\n'
-           + wrapped(u"D is a duration: 500ms, 30s, 2m. Passwords come from the URI, from LOCKSCOPE_PASSWORD_<NAME> "
-                     u"or from the keychain (saved by the desktop app for that name and address). Without tls=on "
-                     u"(or rediss) and without ssh= data and passwords are not encrypted."_s)
-           + u'\n';
+        text += app::helpLine(backend.title, backend.lockHelp);
+    return text
+           + u"\nID, of --holder, is as `show` prints it, or session:0x… for a ZooKeeper session.\n"
+             "\nExamples\n"
+             "  lockscopectl show zk:/locks/orders --connect zk://10.0.5.1\n"
+             "  lockscopectl show 'shop:shop.stock#id=1' --connect shop=mariadb://ops@10.0.6.1/shop\n"_s;
 }
 
 } // namespace
+
+std::optional<QString> topicHelp(const QString &topic)
+{
+    if (topic == "options"_L1)
+        return optionsTopic();
+    if (topic == "connections"_L1)
+        return connectionsTopic();
+    if (topic == "names"_L1)
+        return namesTopic();
+    const auto *command = findCommand(topic);
+    return command ? std::optional(commandHelp(*command)) : std::nullopt;
+}
 
 QString commandHelp(const CommandSpec &command)
 {
@@ -102,8 +147,8 @@ QString commandHelp(const CommandSpec &command)
         text += u'\n' + command.list;
     if (!command.options.empty())
         text += u"\nOptions\n"_s + app::optionsHelp(command.options);
-    text += u"\nOptions of every command\n"_s + app::optionsHelp(app::sharedOptions());
-    return text + namesHelp() + examplesOf(command);
+    text += u"\nCommon options (--connect, --json, --label …): lockscopectl help options\n"_s;
+    return text + examplesOf(command);
 }
 
 } // namespace lockscope::ctl

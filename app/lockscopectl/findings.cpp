@@ -266,9 +266,8 @@ CommandSpec findingsCommand()
         spec.list += app::helpLine(inspect::word(kind.code), kind.meaning.toString());
     spec.more =
         u"Muted findings are listed and marked. docs/findings.md says for each code how to confirm it and what to do."_s;
-    spec.options = {
-        {u"all"_s, {}, u"also locks of low confidence"_s},
-        {u"severity"_s, u"LEVEL"_s, u"only findings of at least info, warning or critical (default: info)"_s}};
+    spec.options = {{u"all"_s, {}, u"include low-confidence locks"_s},
+                    {u"severity"_s, u"LEVEL"_s, u"least severity: info (default), warning or critical"_s}};
     spec.observes = spec.isReplayable = true;
     spec.examples = {u"findings"_s, u"findings --all --json"_s};
     spec.run = findings;

@@ -357,18 +357,17 @@ CommandSpec forceReleaseCommand()
     spec.words = u"LOCK --holder ID"_s;
     spec.summary = u"force-release a lock if ID still holds it"_s;
     spec.more =
-        u"Shows the commands, the next holder and the risks, then asks for confirmation on a terminal (skip with --yes). Before sending, re-reads the lock and writes the intent to the audit log; afterwards re-reads it and reports the result. Exits with status 4 and changes nothing if the lock changed in between."_s;
+        u"Shows the commands, the next holder and the risks, and asks for confirmation. Then it reads the lock again and writes the intent to the audit log before it sends anything. The status is 4 if the holder has changed."_s;
+    spec.list = u"Methods, of which --dry-run lists those that exist for ID\n  %1\n"_s.arg(wayList)
+                + u"  kill-waiter takes the ID of a waiter\n"_s;
     spec.options = {
-        {u"holder"_s, u"ID"_s, u"ID of the holder as `show` prints it, or session:0x…"_s},
-        {u"method"_s, u"METHOD"_s,
-         u"%1 (release). --dry-run lists the methods for ID. For kill-waiter, ID is a waiter"_s.arg(wayList)},
+        {u"holder"_s, u"ID"_s, u"required: its ID as in `show`, or session:0x…"_s},
+        {u"method"_s, u"METHOD"_s, u"how to release (default: release), see above"_s},
         {u"reason"_s, u"TEXT"_s, u"reason for the audit log; required on production"_s},
-        {u"dry-run"_s, {}, u"show what would be sent, and send nothing"_s},
+        {u"dry-run"_s, {}, u"print the plan and send nothing"_s},
         {u"yes"_s, {}, u"do not ask; on production only with --confirm"_s},
         {u"confirm"_s, u"NAME"_s, u"name of the production connection, for --yes"_s},
-        {u"not-exact"_s,
-         {},
-         u"accept that the holder cannot be identified exactly (for example, value 1 without expiry): whichever client holds the lock when the command arrives loses it"_s},
+        {u"not-exact"_s, {}, u"accept that another client may lose the lock"_s},
     };
     spec.fewestWords = spec.mostWords = 1;
     spec.answersSoon = spec.asks = true;

@@ -230,8 +230,8 @@ CommandSpec graphCommand()
     spec.name = u"graph"_s;
     spec.summary = u"show deadlocks and blocking clients of all connections"_s;
     spec.more =
-        u"A client is a session or a connection. Clients on several servers are merged if they report the same unique name (node data, program_name, application_name), or by --label. A deadlock is reported once two consecutive reads contain it. Locks held by one thread (Redisson MultiLock) are listed together if the holder ID names the thread."_s;
-    spec.options = {{u"dot"_s, {}, u"for Graphviz"_s}, {u"all"_s, {}, u"also locks of low confidence"_s}};
+        u"Clients on several servers are one client if they report the same unique name, or by --label. A deadlock is reported once two consecutive reads contain it."_s;
+    spec.options = {{u"dot"_s, {}, u"print input for Graphviz"_s}, {u"all"_s, {}, u"include low-confidence locks"_s}};
     spec.observes = spec.isReplayable = true;
     spec.examples = {u"--connect zk=zk://10.0.3.7 --connect mariadb=mariadb://root@10.0.3.8 graph"_s,
                      u"graph --label billing-1=billing"_s};

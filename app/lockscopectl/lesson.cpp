@@ -225,9 +225,8 @@ CommandSpec lessonCommand()
     spec.words = u"[N]"_s;
     spec.summary = u"list the lessons, or play lesson N with its proof"_s;
     spec.more =
-        u"Runs in the simulator: no server, virtual time. Each step ends with the time at which the desktop app stops. Exits with 1 if a counter differs from the lesson's claim."_s;
-    spec.options = {
-        {u"language"_s, u"CODE"_s, u"en, zh_CN (or zh) or ru: of the lesson's own words, and of its counters"_s}};
+        u"N is a number of the list or an ID. Runs in the simulator, without servers. The status is 1 if a counter differs from the lesson's claim."_s;
+    spec.options = {{u"language"_s, u"CODE"_s, u"language of the output: en (default), zh_CN or ru"_s}};
     spec.mostWords = 1;
     spec.connects = false;
     spec.examples = {u"lesson"_s, u"lesson herd"_s};

@@ -252,10 +252,10 @@ CommandSpec locksCommand()
     spec.name = u"locks"_s;
     spec.summary = u"list every lock"_s;
     spec.options = {
-        {u"match"_s, u"GLOB"_s, u"only locks whose CONNECTION:NAME, or NAME, matches"_s},
-        {u"all"_s, {}, u"also locks of low confidence"_s},
-        {u"all-held"_s, {}, u"on a terminal: list each lock without a waiter in a row of its own"_s},
-        {u"watch"_s, {}, u"stay, and print one JSON line per change until interrupted"_s},
+        {u"match"_s, u"GLOB"_s, u"list only locks whose CONNECTION:NAME or NAME matches"_s},
+        {u"all"_s, {}, u"include low-confidence locks"_s},
+        {u"all-held"_s, {}, u"list each lock without a waiter in a row of its own"_s},
+        {u"watch"_s, {}, u"print one JSON line per change, until interrupted"_s},
     };
     spec.observes = spec.isReplayable = true;
     spec.examples = {u"locks"_s, u"locks --match '*orders*' --json"_s};

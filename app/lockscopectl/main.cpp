@@ -303,6 +303,22 @@ int withoutCommand(const QStringList &arguments)
     return endAsBadUsage(u"no command given; run \"lockscopectl --help\" to list commands"_s);
 }
 
+// help [TOPIC]
+int printTopic(const QStringList &arguments)
+{
+    const auto read = app::readArguments(arguments, app::sharedOptions());
+    if (!read)
+        return endAsBadUsage(read.error().message);
+    if (read->words.size() > 2)
+        return endAsBadUsage(u"help takes one topic; see \"lockscopectl help\""_s);
+    const auto topic = read->words.value(1);
+    const auto text = topic.isEmpty() ? generalHelp() : topicHelp(topic);
+    if (!text)
+        return endAsBadUsage(
+            u"help: unknown topic \"%1\"; topics are options, connections, names and each command"_s.arg(topic));
+    return print(text->chopped(1)) ? 0 : 1;
+}
+
 std::vector<OptionSpec> optionsOf(const CommandSpec &command)
 {
     auto options = app::sharedOptions();
@@ -380,6 +396,8 @@ int main(int argc, char **argv)
     const auto word = commandWord(arguments);
     if (word.isEmpty())
         return withoutCommand(arguments);
+    if (word == "help"_L1)
+        return printTopic(arguments);
     const auto *command = findCommand(word);
     if (!command)
         return endAsBadUsage(u"unknown command \"%1\"; run \"lockscopectl --help\" to list commands"_s.arg(word));

@@ -115,7 +115,7 @@ CommandSpec noteCommand()
     spec.words = u"LOCK"_s;
     spec.summary = u"print the incident note of a lock in Markdown"_s;
     spec.more =
-        u"Reads the servers once, and says so in the note. If a client waits, all connections are read, because a deadlock can span them. From a recording (lockscopectl replay FILE note LOCK) the note also has the timeline of holders and waiters. Server data is in code spans."_s;
+        u"From servers the note is a single snapshot. If a client waits, all connections are read for a deadlock. From a recording it also has the timeline (replay FILE note LOCK)."_s;
     spec.fewestWords = spec.mostWords = 1;
     spec.answersSoon = spec.observes = spec.isReplayable = true;
     spec.examples = {u"note zk:/locks/orders"_s, u"note zk:/locks/orders --json"_s};

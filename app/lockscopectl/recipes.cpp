@@ -173,11 +173,10 @@ CommandSpec recipesCommand()
     spec.name = u"recipes"_s;
     spec.summary = u"list lock recipes with their cost and flaws"_s;
     spec.more =
-        u"--faults shows the table that every test run checks with thousands of simulated runs: which recipe keeps "
-        u"which promise under which fault, and why not. `simulate --fault F` shows it happen."_s;
+        u"With --faults, guarantees that are not listed hold. `simulate --fault F` shows how a guarantee breaks."_s;
     spec.options = {
-        {u"faults"_s, {}, u"what may break under which fault, and why; what is not listed holds"_s},
-        {u"fencing"_s, {}, u"of --faults: what the lock guards refuses writes with an older fencing token"_s},
+        {u"faults"_s, {}, u"list the guarantees that a fault can break, and why"_s},
+        {u"fencing"_s, {}, u"with --faults: the resource checks fencing tokens"_s},
     };
     spec.connects = false;
     spec.examples = {u"recipes"_s, u"recipes --faults"_s};

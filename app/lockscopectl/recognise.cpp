@@ -217,9 +217,9 @@ CommandSpec recogniseCommand()
     spec.name = u"recognise"_s;
     spec.summary = u"try your own recognition rules on the connections"_s;
     spec.more =
-        u"Tests custom recognition rules (JSON or TOML, see docs/rules.md) against a Redis server; without --connect only checks them. A rule says which keys are locks, who holds them and how to release them, or describes a client's token format. Reads --rules FILE, or the configuration folder. Reports every mistake with line and field (status 2). Lists keys that match by name but not by value, with the reason. All commands and the desktop app accept --rules FILE."_s;
-    spec.options = {{u"rule"_s, u"FILE"_s, u"the same as --rules. Repeatable"_s, true},
-                    {u"against"_s, u"[NAME=]URI"_s, u"the same as --connect. Repeatable"_s, true}};
+        u"Lists the locks that the rules make, and the keys that match by name but not by value. Without --connect it only checks the files. Mistakes are reported with line and field (status 2)."_s;
+    spec.options = {{u"rule"_s, u"FILE"_s, u"the same as --rules; repeatable"_s, true},
+                    {u"against"_s, u"[NAME=]URI"_s, u"the same as --connect; repeatable"_s, true}};
     spec.otherNames = {{u"rule"_s, rulesOption}, {u"against"_s, u"connect"_s}};
     spec.connects = false;
     spec.mayConnect = true;

@@ -95,14 +95,14 @@ CommandSpec recordCommand()
     spec.words = u"FILE"_s;
     spec.summary = u"record locks, sessions and findings to FILE"_s;
     spec.more =
-        u"Reports at the end what was recorded. A crash loses at most the last second. FILE must not exist yet; only its owner may read it, and it contains no secrets. `lockscopectl replay FILE` answers from it, on any machine, without a server."_s;
+        u"FILE must not exist yet. Only its owner may read it, and it has no secrets. `lockscopectl replay FILE` answers from it on any machine, without a server."_s;
     spec.options = {
-        {u"for"_s, u"D"_s, u"end by itself after that time"_s},
-        {u"all"_s, {}, u"also locks of low confidence"_s},
+        {u"for"_s, u"D"_s, u"stop after this time (default: when interrupted)"_s},
+        {u"all"_s, {}, u"include low-confidence locks"_s},
     };
     spec.fewestWords = spec.mostWords = 1;
     spec.observes = spec.follows = true;
-    spec.examples = {u"record incident.lsr"_s, u"record incident.lsr --for 1s"_s};
+    spec.examples = {u"record incident.lockscope"_s, u"record incident.lockscope --for 1s"_s};
     spec.run = record;
     return spec;
 }

@@ -82,9 +82,9 @@ CommandSpec rehearseCommand()
     spec.words = u"LOCK --holder ID"_s;
     spec.summary = u"simulate a force-release and report the next holder"_s;
     spec.more =
-        u"Copies the lock's state into a simulated server and runs the same release there. Reports the next holder, the clients woken, the locks lost and the assumptions made. The real server is only read. nextHolder is set only if the server keeps waiters in order."_s;
+        u"Runs the release on a simulated copy of the lock. Reports the next holder, the clients woken, the locks lost and the assumptions. The real server is only read."_s;
     spec.options = {
-        {u"holder"_s, u"ID"_s, u"the contender that holds it, as `show` prints it, or session:0x…"_s},
+        {u"holder"_s, u"ID"_s, u"required: its ID as in `show`, or session:0x…"_s},
     };
     spec.fewestWords = spec.mostWords = 1;
     spec.answersSoon = true;

@@ -91,17 +91,16 @@ CommandSpec replayCommand()
     spec.words = u"FILE COMMAND…"_s;
     spec.summary = u"answer an inspecting command from a recording"_s;
     spec.more =
-        u"Answers as of the recording's end, or of the time --at, in the same form as from servers. A line on stderr, "
-        u"and \"recorded\" in JSON, report the recording and this time. COMMAND takes its own words and options."_s;
+        u"Answers as of the end of the recording, or as of --at. 10:00:00 is a time of its last day, -5m is before its end, and a time without a zone is local. COMMAND takes its own words and options."_s;
     spec.options = {
-        {u"at"_s, u"TIME"_s,
-         u"2026-03-01T10:00:00Z (local time without a zone), 10:00:00 of its last day, or -5m before its end"_s},
+        {u"at"_s, u"TIME"_s, u"answer as of 2026-03-01T10:00:00Z, 10:00:00 or -5m"_s},
     };
     spec.fewestWords = 2;
     spec.mostWords = 9;
     spec.connects = false;
     spec.isReplay = true;
-    spec.examples = {u"replay incident.lsr locks"_s, u"replay incident.lsr show zk:/locks/orders --timeline"_s};
+    spec.examples = {u"replay incident.lockscope locks"_s,
+                     u"replay incident.lockscope show zk:/locks/orders --timeline"_s};
     spec.run = replay;
     return spec;
 }

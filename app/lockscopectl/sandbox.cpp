@@ -124,10 +124,8 @@ CommandSpec sandboxCommand()
     const auto usual =
         app::titlesOfBackends([](const BackendInfo &backend) { return sandbox::kitOf(backend.kind).usual > 0; });
     spec.more =
-        u"Prints one NAME=URI per line (each fits --connect) once all of them answer. Without a choice: one "
-        u"server each of %1. Nothing is left behind. A server that ends, for example by kill, is started again "
-        u"after 5 s, later if that fails. It keeps its port and its data on disk, and stderr reports it."_s.arg(
-            usual);
+        u"Prints one NAME=URI for --connect per line once all servers answer, and removes everything at the end. Without options it starts one server each of %1. A server that ended is restarted after 5 s."_s
+            .arg(usual);
     for (const auto &backend : allBackends()) {
         const auto &kit = sandbox::kitOf(backend.kind);
         const auto number = kit.most == 1 ? QString() : kit.apart ? u"N"_s : u"[N]"_s;
@@ -135,9 +133,9 @@ CommandSpec sandboxCommand()
         for (const auto &variant : kit.variants)
             spec.options.push_back({variant.option, {}, variant.what});
     }
-    spec.options.push_back({u"tls"_s, {}, u"with TLS only, and client certificates: the URIs name the files"_s});
-    spec.options.push_back({u"no-restart"_s, {}, u"a server that ends stays away"_s});
-    spec.options.push_back({u"demo"_s, {}, u"fill them with live locks"_s});
+    spec.options.push_back({u"tls"_s, {}, u"accept only TLS with a client certificate"_s});
+    spec.options.push_back({u"no-restart"_s, {}, u"do not restart a server that ended"_s});
+    spec.options.push_back({u"demo"_s, {}, u"create live locks, two of them in a deadlock"_s});
     spec.connects = false;
     spec.examples = {u"sandbox --demo"_s, u"sandbox --zk 3 --mariadb"_s};
     spec.run = runSandbox;

@@ -117,7 +117,7 @@ CommandSpec sessionsCommand()
     CommandSpec spec;
     spec.name = u"sessions"_s;
     spec.summary = u"list clients and the locks they hold and wait for"_s;
-    spec.options = {{u"all"_s, {}, u"also locks of low confidence"_s}};
+    spec.options = {{u"all"_s, {}, u"include low-confidence locks"_s}};
     spec.observes = spec.isReplayable = true;
     spec.examples = {u"sessions"_s, u"sessions --json"_s};
     spec.run = sessions;

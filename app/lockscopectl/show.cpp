@@ -297,9 +297,7 @@ CommandSpec showCommand()
     spec.words = u"LOCK"_s;
     spec.summary = u"show a lock's holders, queue, watches and findings"_s;
     spec.options = {
-        {u"timeline"_s,
-         {},
-         u"from a recording: also what happened to it, and for how long it was held and waited for"_s},
+        {u"timeline"_s, {}, u"add events and durations (only from a recording)"_s},
     };
     spec.fewestWords = spec.mostWords = 1;
     spec.answersSoon = spec.isReplayable = true;

@@ -353,29 +353,26 @@ CommandSpec simulateCommand()
     spec.name = u"simulate"_s;
     spec.summary = u"simulate contention and report costs and violated guarantees"_s;
     spec.more =
-        u"Without --connect (or with sim:) runs in the simulator on virtual time: same seed, same result.\nWith --connect runs on the real servers, on a lock of its own, never on a production connection. Exits with 0 even if a guarantee was violated; the output says which, and when. \"lockscopectl recipes --faults\" lists the guarantees."_s;
+        u"Without --connect it runs in the simulator: no server, and the same seed gives the same result. With --connect it runs on the real servers, never on a production connection. The status is 0 even if a guarantee is violated."_s;
     spec.options = {
-        {u"recipe"_s, u"R"_s, u"the recipe; several are played one after the other, with the same seed"_s, true},
-        {u"contenders"_s, u"N"_s, u"how many want the lock, up to 100000"_s},
-        {u"rounds"_s, u"N"_s, u"how many times each takes it (1)"_s},
-        {u"hold"_s, u"D"_s, u"how long each holds it (50ms)"_s},
-        {u"seed"_s, u"S"_s, u"what all random choices come from (1, or that of sim:S)"_s},
-        {u"fault"_s, u"F"_s, u"a fault that happens at least once per round; all: every one that applies"_s, true},
-        {u"spread"_s, u"D"_s, u"contenders arrive within this time; without it all join before the first release"_s},
-        {u"readers"_s, u"PERCENT"_s, u"how many of a read/write lock's contenders read (0)"_s},
-        {u"limit"_s, u"N"_s, u"permits of a semaphore (1)"_s},
-        {u"ttl"_s, u"D"_s, u"time to live of a lease (30s)"_s},
-        {u"session-timeout"_s, u"D"_s, u"timeout of a ZooKeeper session (10s)"_s},
-        {u"wait"_s, u"D"_s, u"how long each waits at most (no limit)"_s},
-        {u"per-process"_s, u"N"_s, u"contenders that share a process and its session (1)"_s},
-        {u"sessions"_s, u"N"_s, u"on real servers at most so many sessions (50); more contenders share them"_s},
-        {u"fencing"_s, {}, u"what the lock guards refuses writes with an older fencing token"_s},
-        {u"scenario"_s, u"JSON"_s,
-         u"instead of all that: a scenario, or a file with one or with what --json or --save wrote"_s},
-        {u"shrink"_s, u"N"_s,
-         u"at most N replays to find a shorter schedule for a broken invariant (200; 0 in --json, on real "
-         u"servers and for very many contenders). Its events are printed, too"_s},
-        {u"save"_s, u"FILE"_s, u"write the recording, for the window's simulator page"_s},
+        {u"recipe"_s, u"R"_s, u"required; repeat it to compare recipes with one seed"_s, true},
+        {u"contenders"_s, u"N"_s, u"required: clients that want the lock, up to 100000"_s},
+        {u"rounds"_s, u"N"_s, u"times each contender acquires the lock (default: 1)"_s},
+        {u"hold"_s, u"D"_s, u"time each contender holds the lock (default: 50ms)"_s},
+        {u"seed"_s, u"S"_s, u"seed of all random choices (default: 1)"_s},
+        {u"fault"_s, u"F"_s, u"inject this fault in each round, or all; repeatable"_s, true},
+        {u"spread"_s, u"D"_s, u"spread arrivals over D (default: before first release)"_s},
+        {u"readers"_s, u"PERCENT"_s, u"share of readers of a read/write lock (default: 0)"_s},
+        {u"limit"_s, u"N"_s, u"permits of a semaphore (default: 1)"_s},
+        {u"ttl"_s, u"D"_s, u"time to live of a lease (default: 30s)"_s},
+        {u"session-timeout"_s, u"D"_s, u"timeout of a ZooKeeper session (default: 10s)"_s},
+        {u"wait"_s, u"D"_s, u"longest wait of a contender (default: no limit)"_s},
+        {u"per-process"_s, u"N"_s, u"contenders that share a process (default: 1)"_s},
+        {u"sessions"_s, u"N"_s, u"most sessions on real servers (default: 50)"_s},
+        {u"fencing"_s, {}, u"the resource refuses writes with an older token"_s},
+        {u"scenario"_s, u"JSON"_s, u"scenario, or a file with one, in place of the above"_s},
+        {u"shrink"_s, u"N"_s, u"replays to find a shorter failing run (default: 200)"_s},
+        {u"save"_s, u"FILE"_s, u"write the run to FILE, for --scenario or the app"_s},
     };
     spec.connects = false;
     spec.mayConnect = true;

@@ -59,7 +59,7 @@ CommandSpec testCommand()
     CommandSpec spec;
     spec.name = u"test"_s;
     spec.summary = u"check connections, rights and coverage"_s;
-    spec.more = u"Reports what answers, what the user may do and what is not visible. It writes nothing."_s;
+    spec.more = u"Reports the server, the rights of the user and what is not visible. It writes nothing."_s;
     spec.observes = true;
     spec.examples = {u"test"_s, u"test --json"_s};
     spec.run = test;

@@ -131,7 +131,7 @@ SandboxVariant clusterVariant()
 {
     const auto make = [](const Certificates *tls) { return makeRedisCluster({.tls = tls}); };
     return {.option = u"redis-cluster"_s,
-            .what = u"a Redis Cluster of three primaries with a replica each, under one URI"_s,
+            .what = u"a Redis Cluster: three primaries, a replica of each"_s,
             .name = "cluster",
             .scheme = Scheme::RedisCluster,
             .make = make};
@@ -141,7 +141,7 @@ SandboxVariant sentinelVariant()
 {
     const auto make = [](const Certificates *tls) { return makeRedisSentinels({.tls = tls}); };
     return {.option = u"sentinel"_s,
-            .what = u"a Redis with a replica and three sentinels over them, which the URI names"_s,
+            .what = u"a Redis primary, its replica and three sentinels"_s,
             .name = "sentinel",
             .scheme = Scheme::RedisSentinel,
             .make = make,

@@ -242,7 +242,7 @@ Result<std::vector<std::unique_ptr<Server>>> makeMembers(int members, ZooKeeperO
 
 SandboxKit sandboxOfZooKeeper()
 {
-    return {.what = u"a ZooKeeper; with N an ensemble of N members, under one URI"_s,
+    return {.what = u"a ZooKeeper, or an ensemble of N members"_s,
             .most = 9,
             .apart = false,
             .usual = 1,

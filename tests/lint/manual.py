@@ -15,7 +15,8 @@ _OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*)")
 
 
 def help_of(program, *words):
-    result = subprocess.run([program, *words, "--help"], capture_output=True, text=True, timeout=30, check=True,
+    asked = [] if "help" in words else ["--help"]
+    result = subprocess.run([program, *words, *asked], capture_output=True, text=True, timeout=30, check=True,
                             env={**os.environ, "QT_QPA_PLATFORM": "offscreen"})
     return result.stdout
 
@@ -25,6 +26,7 @@ def offered(program):
     text = help_of(program)
     commands = re.findall(r"^(?:[A-Z][A-Za-z ]{7}| {8})([a-z][a-z-]+) +\S", text, re.M) if " COMMAND " in text else []
     texts = [text] + [help_of(program, command) for command in commands]
+    texts += [help_of(program, "help", "options")] if commands else []
     options = {name for each in texts for name in re.findall(r"^ +--([a-z][a-z-]*)", each, re.M)}
     return options, set(commands)
 
@@ -41,7 +43,7 @@ def faults_of_pages(program, manual):
 def servers(program):
     """(titles, URIs) of the kinds of servers that the program's help tells of."""
     text = help_of(program)
-    text += help_of(program, "locks") if " COMMAND " in text else ""
+    text += help_of(program, "help", "connections") if " COMMAND " in text else ""
     titles = re.search(r": the locks of (.*), seen as locks", text)
     return re.split(r", | and | or ", titles.group(1)) if titles else [], set(re.findall(r"\b[a-z]+://", text))
 

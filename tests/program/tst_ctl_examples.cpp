@@ -35,7 +35,7 @@ private:
         static const QRegularExpression uri(u"(zk|redis|mariadb)=[a-z]+://\\S+"_s);
         for (auto found = uri.match(example); found.hasMatch(); found = uri.match(example, found.capturedStart() + 1))
             example.replace(found.captured(), m_uris[found.captured(1)]);
-        example.replace(u"incident.lsr"_s, m_folder.filePath(u"incident.lsr"_s));
+        example.replace(u"incident.lockscope"_s, m_folder.filePath(u"incident.lockscope"_s));
         example.replace(u"my-rules.json"_s, m_folder.filePath(u"my-rules.json"_s));
         if (example.contains(u"--holder ID"_s))
             example.replace(u"--holder ID"_s, u"--holder "_s + holder());
@@ -44,13 +44,13 @@ private:
     Ran ranFor(const QString &example, bool isUntilInterrupted)
     {
         if (example.contains(u" record "_s))
-            QFile::remove(m_folder.filePath(u"incident.lsr"_s));
+            QFile::remove(m_folder.filePath(u"incident.lockscope"_s));
         if (!isUntilInterrupted)
             return testing::run(wordsOf(example));
         Ctl ctl(wordsOf(example));
         if (example.startsWith("sandbox"_L1))
             ctl.line();
-        else if (!QTest::qWaitFor([&] { return QFile::exists(m_folder.filePath(u"incident.lsr"_s)); },
+        else if (!QTest::qWaitFor([&] { return QFile::exists(m_folder.filePath(u"incident.lockscope"_s)); },
                                   testing::patienceMs))
             return {-1, {}, "nothing was recorded"};
         ctl.signal(SIGINT);

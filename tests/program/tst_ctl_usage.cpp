@@ -186,8 +186,8 @@ private slots:
     {
         const Rows<QString> row("command");
         for (const auto &command : words(
-                 "locks show sessions findings note tree keys recipes acquire force-release simulate sandbox record "
-                 "replay audit"))
+                 "locks show sessions findings graph note tree keys recipes acquire force-release rehearse simulate "
+                 "lesson sandbox record replay audit test recognise"))
             row(qPrintable(command), command);
     }
     void everyCommandHasHelp()
@@ -196,7 +196,31 @@ private slots:
         const auto help = run({command, u"--help"_s});
         QCOMPARE(help.status, 0);
         QVERIFY2(help.out.startsWith("lockscopectl " + command.toUtf8()), help.what());
-        QVERIFY2(help.out.contains("--connect"), help.what());
+        QVERIFY2(help.out.contains("\nCommon options (--connect"), help.what());
+        // A terminal shows an option in a line.
+        const auto text = QString::fromUtf8(help.out);
+        const auto begin = text.indexOf(u"\nOptions\n"_s);
+        if (begin < 0)
+            return;
+        const auto options = text.mid(begin + 9, text.indexOf(u"\n\n"_s, begin + 9) - begin - 9).split(u'\n');
+        for (const auto &line : options)
+            QVERIFY2(line.startsWith("  --"_L1) && line.size() <= 80, qPrintable(line));
+    }
+
+    void helpTopicsPrintTheCommonTexts()
+    {
+        const auto options = run({u"help"_s, u"options"_s});
+        QVERIFY2(options.status == 0 && options.out.contains("\n  --connect [NAME=]URI"), options.what());
+        QVERIFY2(options.out.contains("\n  --json "), options.what());
+        const auto connections = run({u"help"_s, u"connections"_s});
+        for (const auto *scheme : {"zk://", "redis+sentinel://", "mariadb://", "etcd://", "postgresql://"})
+            QVERIFY2(connections.out.contains(QByteArray("\n  ") + scheme), connections.what());
+        QVERIFY2(run({u"help"_s, u"names"_s}).out.contains("mariadb:GET_LOCK#name"), "names");
+        QCOMPARE(run({u"help"_s, u"locks"_s}).out, run({u"locks"_s, u"--help"_s}).out);
+        QCOMPARE(run({u"help"_s}).out, run({u"--help"_s}).out);
+        const auto unknown = run({u"help"_s, u"locksmith"_s});
+        QVERIFY2(unknown.status == 2 && unknown.err.contains("topics are options, connections, names"),
+                 unknown.what());
     }
 
     void helpOnFindingsNamesEveryCode()
