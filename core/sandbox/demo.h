@@ -6,6 +6,7 @@
 //   /locks/reindex         zk-herd-mutex: one holder, four that all wake at each release
 //   /locks/catalog         readers and writers under Curator's names
 //   /locks/nightly-report  a holder that crashed, and one who waits until its session expires
+//   /locks/accounts/alice and bob  kazoo's: two clients in a deadlock, which nothing ends by itself
 //   lock:invoice-export    a token as redis-py writes it, without a TTL
 //   lock:session-cleanup   the same with a TTL that is renewed
 //   orders:checkout        Redisson's lock; who waits has subscribed to its channel

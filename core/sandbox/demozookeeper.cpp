@@ -135,6 +135,7 @@ Reply<ZPath> leaveCrashedHolder(Loop &loop, QObject *owner, const HostPort &serv
 }
 
 constexpr auto answerWithin = 10s;
+const QByteArray kazooBase = "__lock__";
 // The holder that crashed: its lock stays taken until the server gives its session up.
 constexpr auto crashedSessionTimeout = 45s;
 
@@ -175,6 +176,7 @@ DemoZooKeeper::DemoZooKeeper(DemoStage &stage, const ConnectionSpec &server)
     m_scope.launch(playReadersAndWriters(ZPath("/locks/catalog")));
     m_scope.launch(playCrashes(ZPath("/locks/nightly-report")));
     m_scope.launch(notifyWhenUp(ZPath("/locks/nightly-report"), 2));
+    m_scope.launch(playDeadlock(ZPath("/locks/accounts")));
 }
 
 std::unique_ptr<zk::Session> DemoZooKeeper::openSession()
@@ -307,6 +309,101 @@ Task<void> DemoZooKeeper::playCrashes(ZPath lock)
         co_await holdOnce(session.get(), waiter);
         auto rest = m_stage.pauseOfAbout(1s);
         co_await rest;
+    }
+}
+
+Task<void> DemoZooKeeper::playDeadlock(ZPath accounts)
+{
+    m_stage.sceneBegins();
+    const auto alice = accounts.child(NodeName("alice")), bob = accounts.child(NodeName("bob"));
+    co_await makeParents(m_stagehand.get(), alice);
+    co_await makeParents(m_stagehand.get(), bob);
+    m_scope.launch(transfer("transfer-a", alice, bob));
+    m_scope.launch(transfer("transfer-b", bob, alice));
+    co_await untilChildren(m_stagehand.get(), alice, 2);
+    co_await untilChildren(m_stagehand.get(), bob, 2);
+    m_stage.sceneIsUp();
+}
+
+Task<void> DemoZooKeeper::transfer(QByteArray client, ZPath from, ZPath to)
+{
+    for (;;) {
+        auto session = openSession();
+        co_await untilConnected(session.get());
+        while (!isOver(*session)) {
+            co_await transferOnce(session.get(), client, from, to);
+            // Shorter than the pause below, so that a deadlock that was ended comes about again.
+            auto rest = m_stage.pauseOfAbout(500ms);
+            co_await rest;
+        }
+    }
+}
+
+Task<bool> DemoZooKeeper::transferOnce(zk::Session *session, QByteArray client, ZPath from, ZPath to)
+{
+    auto first = co_await enterQueue(session, from, client);
+    if (!first)
+        co_return false;
+    auto pause = m_stage.pauseOfAbout(2s);
+    co_await pause;
+    auto second = co_await enterQueue(session, to, client);
+    if (second) {
+        auto work = m_stage.pauseOfAbout(3s);
+        co_await work;
+        auto removing = session->remove(*second, zk::anyVersion, Deadline::after(m_stage.loop(), answerWithin));
+        co_await removing;
+    }
+    auto removing = session->remove(*first, zk::anyVersion, Deadline::after(m_stage.loop(), answerWithin));
+    auto removed = co_await removing;
+    co_return static_cast<bool>(removed);
+}
+
+Task<std::optional<ZPath>> DemoZooKeeper::enterQueue(zk::Session *session, ZPath lock, QByteArray client)
+{
+    const auto path = lock.child(NodeName(randomUuid(m_stage.random()).replace("-", "") + kazooBase));
+    const auto mode = zk::CreateMode::EphemeralSequential;
+    auto creating = session->create(path, client, mode, zk::openAcl(), Deadline::never());
+    auto created = co_await creating;
+    if (!created)
+        co_return std::nullopt;
+    const auto node = created->path;
+    const bool isFirst = co_await untilFirst(session, node);
+    if (isFirst)
+        co_return node;
+    auto removing = session->remove(node, zk::anyVersion, Deadline::after(m_stage.loop(), answerWithin));
+    co_await removing;
+    co_return std::nullopt;
+}
+
+Task<bool> DemoZooKeeper::untilFirst(zk::Session *session, ZPath node)
+{
+    for (;;) {
+        auto listing = session->children(node.parent(), std::nullopt, Deadline::after(m_stage.loop(), answerWithin));
+        auto listed = co_await listing;
+        if (!listed)
+            co_return false;
+        std::vector<recipes::Queued> queue;
+        for (const auto &name : listed->names) {
+            if (auto read = recipes::readSequence(name, kazooBase))
+                queue.push_back({*read, recipes::Access::Exclusive});
+        }
+        recipes::sortQueue(queue);
+        const auto turn = recipes::turnInQueue(queue, node.name());
+        if (turn.kind != recipes::Turn::Kind::WaitFor)
+            co_return turn.isMine();
+        const zk::Watch watch(m_stage.loop());
+        auto reading = session->get(node.parent().child(*turn.predecessor), watch,
+                                    Deadline::after(m_stage.loop(), answerWithin));
+        auto seen = co_await reading;
+        // Its own node may be removed while it waits: a watch on it would look like a wrong one.
+        while (seen && !watch.event().isComplete()) {
+            auto pause = sleepFor(m_stage.loop(), 1s);
+            co_await pause;
+            auto checking = session->get(node, std::nullopt, Deadline::after(m_stage.loop(), answerWithin));
+            auto own = co_await checking;
+            if (!own)
+                co_return false;
+        }
     }
 }
 

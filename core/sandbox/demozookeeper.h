@@ -34,6 +34,13 @@ private:
     Task<bool> waitForTurn(zk::Session *session, ZPath lock, NodeName me);
 
     Task<void> playCrashes(ZPath lock);
+    // Two clients, each of which holds one lock and waits for that of the other.
+    Task<void> playDeadlock(ZPath accounts);
+    Task<void> transfer(QByteArray client, ZPath from, ZPath to);
+    Task<bool> transferOnce(zk::Session *session, QByteArray client, ZPath from, ZPath to);
+    // The client's node once it is the first of its queue, as kazoo's Lock makes it; empty: it was removed.
+    Task<std::optional<ZPath>> enterQueue(zk::Session *session, ZPath lock, QByteArray client);
+    Task<bool> untilFirst(zk::Session *session, ZPath node);
     Task<void> notifyWhenUp(ZPath lock, size_t contenders);
 
     Task<void> untilConnected(zk::Session *session); // or over

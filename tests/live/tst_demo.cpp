@@ -138,6 +138,35 @@ private slots:
         QVERIFY(fourLetters("cons").contains(waiter->stat.ephemeralOwner.text().toLatin1()));
     }
 
+    void twoClientsHoldEachOthersLock()
+    {
+        const auto alice = children("/locks/accounts/alice"), bob = children("/locks/accounts/bob");
+        QCOMPARE(alice.size(), 2);
+        QCOMPARE(bob.size(), 2);
+        const auto clientOf = [this](const QByteArray &node) {
+            const auto read = wait(m_session->get(ZPath("/locks/accounts/" + node), std::nullopt, Deadline::never()));
+            return read ? read->data + ' ' + read->stat.ephemeralOwner.text().toLatin1() : QByteArray();
+        };
+        QCOMPARE(clientOf("alice/" + alice.first()), clientOf("bob/" + bob.last()));
+        QCOMPARE(clientOf("bob/" + bob.first()), clientOf("alice/" + alice.last()));
+        QVERIFY(clientOf("alice/" + alice.first()).startsWith("transfer-a "));
+        QVERIFY(isWatchChain(alice, 2) && isWatchChain(bob, 2));
+    }
+
+    void deadlockThatWasEndedComesAboutAgain()
+    {
+        const auto before = children("/locks/accounts/alice");
+        // The waiter: its client gives up the lock that it holds.
+        QVERIFY(wait(
+            m_session->remove(ZPath("/locks/accounts/alice/" + before.last()), zk::anyVersion, Deadline::never())));
+        const auto isAgain = [&] {
+            const auto alice = children("/locks/accounts/alice"), bob = children("/locks/accounts/bob");
+            return alice.size() == 2 && bob.size() == 2 && alice != before && isWatchChain(alice, 2)
+                   && isWatchChain(bob, 2);
+        };
+        QVERIFY(QTest::qWaitFor(isAgain, 40'000));
+    }
+
     void redisLocksOfEveryKind()
     {
         QCOMPARE(ask({"PTTL", "lock:invoice-export"}).integer, -1);
