@@ -130,7 +130,10 @@ std::vector<inspect::ClientLabel> clientLabels(const app::WindowOptions &options
         if (const auto saved = saveClientLabels(labels); !saved)
             qWarning("%s", qPrintable(saved.error().message));
     }
-    std::ranges::copy(savedClientLabels(), std::back_inserter(labels));
+    QString problem;
+    std::ranges::copy(savedClientLabels(clientLabelFile(), &problem), std::back_inserter(labels));
+    if (!problem.isEmpty())
+        qWarning("%s", qPrintable(harmlessLine(problem)));
     return labels;
 }
 

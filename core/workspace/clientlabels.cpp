@@ -16,17 +16,24 @@ namespace {
 
 constexpr qint64 mostReadOfLabels = 1 << 20;
 
-QByteArrayList commentsOf(const QString &file)
+bool isComment(const QString &line)
 {
-    QByteArrayList comments;
+    return line.trimmed().startsWith(u'#');
+}
+
+// What a user wrote there besides labels: comments, and lines that are to be corrected.
+QByteArrayList otherLinesOf(const QString &file)
+{
+    QByteArrayList others;
     const auto bytes = readRegularFile(file, mostReadOfLabels);
     if (!bytes)
-        return comments;
+        return others;
     for (const auto &line : bytes->split('\n')) {
-        if (line.startsWith('#'))
-            comments << line;
+        const auto text = QString::fromUtf8(line);
+        if (!text.trimmed().isEmpty() && (isComment(text) || !inspect::readClientLabel(text.trimmed())))
+            others << line;
     }
-    return comments;
+    return others;
 }
 
 } // namespace
@@ -45,11 +52,23 @@ std::vector<inspect::ClientLabel> savedClientLabels(const QString &file, QString
             *problem = u"%1: %2; its labels are not used"_s.arg(file, bytes.error().message);
         return labels;
     }
-    for (const auto &line : QString::fromUtf8(*bytes).split(u'\n')) {
-        const auto label = inspect::readClientLabel(line.trimmed());
-        if (label && !line.startsWith(u'#'))
+    QStringList unread;
+    const auto lines = QString::fromUtf8(*bytes).split(u'\n');
+    for (qsizetype i = 0; i < lines.size(); ++i) {
+        const auto line = lines[i].trimmed();
+        if (line.isEmpty() || isComment(line))
+            continue;
+        if (const auto label = inspect::readClientLabel(line))
             labels.push_back(*label);
+        else
+            unread << QString::number(i + 1);
     }
+    if (problem && unread.size() == 1)
+        *problem =
+            u"%1: line %2 is ignored; write PATTERN=NAME, for example 10.0.3.7:*=billing"_s.arg(file, unread.front());
+    else if (problem && !unread.isEmpty())
+        *problem = u"%1: lines %2 are ignored; write PATTERN=NAME, for example 10.0.3.7:*=billing"_s.arg(
+            file, unread.join(u", "_s));
     return labels;
 }
 
@@ -65,14 +84,14 @@ Result<void> saveClientLabels(const std::vector<inspect::ClientLabel> &labels, c
 
 Result<void> writeClientLabels(const std::vector<inspect::ClientLabel> &labels, const QString &file)
 {
-    const auto comments = commentsOf(file);
+    const auto others = otherLinesOf(file);
     if (!QDir().mkpath(QFileInfo(file).absolutePath()))
         return Error{ErrorCode::Server, u"cannot make the folder of %1"_s.arg(file)};
     QSaveFile to(file);
     if (!to.open(QFile::WriteOnly))
         return Error{ErrorCode::Server, u"cannot write %1: %2"_s.arg(file, to.errorString())};
-    for (const auto &comment : comments)
-        to.write(comment + '\n');
+    for (const auto &line : others)
+        to.write(line + '\n');
     for (const auto &label : labels)
         to.write(label.pattern + '=' + label.name.toUtf8() + '\n');
     return to.commit() ? Result<void>()

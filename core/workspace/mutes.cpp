@@ -12,6 +12,7 @@
 #include <QFileInfo>
 #include <QFileSystemWatcher>
 #include <QJsonArray>
+#include <QRegularExpression>
 #include <QSet>
 
 #include <algorithm>
@@ -135,6 +136,10 @@ QString objectionTo(const Mute &mute)
 {
     if (mute.lock.isEmpty() == mute.pattern.isEmpty())
         return u"lock is required, or else pattern, but not both"_s;
+    // Another text is never the name of a lock.
+    static const QRegularExpression lockName(u"^[A-Za-z0-9_.-]+:."_s);
+    if (!mute.lock.isEmpty() && !lockName.match(mute.lock).hasMatch())
+        return u"lock must be CONNECTION:NAME, for example zk:/locks/orders"_s;
     if (mute.lock.isEmpty() && mute.code && isCritical(*mute.code))
         return u"lock is required: critical findings can be muted only lock by lock"_s;
     if (mute.reason.trimmed().isEmpty() || mute.reason.size() > longestReason)

@@ -34,6 +34,31 @@ private slots:
         QVERIFY(comment.open(QFile::ReadOnly));
         QVERIFY(comment.readAll().startsWith("# of the east: see the wiki\n"));
     }
+
+    void lineWithoutNameIsReportedAndKept()
+    {
+        QTemporaryDir folder;
+        QFile file(folder.filePath(u"labels"_s));
+        const auto write = [&file](const QByteArray &text) {
+            return file.open(QFile::WriteOnly) && file.write(text) == text.size() && (file.close(), true);
+        };
+        QVERIFY(write("# clients\n\n10.0.3.7:* billing\n10.0.3.8:*=stock\n"));
+        QString problem;
+        QCOMPARE(savedClientLabels(file.fileName(), &problem).size(), std::size_t(1));
+        QCOMPARE(problem,
+                 file.fileName() + u": line 3 is ignored; write PATTERN=NAME, for example 10.0.3.7:*=billing"_s);
+        QVERIFY(saveClientLabels({{"app-9", u"till"_s}}, file.fileName()));
+        problem.clear();
+        QCOMPARE(savedClientLabels(file.fileName(), &problem).size(), std::size_t(2));
+        QVERIFY2(problem.contains(u": line 2 is ignored;"_s), qPrintable(problem));
+        QVERIFY(write("one\n=two\nthree=\n"));
+        (void)savedClientLabels(file.fileName(), &problem);
+        QVERIFY2(problem.contains(u": lines 1, 2, 3 are ignored;"_s), qPrintable(problem));
+        problem.clear();
+        QVERIFY(write("# clients\na=b\n"));
+        (void)savedClientLabels(file.fileName(), &problem);
+        QCOMPARE(problem, QString());
+    }
 };
 
 LOCKSCOPE_TEST(TestClientLabels)

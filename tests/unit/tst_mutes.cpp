@@ -118,6 +118,18 @@ private slots:
         QVERIFY(objectionTo(mute).startsWith(u"lock "_s));
     }
 
+    // Without its connection a lock would never match.
+    void lockNeedsItsConnection()
+    {
+        auto mute = aMute();
+        for (const auto *name : {"/locks/orders", "orders", "/locks:orders", ":orders", "zk:"}) {
+            mute.lock = QString::fromLatin1(name);
+            QCOMPARE(objectionTo(mute), u"lock must be CONNECTION:NAME, for example zk:/locks/orders"_s);
+        }
+        mute.lock = u"zk-2.prod:/locks/orders"_s;
+        QCOMPARE(objectionTo(mute), QString());
+    }
+
     void theLongestCounts()
     {
         auto longer = aMute();
