@@ -194,7 +194,9 @@ void Holding::printHad(Duration waited) const
         return;
     }
     QStringList facts{u"acquired %1 as %2 after %3"_s.arg(lock(), escaped(m_grant.id), formatDuration(span))};
-    if (!token().isEmpty())
+    if (!token().isEmpty() && !m_grant.node.isEmpty()) // the recipes of ZooKeeper hand out none
+        facts << u"czxid %1, which can serve as a fencing token"_s.arg(token());
+    else if (!token().isEmpty())
         facts << u"fencing token %1"_s.arg(token());
     if (m_isOptimistic)
         facts << u"conflicts so far: %1"_s.arg(m_grant.conflicts);

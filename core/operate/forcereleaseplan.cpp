@@ -191,6 +191,22 @@ void planAlternative(ForceReleasePlan &plan, const Contender &holder)
     plan.alternatives << byClient;
 }
 
+// Of a client that may go on, although it is released and connected.
+QString staleHolderText(const Contender &holder, bool getsToken)
+{
+    const auto name = nameOf(holder);
+    if (getsToken)
+        return u"the old holder (%1) may still act as if it holds the lock. Most clients are not notified. A "
+               u"resource is protected only if it checks fencing tokens"_s.arg(name);
+    const auto czxid = holder.guard.znode().czxid;
+    if (czxid == 0)
+        return u"the old holder (%1) may still act as if it holds the lock. Most clients are not notified, and "
+               u"this lock gives them no fencing token that a resource could check"_s.arg(name);
+    return u"the old holder (%1) may still act as if it holds the lock. Most clients are not notified, and this "
+           u"lock gives them no fencing token that a resource could check. The czxid of the node, 0x%2, can serve "
+           u"as one only if the client read it and passes it on"_s.arg(name, QString::number(czxid, 16));
+}
+
 void planWarnings(ForceReleasePlan &plan, const Contender &holder, const ReleaseMethod &method)
 {
     const auto &snapshot = plan.before;
@@ -205,11 +221,7 @@ void planWarnings(ForceReleasePlan &plan, const Contender &holder, const Release
             method.endsConnection
                 ? u"the old holder (%1) notices only when its next statement fails. Until then, its client may "
                   u"continue work outside this server"_s.arg(nameOf(holder))
-            : recipe.tellsClientsTokens
-                ? u"the old holder (%1) may still act as if it holds the lock. Most clients are not notified. A "
-                  u"resource is protected only if it checks fencing tokens"_s.arg(nameOf(holder))
-                : u"the old holder (%1) may still act as if it holds the lock. Most clients are not notified, and "
-                  u"this lock gives them no fencing token that a resource could check"_s.arg(nameOf(holder));
+                : staleHolderText(holder, recipe.tellsClientsTokens);
     if (recipe.electsLeader)
         plan.warnings << u"this is an election: the holder is a system's leader. After the release, the system "
                          u"may fail over, or run with two leaders until the old leader notices"_s;

@@ -148,8 +148,10 @@ Error stoppedAt(const ForceReleasePlan &plan, std::size_t share, const Error &su
     const auto done = namesFrom(plan, 0, share);
     const auto left = namesFrom(plan, share + 1, plan.shares.size());
     const bool isUnknown = surprise.code == ErrorCode::UnknownOutcome;
-    const auto first = done.isEmpty() ? QString() : u"released on %1; then "_s.arg(done.join(u", "_s));
-    auto message = u"%1on %2: %3"_s.arg(first, plan.shares[share].node, surprise.message);
+    const auto &node = plan.shares[share].node;
+    auto message = done.isEmpty()
+                       ? u"on %1: %2"_s.arg(node, surprise.message)
+                       : u"released on %1; then on %2: %3"_s.arg(done.join(u", "_s), node, surprise.message);
     if (!left.isEmpty())
         message = u"%1. Nothing was sent to %2"_s.arg(message, left.join(u", "_s));
     // What was refused with nothing done is a refusal; with something done it is half done.

@@ -110,7 +110,11 @@ private slots:
             snapshot.recipe = recipe;
             QVERIFY2(warningOf(snapshot).contains(u"no fencing token that a resource could check"_s),
                      qPrintable(warningOf(snapshot)));
+            QVERIFY2(warningOf(snapshot).contains(u"The czxid of the node, 0x5f21, can serve as one only if"_s),
+                     qPrintable(warningOf(snapshot)));
         }
+        QVERIFY(
+            !warningOf(redisLock("redisson-lock", "6c8d1f2e-0b7a-4e44-9d3a-2f5d1c4b3a21:1")).contains(u"czxid"_s));
         const auto holder = "6c8d1f2e-0b7a-4e44-9d3a-2f5d1c4b3a21:1";
         QVERIFY(warningOf(redisLock("redisson-lock", holder))
                     .contains(u"no fencing token that a resource could check"_s));
