@@ -26,7 +26,7 @@ constexpr Unit units[] = {
     {"requestsWaiting", u"%1 requests", u"%1 request", u"%1 个请求", u"запросов: %1"},
     {"watchEvents", u"%1 wake-ups", u"%1 wake-up", u"%1 次唤醒", u"пробуждений: %1"},
     {"allWatchEvents", u"%1 events", u"%1 event", u"%1 个事件", u"событий: %1"},
-    {"wastedWakeups", u"%1 in vain", u"%1 in vain", u"%1 次徒劳", u"впустую: %1"},
+    {"wastedWakeups", u"%1 wasted wake-ups", u"%1 wasted wake-up", u"%1 次徒劳的唤醒", u"пробуждений впустую: %1"},
     {"gaveUp", u"%1 gave up", u"%1 gave up", u"%1 个放弃", u"сдались: %1"},
     {"bytes", u"%1 bytes", u"%1 byte", u"%1 字节", u"байт: %1"},
     {"leftBehind", u"%1 left", u"%1 left", u"遗留 %1 个", u"осталось: %1"},

@@ -643,8 +643,8 @@
         <translation>%1 освободил блокировку</translation>
     </message>
     <message>
-        <source>What must hold does not: %1</source>
-        <translation>Нарушен инвариант: %1</translation>
+        <source>A guarantee is violated: %1</source>
+        <translation>Гарантия нарушена: %1</translation>
     </message>
     <message>
         <source>The server</source>
@@ -1126,8 +1126,8 @@
         <translation>запросы</translation>
     </message>
     <message>
-        <source>told</source>
-        <translation>уведомления</translation>
+        <source>wake-ups</source>
+        <translation>пробуждения</translation>
     </message>
     <message>
         <source>wasted wake-ups</source>
@@ -1146,8 +1146,8 @@
         <translation>События наблюдателей или сообщения публикации, начиная с первого освобождения</translation>
     </message>
     <message>
-        <source>Told, and yet not its turn</source>
-        <translation>Уведомлён, а очередь не его</translation>
+        <source>Woken, and yet not its turn</source>
+        <translation>Разбужен, а очередь не его</translation>
     </message>
     <message>
         <source>above: from the first release on · since the start: %1 requests, %2 wake-ups, %3 wasted</source>
@@ -1214,8 +1214,8 @@
         <translation>Отправлено с самого начала</translation>
     </message>
     <message>
-        <source>all told</source>
-        <translation>все уведомления</translation>
+        <source>all events</source>
+        <translation>все события</translation>
     </message>
     <message>
         <source>Of watches, or messages of a publish, since the start</source>
@@ -1250,8 +1250,8 @@
         <translation>нарушения</translation>
     </message>
     <message>
-        <source>How often what must hold has broken</source>
-        <translation>Сколько раз нарушено то, что должно соблюдаться</translation>
+        <source>How often a guarantee was violated</source>
+        <translation>Сколько раз нарушена гарантия</translation>
     </message>
 </context>
 <context>
@@ -1425,8 +1425,8 @@
         <translation>сбой</translation>
     </message>
     <message>
-        <source>what must hold breaks</source>
-        <translation>нарушен инвариант</translation>
+        <source>a guarantee is violated</source>
+        <translation>гарантия нарушена</translation>
     </message>
     <message>
         <source>request</source>
@@ -1547,12 +1547,12 @@
         <translation>соблюдено</translation>
     </message>
     <message>
-        <source>Must hold</source>
-        <translation>Инварианты</translation>
+        <source>Guarantees</source>
+        <translation>Гарантии</translation>
     </message>
     <message>
-        <source>What should hold?</source>
-        <translation>Что обещано?</translation>
+        <source>All guarantees…</source>
+        <translation>Все гарантии…</translation>
     </message>
     <message>
         <source>Show the guarantees by recipe and fault (H)</source>

@@ -643,8 +643,8 @@
         <translation>%1 释放了锁</translation>
     </message>
     <message>
-        <source>What must hold does not: %1</source>
-        <translation>必须成立的性质没有成立：%1</translation>
+        <source>A guarantee is violated: %1</source>
+        <translation>保证被破坏：%1</translation>
     </message>
     <message>
         <source>The server</source>
@@ -1126,8 +1126,8 @@
         <translation>请求</translation>
     </message>
     <message>
-        <source>told</source>
-        <translation>收到通知</translation>
+        <source>wake-ups</source>
+        <translation>唤醒</translation>
     </message>
     <message>
         <source>wasted wake-ups</source>
@@ -1146,8 +1146,8 @@
         <translation>自第一次释放起，来自监视器或发布的通知</translation>
     </message>
     <message>
-        <source>Told, and yet not its turn</source>
-        <translation>收到通知，却还没轮到</translation>
+        <source>Woken, and yet not its turn</source>
+        <translation>被唤醒，却还没轮到</translation>
     </message>
     <message>
         <source>above: from the first release on · since the start: %1 requests, %2 wake-ups, %3 wasted</source>
@@ -1212,8 +1212,8 @@
         <translation>从头算起发出的请求</translation>
     </message>
     <message>
-        <source>all told</source>
-        <translation>全部通知</translation>
+        <source>all events</source>
+        <translation>全部事件</translation>
     </message>
     <message>
         <source>Of watches, or messages of a publish, since the start</source>
@@ -1248,8 +1248,8 @@
         <translation>违规</translation>
     </message>
     <message>
-        <source>How often what must hold has broken</source>
-        <translation>必须成立的性质被破坏了几次</translation>
+        <source>How often a guarantee was violated</source>
+        <translation>保证被破坏了几次</translation>
     </message>
 </context>
 <context>
@@ -1392,7 +1392,7 @@
     </message>
     <message>
         <source>is woken</source>
-        <translation>收到通知</translation>
+        <translation>唤醒</translation>
     </message>
     <message>
         <source>is woken without getting the lock</source>
@@ -1423,8 +1423,8 @@
         <translation>故障</translation>
     </message>
     <message>
-        <source>what must hold breaks</source>
-        <translation>性质被破坏</translation>
+        <source>a guarantee is violated</source>
+        <translation>保证被破坏</translation>
     </message>
     <message>
         <source>request</source>
@@ -1545,12 +1545,12 @@
         <translation>成立</translation>
     </message>
     <message>
-        <source>Must hold</source>
-        <translation>必须成立</translation>
+        <source>Guarantees</source>
+        <translation>保证</translation>
     </message>
     <message>
-        <source>What should hold?</source>
-        <translation>什么应当成立？</translation>
+        <source>All guarantees…</source>
+        <translation>全部保证…</translation>
     </message>
     <message>
         <source>Show the guarantees by recipe and fault (H)</source>

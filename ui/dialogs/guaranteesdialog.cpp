@@ -111,8 +111,8 @@ QWidget *GuaranteesDialog::makeChoices()
     m_server->addItem(tr("All servers"));
     for (const auto &backend : allBackends())
         m_server->addItem(backend.title);
-    m_invariant = named(new QComboBox(choices), u"invariant"_s, tr("What must hold"));
-    m_invariant->addItem(tr("All that must hold"), QByteArray());
+    m_invariant = named(new QComboBox(choices), u"invariant"_s, tr("Guarantee"));
+    m_invariant->addItem(tr("All guarantees"), QByteArray());
     for (const auto &invariant : contention::invariants())
         m_invariant->addItem(invariant.words, invariant.name);
     m_fenced = named(new QCheckBox(tr("Older fencing tokens are refused"), choices), u"fenced"_s);

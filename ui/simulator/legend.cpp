@@ -34,7 +34,7 @@ std::vector<std::pair<LaneGlyph, QString>> entries()
             {LaneGlyph::Act, Legend::tr("does something else")},
             {LaneGlyph::Fault, Legend::tr("fault")},
             {LaneGlyph::ServerDown, Legend::tr("server is down")},
-            {LaneGlyph::Breaks, Legend::tr("what must hold breaks")},
+            {LaneGlyph::Breaks, Legend::tr("a guarantee is violated")},
             {LaneGlyph::Request, Legend::tr("request")},
             {LaneGlyph::SentRequest, Legend::tr("on its way to the server")},
             {LaneGlyph::SentReply, Legend::tr("reply")},

@@ -85,8 +85,8 @@ MustHoldPanel::MustHoldPanel(QWidget *parent) : QFrame(parent), m_grid(nullptr)
 
 void MustHoldPanel::retranslate()
 {
-    m_title->setText(tr("Must hold"));
-    m_guarantees->setText(tr("What should hold?"));
+    m_title->setText(tr("Guarantees"));
+    m_guarantees->setText(tr("All guarantees…"));
     m_guarantees->setToolTip(tr("Show the guarantees by recipe and fault (H)"));
 }
 

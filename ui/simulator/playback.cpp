@@ -227,7 +227,7 @@ QString eventSentence(const PlayedRun &run, std::size_t index)
 {
     const Event &event = run.event(index);
     if (event.mark == Mark::Breaks)
-        return Simulator::tr("What must hold does not: %1")
+        return Simulator::tr("A guarantee is violated: %1")
             .arg(event.where.isEmpty() ? shown(event.what) : contention::formatViolation(shown(event.where)));
     const QString who = event.contender < 0 ? Simulator::tr("The server") : run.laneName(event.contender);
     if (event.mark == Mark::Acts && event.contender < 0)
