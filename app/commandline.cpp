@@ -200,7 +200,29 @@ Result<std::optional<ConnectionSpec>> namedConnection(const QString &word, const
     return std::optional<ConnectionSpec>(std::move(spec));
 }
 
+ConnectWord connectWordOf(const QString &argument, const ConnectionSpec &spec)
+{
+    if (!argument.contains(u"://"_s))
+        return {argument};
+    static const QRegularExpression name(u"^[A-Za-z0-9_.-]+=(?=[a-z+]+://)"_s);
+    static const QRegularExpression password(u"(://[^:/@]*):.*@"_s);
+    auto uri = QString(argument).remove(name);
+    // ssh=USER@HOST has an @ as well.
+    const auto query = uri.indexOf(u'?');
+    auto address = query < 0 ? uri : uri.first(query);
+    if (!spec.password.isEmpty())
+        address.replace(password, u"\\1@"_s).replace(u"://@"_s, u"://"_s);
+    return {u"%1=%2%3"_s.arg(escaped(spec.name.bytes()), address, query < 0 ? QString() : uri.sliced(query)),
+            !spec.password.isEmpty()};
+}
+
 } // namespace
+
+QString shellWord(const QString &word)
+{
+    static const QRegularExpression plain(u"^[\\w./:@#=,+-]+$"_s);
+    return plain.match(word).hasMatch() ? word : u"'%1'"_s.arg(QString(word).replace(u'\'', u"'\\''"_s));
+}
 
 Result<Connections> readConnections(const Arguments &arguments,
                                     const std::function<QString(const QByteArray &)> &environment,
@@ -217,6 +239,12 @@ Result<Connections> readConnections(const Arguments &arguments,
         connections.specs.push_back(spec);
     }
     TRY_VOID(nameConnections(connections.specs));
+    const auto given = arguments.options.value(u"connect"_s);
+    for (std::size_t i = 0; i < connections.specs.size(); ++i) {
+        const auto &spec = connections.specs[i];
+        if (spec.scheme != Scheme::Sandbox && spec.scheme != Scheme::Simulated)
+            connections.words.insert(spec.name, connectWordOf(given[static_cast<qsizetype>(i)], spec));
+    }
     for (auto &spec : connections.specs) {
         spec.readOnly = spec.readOnly || connections.readOnly;
         // A file that whoever changes a folder can change does not say where a password goes, unless it is trusted.

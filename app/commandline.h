@@ -51,12 +51,19 @@ public:
 // --connect, --read-only, --production, --allow-writes, --label, --rules, --json, --help, --version.
 [[nodiscard]] const std::vector<OptionSpec> &sharedOptions();
 
+// A connection as --connect takes it again: its name or NAME=URI. Never with a password.
+struct ConnectWord {
+    QString word;
+    bool lacksPassword = false; // the URI had one
+};
+
 struct Connections {
     std::vector<ConnectionSpec> specs; // named, with password and mark
     bool readOnly = false;
     std::vector<inspect::ClientLabel> labels;
     QStringList notes;                       // what whoever runs this has to know
     QMap<ConnectionName, QString> teamFiles; // which are by a team's file, and which
+    QMap<ConnectionName, ConnectWord> words; // but of sandbox: and sim:, which end with this run
 };
 // The connection of that name, where it is known: for --connect NAME.
 using KnownConnection = std::function<Result<std::optional<NamedConnection>>(const QString &name)>;
@@ -65,6 +72,8 @@ using KnownConnection = std::function<Result<std::optional<NamedConnection>>(con
 [[nodiscard]] Result<Connections> readConnections(const Arguments &arguments,
                                                   const std::function<QString(const QByteArray &)> &environment,
                                                   const KnownConnection &known = {});
+// In quotes where a shell would change it.
+[[nodiscard]] QString shellWord(const QString &word);
 [[nodiscard]] QString environmentValue(const QByteArray &variable);
 
 // Copies the arguments (without the program's name), then overwrites the passwords in argv, so that

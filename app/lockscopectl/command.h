@@ -27,6 +27,7 @@ struct CommandContext {
     bool readOnly = false;
     std::optional<quint64> simulatedSeed; // of sim:SEED
     std::vector<inspect::ClientLabel> labels;
+    QMap<ConnectionName, app::ConnectWord> connections{}; // those that a later run can be given, too
     Timer waiting{}; // what a server's answer is waited for is said then: not while a person's is
 
     [[nodiscard]] Loop &loop() const { return workspace.loop(); }

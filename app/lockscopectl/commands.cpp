@@ -90,9 +90,9 @@ QString connectionsTopic()
         for (const auto &uri : backend.uriHelp.split(u", "_s))
             text += u"  %1\n"_s.arg(uri);
     }
-    text += u"  sandbox:                private servers for this run\n"
-            "  NAME                    a saved connection, or one of the nearest lockscope.toml\n"
-            "\nTLS and SSH, for every server\n"
+    text += app::helpLine(u"sandbox:"_s, u"private servers for this run"_s)
+            + app::helpLine(u"NAME"_s, u"a saved connection, or one of the nearest lockscope.toml"_s);
+    text += u"\nTLS and SSH, for every server\n"
             "  ?tls=on[&ca=FILE][&cert=FILE&key=FILE][&servername=NAME][&verify=off]\n"
             "  ?ssh=[user@]host[:port]\n"
             "Without TLS and without SSH, data and passwords are not encrypted.\n"

@@ -172,11 +172,12 @@ bool isIn(const std::vector<inspect::Incident> &incidents, const FoundFinding &f
 }
 
 // Incidents, then what none of them explains. What is worth no more than a note is counted by its code.
-void printReport(const std::vector<FoundFinding> &all, const std::vector<inspect::Incident> &incidents, bool isWhole)
+void printReport(const CommandContext &context, const std::vector<FoundFinding> &all,
+                 const std::vector<inspect::Incident> &incidents, bool isWhole)
 {
     const int width = terminalWidth();
     std::vector<Line> lines;
-    addIncidents(lines, incidents, width);
+    addIncidents(lines, incidents, context, width);
     std::map<QString, int> notes;
     for (const auto &found : all) {
         if (isIn(incidents, found))
@@ -245,7 +246,7 @@ Task<Exit> findings(CommandContext &context)
         print(inspect::noneFound(inspect::Question::Findings, context.pictures.isAnySeen(),
                                  context.pictures.coverage(), unlinked.isEmpty()));
     else if (terminalWidth() > 0)
-        printReport(all, incidents, context.has(u"severity"_s));
+        printReport(context, all, incidents, context.has(u"severity"_s));
     else
         print(table.text(0));
     // What a deadlock would not be found for, and what else was not seen.

@@ -358,8 +358,8 @@ CommandSpec forceReleaseCommand()
     spec.summary = u"force-release a lock if ID still holds it"_s;
     spec.more =
         u"Shows the commands, the next holder and the risks, and asks for confirmation. Then it reads the lock again and writes the intent to the audit log before it sends anything. The status is 4 if the holder has changed."_s;
-    spec.list = u"Methods, of which --dry-run lists those that exist for ID\n  %1\n"_s.arg(wayList)
-                + u"  kill-waiter takes the ID of a waiter\n"_s;
+    spec.list =
+        u"Methods (--dry-run lists those that exist for ID; for kill-waiter, ID is a waiter)\n  %1\n"_s.arg(wayList);
     spec.options = {
         {u"holder"_s, u"ID"_s, u"required: its ID as in `show`, or session:0x…"_s},
         {u"method"_s, u"METHOD"_s, u"how to release (default: release), see above"_s},

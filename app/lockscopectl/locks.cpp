@@ -44,9 +44,12 @@ void sortByNeed(std::vector<LockSnapshot> &locks)
 void printRows(CommandContext &context, const std::vector<LockSnapshot> &locks)
 {
     Table table({});
-    for (const auto &lock : locks)
-        table.add({statusOf(lock).word, escaped(lock.lock.text()), holderWords(lock), waitingWords(lock),
-                   ageWords(lock, context.pictures.serverNow(lock)), escaped(lock.recipe), findingWords(lock)});
+    for (const auto &lock : locks) {
+        const auto holder = holderText(lock);
+        table.add({statusOf(lock).word, escaped(lock.lock.text()), holder.isEmpty() ? u"-"_s : holder,
+                   waitingWords(lock), ageWords(lock, context.pictures.serverNow(lock)), escaped(lock.recipe),
+                   findingWords(lock)});
+    }
     print(table.text(0));
 }
 
@@ -55,17 +58,6 @@ bool isQuiet(const LockSnapshot &lock)
 {
     return lock.state == inspect::LockState::Held && lock.holderCount() == 1 && lock.waiterCount() == 0
            && lock.waitersKnown && lock.worst() == inspect::Severity::Info;
-}
-
-// Its name, whole; empty where nothing holds it.
-QString holderText(const LockSnapshot &lock)
-{
-    const auto holder = std::ranges::find(lock.contenders, inspect::Role::Holder, &inspect::Contender::role);
-    if (holder == lock.contenders.end())
-        return {};
-    const auto name = clientText(*holder, lock.backend);
-    const int others = lock.holderCount() - 1;
-    return others > 0 ? u"%1 and %2"_s.arg(name, amountOf(others, "other"_L1, "others"_L1)) : name;
 }
 
 ReportRow rowOf(CommandContext &context, const LockSnapshot &lock)
@@ -120,7 +112,7 @@ void printReport(CommandContext &context, const std::vector<LockSnapshot> &locks
                  const std::vector<inspect::Incident> &incidents)
 {
     std::vector<Line> lines;
-    addIncidents(lines, incidents, terminalWidth());
+    addIncidents(lines, incidents, context, terminalWidth());
     for (const auto &connection : context.pictures.connections())
         addLocks(lines, context, connection, locks);
     lines.push_back({{u"%1 as of %2."_s.arg(

@@ -81,28 +81,31 @@ QString roleWord(Role role)
     return u"%1 %2"_s.arg(roleSign(role), inspect::word(role));
 }
 
+QString sessionText(const Contender &contender, BackendKind backend)
+{
+    return contender.session ? u"%1 %2"_s.arg(infoOf(backend).words.client, shown(*contender.session)) : QString();
+}
+
 QString clientText(const Contender &contender, BackendKind backend)
 {
     if (!contender.label.isEmpty())
         return shown(contender.label);
     if (const auto name = inspect::selfNameOf(contender, backend))
         return inspect::nameLabel(*name);
-    return contender.endpoint ? shown(*contender.endpoint) : escaped(contender.id);
+    if (contender.endpoint)
+        return shown(*contender.endpoint);
+    const auto session = sessionText(contender, backend);
+    return session.isEmpty() ? escaped(contender.id) : session;
 }
 
-QString holderWords(const LockSnapshot &lock)
+QString holderText(const LockSnapshot &lock)
 {
     const auto *holder = firstHolder(lock);
     if (!holder)
-        return u"-"_s;
-    const auto name = holder->endpoint                                   ? shown(*holder->endpoint)
-                      : holder->identity && !holder->identity->isEmpty() ? inspect::nameLabel(*holder->identity)
-                                                                         : label(holder->id, mostText);
-    const auto beside = inspect::nameBeside(*holder, lock.backend);
-    const auto self = beside || holder->endpoint ? beside : holder->program;
-    const auto whole = self ? u"%1 (%2)"_s.arg(name, inspect::nameLabel(*self)) : name;
+        return {};
+    const auto name = clientText(*holder, lock.backend);
     const int others = lock.holderCount() - 1;
-    return others > 0 ? u"%1 +%2"_s.arg(whole, QString::number(others)) : whole;
+    return others > 0 ? u"%1 and %2"_s.arg(name, amountOf(others, "other"_L1, "others"_L1)) : name;
 }
 
 QString identityWords(const Contender &contender)

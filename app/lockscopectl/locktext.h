@@ -15,11 +15,13 @@ namespace lockscope::ctl {
 [[nodiscard]] QString idWithLabel(const inspect::LockSnapshot &lock, const QByteArray &id);
 [[nodiscard]] QString stateWord(const inspect::LockSnapshot &lock);
 [[nodiscard]] QString roleSign(inspect::Role role);
-// One name for a client: its label, what it calls itself, its address, its ID.
+// One name for a client: its label, what it calls itself, its address, its session, the ID of the contender.
 [[nodiscard]] QString clientText(const inspect::Contender &contender, BackendKind backend);
 [[nodiscard]] QString roleWord(inspect::Role role);
-// "10.0.3.7:56332", else what the client wrote, else its id; "+2" when more hold it.
-[[nodiscard]] QString holderWords(const inspect::LockSnapshot &lock);
+// "session 0x1000009b4890001"; empty where it is not known.
+[[nodiscard]] QString sessionText(const inspect::Contender &contender, BackendKind backend);
+// The first holder, named as everywhere, and how many others there are; empty where no client holds the lock.
+[[nodiscard]] QString holderText(const inspect::LockSnapshot &lock);
 [[nodiscard]] QString waitingWords(const inspect::LockSnapshot &lock);
 // How long the first holder holds it: "≤ 4 m 12 s" where that is the most it can be.
 [[nodiscard]] QString ageWords(const inspect::LockSnapshot &lock, inspect::ServerTime now);

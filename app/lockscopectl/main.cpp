@@ -77,7 +77,8 @@ Program::Program(const CommandSpec &command, Arguments arguments, app::Connectio
                                                     m_arguments.has(u"json"_s),
                                                     m_connections.readOnly,
                                                     {},
-                                                    labels()},
+                                                    labels(),
+                                                    m_connections.words},
       m_scope(m_loop)
 {
 }

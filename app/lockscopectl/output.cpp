@@ -177,6 +177,13 @@ QStringList wrapped(const QString &text, qsizetype cells)
     return lines << line;
 }
 
+QStringList wrappedWhole(const QString &text, qsizetype cells)
+{
+    for (const auto &word : text.split(u' '))
+        cells = std::max(cells, cellsOf(word));
+    return text.isEmpty() ? QStringList() : wrapped(text, cells);
+}
+
 QString Table::text(int width) const
 {
     if (width == 0)

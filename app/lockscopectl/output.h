@@ -64,6 +64,8 @@ private:
 
 // Continued at its spaces; a word that is wider than a line is broken.
 [[nodiscard]] QStringList wrapped(const QString &text, qsizetype cells);
+// The same, but a word that is wider stays whole: a name or a command. Nothing of an empty text.
+[[nodiscard]] QStringList wrappedWhole(const QString &text, qsizetype cells);
 // Terminal cells a text takes: CJK characters take two, combining marks none.
 [[nodiscard]] qsizetype cellsOf(const QString &text);
 

@@ -71,8 +71,9 @@ void printTrials(const std::vector<TriedOn> &all)
     for (const auto &[connection, tried] : all) {
         for (const auto &trial : tried.trials) {
             const auto name = escaped(connection.bytes() + ':' + trial.key.bytes());
+            const auto holder = trial.lock ? holderText(*trial.lock) : QString();
             if (trial.lock)
-                table.add({name, shown(trial.rule), stateWord(*trial.lock), holderWords(*trial.lock),
+                table.add({name, shown(trial.rule), stateWord(*trial.lock), holder.isEmpty() ? u"-"_s : holder,
                            waitingWords(*trial.lock), ttlWords(*trial.lock)});
             else
                 misfits << u"%1 is none by \"%2\": %3"_s.arg(name, shown(trial.rule), harmless(trial.misfit));
@@ -166,7 +167,7 @@ Task<Exit> tryRules(CommandContext &context)
     }
     for (const auto &one : all) {
         for (const auto &gap : one.tried.refused)
-            print(u"incomplete: %1: %2"_s.arg(escaped(one.connection.bytes()), gap));
+            print(u"Incomplete: %1: %2"_s.arg(escaped(one.connection.bytes()), gap));
     }
     co_return status;
 }

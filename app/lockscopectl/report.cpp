@@ -7,8 +7,6 @@
 #include "core/base/text.h"
 #include "core/inspect/json.h"
 
-#include <QRegularExpression>
-
 #include <algorithm>
 #include <unistd.h>
 
@@ -36,9 +34,9 @@ bool isColored()
 
 QString inked(const Span &span)
 {
-    static const std::map<Ink, QString> codes{{Ink::Bold, u"1"_s},    {Ink::Dim, u"2"_s},   {Ink::Red, u"1;31"_s},
-                                              {Ink::Yellow, u"33"_s}, {Ink::Cyan, u"36"_s}, {Ink::Magenta, u"35"_s},
-                                              {Ink::Reverse, u"7"_s}};
+    static const std::map<Ink, QString> codes{{Ink::Bold, u"1"_s},     {Ink::Dim, u"2"_s},    {Ink::Red, u"1;31"_s},
+                                              {Ink::Yellow, u"33"_s},  {Ink::Blue, u"34"_s},  {Ink::Cyan, u"36"_s},
+                                              {Ink::Magenta, u"35"_s}, {Ink::Reverse, u"7"_s}};
     const auto text = harmlessLine(span.text);
     const auto code = codes.find(span.ink);
     return !isColored() || code == codes.end() || text.trimmed().isEmpty()
@@ -91,18 +89,13 @@ void addRight(Line &line, const QString &text, int width)
     line.push_back({QString(gap, u' ') + text});
 }
 
-// The command that simulates the suggested release; empty where its action is none, or a shell would misread a name.
-QString rehearsalOf(const inspect::Incident &incident)
+// Of the release that an incident suggests; empty where its action is none.
+QString rehearsalOf(const CommandContext &context, const inspect::Incident &incident)
 {
-    static const QRegularExpression plain(u"^[\\w./:@#=,+-]+$"_s);
     if (incident.target.empty() || incident.code == FindingCode::LostWakeup
         || incident.code == FindingCode::WrongWatch)
         return {};
-    const auto lock = escaped(incident.target.front().lock.text());
-    const auto id = escaped(incident.target.front().contender);
-    if (!plain.match(lock + id).hasMatch())
-        return {};
-    return u"lockscopectl rehearse %1 --holder %2"_s.arg(lock, id);
+    return rehearsalText(context, incident.target.front());
 }
 
 } // namespace
@@ -112,6 +105,27 @@ bool setColor(const QString &when)
     if (when == "always"_L1 || when == "never"_L1)
         forcedColor() = when == "always"_L1;
     return when == "auto"_L1 || forcedColor();
+}
+
+QString rehearsalText(const CommandContext &context, const inspect::FindingPlace &place)
+{
+    const auto connection = context.connections.find(place.lock.connection);
+    if (connection == context.connections.end() || context.pictures.recorded())
+        return {};
+    QStringList words{u"lockscopectl"_s,
+                      u"rehearse"_s,
+                      app::shellWord(escaped(place.lock.text())),
+                      u"--holder"_s,
+                      app::shellWord(escaped(place.contender)),
+                      u"--connect"_s,
+                      app::shellWord(connection->word)};
+    for (const auto &file : context.arguments.options.value(u"rules"_s))
+        words << u"--rules"_s << app::shellWord(file);
+    const auto command = words.join(u' ');
+    // A password is not printed.
+    return connection->lacksPassword
+               ? u"Try (set %1 first): %2"_s.arg(QString::fromLatin1(passwordVariable(connection.key())), command)
+               : u"Try: %1"_s.arg(command);
 }
 
 bool printLines(const std::vector<Line> &lines)
@@ -186,6 +200,8 @@ void add(std::vector<Line> &lines, const ReportRow &row, int width)
         first << wrapped(text, right - statusCells);
     for (const auto &more : first)
         lines.push_back({{QString(statusCells, u' ')}, {more}});
+    if (!row.command.isEmpty())
+        lines.push_back({{QString(statusCells, u' ')}, {row.command}});
 }
 
 void addHeading(std::vector<Line> &lines, Line left, const QString &right, int width)
@@ -194,7 +210,8 @@ void addHeading(std::vector<Line> &lines, Line left, const QString &right, int w
     lines.push_back(std::move(left));
 }
 
-void addIncidents(std::vector<Line> &lines, const std::vector<inspect::Incident> &incidents, int width)
+void addIncidents(std::vector<Line> &lines, const std::vector<inspect::Incident> &incidents,
+                  const CommandContext &context, int width)
 {
     if (incidents.empty())
         return;
@@ -211,11 +228,11 @@ void addIncidents(std::vector<Line> &lines, const std::vector<inspect::Incident>
         if (incident.code == FindingCode::Deadlock) // whose cause names the clients alone
             texts << u"Locks: %1."_s.arg(names.join(u", "_s));
         texts << incident.action;
-        if (const auto command = rehearsalOf(incident); !command.isEmpty())
-            texts << u"Try: %1"_s.arg(command);
         if (const auto folded = foldedText(incident); !folded.isEmpty())
             texts << u"It explains these findings: %1."_s.arg(folded);
-        add(lines, {statusOf(incident), {}, texts, {ageText(incident.age, incident.atMost)}}, width);
+        add(lines,
+            {statusOf(incident), {}, texts, {ageText(incident.age, incident.atMost)}, rehearsalOf(context, incident)},
+            width);
     }
     lines.push_back({});
 }

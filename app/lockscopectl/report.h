@@ -3,12 +3,13 @@
 // right. Nothing in a row is cut. Color follows --color and NO_COLOR.
 #pragma once
 
+#include "app/lockscopectl/command.h"
 #include "core/inspect/state/change.h"
 #include "core/inspect/waits/incidents.h"
 
 namespace lockscope::ctl {
 
-enum class Ink { Plain, Bold, Dim, Red, Yellow, Cyan, Magenta, Reverse };
+enum class Ink { Plain, Bold, Dim, Red, Yellow, Blue, Cyan, Magenta, Reverse };
 struct Span {
     QString text; // escaped
     Ink ink = Ink::Plain;
@@ -35,6 +36,7 @@ struct ReportRow {
     QString title;         // in bold; never broken
     QStringList texts{};   // continued at their spaces
     QStringList amounts{}; // at the right end
+    QString command{};     // to try: never broken, so that it can be copied
 };
 // `width`: of the terminal.
 void add(std::vector<Line> &lines, const ReportRow &row, int width);
@@ -42,7 +44,11 @@ void add(std::vector<Line> &lines, const ReportRow &row, int width);
 void addHeading(std::vector<Line> &lines, Line left, const QString &right, int width);
 
 // INCIDENTS and each of them; nothing where there are none.
-void addIncidents(std::vector<Line> &lines, const std::vector<inspect::Incident> &incidents, int width);
+void addIncidents(std::vector<Line> &lines, const std::vector<inspect::Incident> &incidents,
+                  const CommandContext &context, int width);
+// "Try: " and the command that simulates a release of that contender, with the connection of this run: it works as
+// printed. Empty where none would, as from a recording or on the servers of sandbox:, which end with this run.
+[[nodiscard]] QString rehearsalText(const CommandContext &context, const inspect::FindingPlace &place);
 // "orders-zk  PROD  ZooKeeper  zk-1:2181".
 [[nodiscard]] Line connectionLine(const inspect::LinkState &connection);
 

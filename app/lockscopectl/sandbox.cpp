@@ -135,7 +135,7 @@ CommandSpec sandboxCommand()
     }
     spec.options.push_back({u"tls"_s, {}, u"accept only TLS with a client certificate"_s});
     spec.options.push_back({u"no-restart"_s, {}, u"do not restart a server that ended"_s});
-    spec.options.push_back({u"demo"_s, {}, u"create live locks, two of them in a deadlock"_s});
+    spec.options.push_back({u"demo"_s, {}, u"create live locks; those of ZooKeeper have a deadlock"_s});
     spec.connects = false;
     spec.examples = {u"sandbox --demo"_s, u"sandbox --zk 3 --mariadb"_s};
     spec.run = runSandbox;

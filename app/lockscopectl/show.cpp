@@ -3,6 +3,7 @@
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/locktext.h"
 #include "app/lockscopectl/output.h"
+#include "app/lockscopectl/queuelines.h"
 #include "app/lockscopectl/report.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
@@ -142,43 +143,6 @@ QString queueTable(const LockSnapshot &lock, inspect::ServerTime now)
     return table.text(terminalWidth());
 }
 
-// On a terminal: a row for each contender, with nothing cut.
-std::vector<Line> queueLines(const LockSnapshot &lock, inspect::ServerTime now)
-{
-    std::vector<Line> lines;
-    const int width = terminalWidth();
-    add(lines, {{u"QUEUE"_s, {}}, u"CLIENT"_s, {}, {u"AGE"_s}}, width);
-    for (const auto &contender : lock.contenders) {
-        const bool holds = contender.role == inspect::Role::Holder;
-        const auto place =
-            holds || !contender.position ? inspect::word(contender.role) : QString::number(*contender.position);
-        QStringList facts{u"ID %1"_s.arg(escaped(contender.id))};
-        if (contender.session)
-            facts << u"%1 %2"_s.arg(infoOf(lock.backend).words.client, shown(contender.session));
-        if (contender.endpoint)
-            facts << shown(*contender.endpoint);
-        const auto name = clientText(contender, lock.backend);
-        if (const auto identity = identityWords(contender); identity != u"-"_s && identity != name)
-            facts << identity;
-        if (contender.mode != inspect::Mode::Exclusive)
-            facts << inspect::word(contender.mode);
-        if (contender.reentry > 1)
-            facts << u"held %1 times"_s.arg(contender.reentry);
-        if (contender.expiresAt)
-            facts << u"expires in %1"_s.arg(formatDuration(*contender.expiresAt - now));
-        QStringList texts{facts.join(u", "_s)};
-        if (!contender.watches.isEmpty())
-            texts << u"%1 %2"_s.arg(infoOf(lock.backend).words.waitsFor, watchWords(contender));
-        add(lines,
-            {{roleSign(contender.role), place, holds ? Ink::Cyan : Ink::Yellow},
-             name,
-             texts,
-             {ageWords(contender, now)}},
-            width);
-    }
-    return lines;
-}
-
 QString nodeLine(const inspect::NodeSaid &said, inspect::ServerTime now)
 {
     if (!said.answered)
@@ -197,36 +161,108 @@ QString besideLine(const std::optional<HeldBeside> &beside)
                   : u"other locks of its thread are unknown: the server has not been read completely yet"_s;
 }
 
-void printText(const LockSnapshot &lock, const std::optional<HeldBeside> &beside, inspect::ServerTime now,
-               const std::vector<inspect::Coverage> &coverage)
+QStringList findingLines(const LockSnapshot &lock)
 {
     QStringList lines;
-    lines << inspect::answerSentence(lock, now);
-    const auto client = lock.client ? u" (%1)"_s.arg(shown(*lock.client)) : QString();
-    lines << u"%1%2, confidence %3: %4"_s.arg(escaped(lock.recipe), client, inspect::word(lock.confidence),
-                                              shown(lock.why));
-    if (const auto together = besideLine(beside); !together.isEmpty())
-        lines << together;
-    if (!lock.contenders.empty() && terminalWidth() > 0) {
-        print(lines.join(u'\n') + u'\n');
-        printLines(queueLines(lock, now));
-        lines.clear();
-    } else if (!lock.contenders.empty()) {
-        lines << QString() << queueTable(lock, now);
-    }
-    if (!lock.findings.empty())
-        lines << QString();
     auto findings = lock.findings;
     std::ranges::stable_sort(findings, std::greater(), &inspect::Finding::severity);
     for (const auto &finding : findings)
         lines << u"%1 %2: %3"_s.arg(inspect::word(finding.severity), inspect::word(finding.code),
                                     harmless(finding.message));
+    return lines;
+}
+
+// The facts that stand above the queue.
+QStringList introduction(const LockSnapshot &lock, const std::optional<HeldBeside> &beside, inspect::ServerTime now)
+{
+    QStringList lines{inspect::answerSentence(lock, now)};
+    const auto client = lock.client ? u" (%1)"_s.arg(shown(*lock.client)) : QString();
+    lines << u"%1%2, confidence %3: %4"_s.arg(escaped(lock.recipe), client, inspect::word(lock.confidence),
+                                              shown(lock.why));
+    if (lock.confidence == inspect::Confidence::Low)
+        lines << u"other commands hide this lock because of its low confidence; --all shows it"_s;
+    if (const auto together = besideLine(beside); !together.isEmpty())
+        lines << together;
+    return lines;
+}
+
+QStringList partLines(const LockSnapshot &lock, inspect::ServerTime now)
+{
+    QStringList lines;
     for (const auto &said : lock.nodes)
         lines << nodeLine(said, now);
     for (const auto &companion : lock.companions)
         lines << u"belongs to it: %1"_s.arg(label(companion));
-    lines << inspect::gapsIn(coverage);
+    return lines;
+}
+
+// On a pipe.
+void printText(const LockSnapshot &lock, const std::optional<HeldBeside> &beside, inspect::ServerTime now,
+               const std::vector<inspect::Coverage> &coverage)
+{
+    auto lines = introduction(lock, beside, now);
+    if (!lock.contenders.empty())
+        lines << QString() << queueTable(lock, now);
+    if (!lock.findings.empty())
+        lines << QString();
+    lines << findingLines(lock) << partLines(lock, now) << inspect::gapsIn(coverage);
     print(lines.join(u'\n'));
+}
+
+// The command that simulates the release by which a deadlock of this lock ends at the least cost.
+QString suggestedCommand(const CommandContext &context, const LockSnapshot &lock)
+{
+    const auto *deadlock = lock.find(inspect::FindingCode::Deadlock);
+    return deadlock && !deadlock->victim.empty() ? rehearsalText(context, deadlock->victim.front()) : QString();
+}
+
+// What was not read, or is not visible, for this lock.
+QStringList incompleteLines(const LockSnapshot &lock, const std::vector<inspect::Coverage> &coverage)
+{
+    auto lines = inspect::gapsIn(coverage);
+    if (!lock.waitersKnown)
+        lines << u"Incomplete: the server does not report all clients that wait for this lock."_s;
+    return lines;
+}
+
+// On a terminal: problem first, then the queue with its rails.
+void printReport(const CommandContext &context, const LockSnapshot &lock, const std::optional<HeldBeside> &beside,
+                 const inspect::WaitGraph *graph, const std::vector<inspect::Coverage> &coverage)
+{
+    const int width = terminalWidth();
+    const auto now = context.pictures.serverNow(lock);
+    const auto status = statusOf(lock);
+    std::vector<Line> lines{{{u"%1 %2"_s.arg(status.sign, status.word), status.ink}}};
+    for (const auto &connection : context.pictures.connections()) {
+        if (connection.name == lock.lock.connection && connection.production)
+            lines.back().insert(lines.back().end(), {{u"  "_s}, {u"PROD"_s, Ink::Reverse}});
+    }
+    lines.back().push_back({u"  "_s + escaped(lock.lock.connection.bytes()), Ink::Bold});
+    const auto addAll = [&](const QStringList &texts) {
+        for (const auto &text : texts) {
+            for (const auto &line : wrappedWhole(text, width))
+                lines.push_back({{line}});
+        }
+    };
+    addAll(introduction(lock, beside, now));
+    if (!lock.findings.empty())
+        lines.push_back({});
+    addAll(findingLines(lock));
+    if (const auto command = suggestedCommand(context, lock); !command.isEmpty())
+        lines.push_back({{command}});
+    lines.push_back({});
+    if (!lock.contenders.empty()) {
+        std::ranges::move(queueLines(lock, graph, now, width), std::back_inserter(lines));
+        lines.push_back({});
+    }
+    const auto holder = std::ranges::find(lock.contenders, inspect::Role::Holder, &inspect::Contender::role);
+    if (const auto *next = lock.holderCount() == 1 ? lock.nextAfter(holder->id) : nullptr)
+        addAll({u"After a release, %1 acquires the lock."_s.arg(clientText(*next, lock.backend))});
+    addAll(partLines(lock, now));
+    addAll({u"As of %1."_s.arg(
+        isoSeconds(std::chrono::floor<std::chrono::seconds>(context.pictures.now()).time_since_epoch()))});
+    addAll(incompleteLines(lock, coverage));
+    printLines(lines);
 }
 
 // What happened to it up to then, where that was asked for.
@@ -258,12 +294,13 @@ Task<Exit> show(CommandContext &context)
     if (!lock)
         co_return fail(lock.error());
     bool areDeadlocksKnown = true;
+    std::optional<inspect::WaitGraph> graph;
     if (lock->waiterCount() > 0) { // a deadlock is seen over all connections only
         auto looking = context.pictures.lookSoon();
         areDeadlocksKnown = co_await looking;
         auto following = context.pictures.waits(context, deadline);
-        const auto graph = co_await following;
-        addDeadlocks(*lock, graph, graph.cycles);
+        graph = co_await following;
+        addDeadlocks(*lock, *graph, graph->cycles);
     }
     auto finding = context.pictures.heldWith(*lock);
     const auto beside = co_await finding;
@@ -282,7 +319,10 @@ Task<Exit> show(CommandContext &context)
         printAnswer(context, std::move(answer));
         co_return Exit::Done;
     }
-    printText(*lock, beside, context.pictures.serverNow(*lock), coverage);
+    if (terminalWidth() > 0)
+        printReport(context, *lock, beside, graph ? &*graph : nullptr, coverage);
+    else
+        printText(*lock, beside, context.pictures.serverNow(*lock), coverage);
     if (*timeline)
         print(u'\n' + timelineLines(**timeline).join(u'\n'));
     co_return Exit::Done;

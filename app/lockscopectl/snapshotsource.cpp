@@ -207,6 +207,15 @@ QString RecordedSnapshots::elsewhen(const inspect::LockName &lock) const
         return u"it was there until then: replay FILE --at %1"_s.arg(inspect::isoTime(*before));
     if (after)
         return u"it came later: replay FILE --at %1"_s.arg(inspect::isoTime(*after));
+    const auto coverage = m_picture.coverage.find(lock.connection);
+    qint64 hidden = 0;
+    if (coverage != m_picture.coverage.end()) {
+        for (const auto &part : coverage->second)
+            hidden += part.hidden.count;
+    }
+    if (hidden > 0)
+        return u"it may be hidden: %1 not recorded, and record --all records them"_s.arg(
+            amountOf(hidden, "low-confidence lock was"_L1, "low-confidence locks were"_L1));
     return u"run \"replay FILE --at TIME locks\" to list the locks at that time"_s;
 }
 

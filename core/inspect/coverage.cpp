@@ -113,7 +113,7 @@ QStringList gapsIn(const std::vector<Coverage> &coverage, const QString &howToSh
     for (const auto &part : coverage) {
         const auto name = escaped(part.connection.bytes());
         if (!part.complete)
-            lines << u"incomplete: %1: %2"_s.arg(name, harmless(part.message));
+            lines << u"Incomplete: %1: %2"_s.arg(name, harmless(part.message));
         for (const auto &one : part.unexplained)
             lines << u"not understood: %1: %2%3"_s.arg(
                 name, harmless(one.text), one.example.isEmpty() ? QString() : u": "_s + label(one.example, 80));

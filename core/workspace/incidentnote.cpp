@@ -148,7 +148,7 @@ QString findings(const NoteFacts &facts)
                                          codeSpan(harmless(finding.message)));
     for (const auto &part : facts.coverage) {
         if (!part.complete)
-            text += u"- incomplete: %1\n"_s.arg(codeSpan(harmless(part.message)));
+            text += u"- Incomplete: %1\n"_s.arg(codeSpan(harmless(part.message)));
     }
     return text.isEmpty() ? u"None with what was seen.\n"_s : text;
 }

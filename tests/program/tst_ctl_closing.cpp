@@ -68,6 +68,13 @@ private slots:
         const auto ran = run({u"replay"_s, file, u"findings"_s});
         QVERIFY2(ran.status == 0 && ran.out.contains("1 low-confidence lock is hidden"), ran.what());
         QVERIFY2(ran.out.startsWith("no problems found among the locks that are shown\n"), ran.what());
+        const auto lock = run({u"replay"_s, file, u"show"_s, u"redis:stats:lock:nightly"_s});
+        QVERIFY2(
+            lock.status == 1
+                && lock.err.contains("it may be hidden: 1 low-confidence lock was not recorded, and record --all"),
+            lock.what());
+        const auto live = run(connect() + QStringList{u"show"_s, u"redis:stats:lock:nightly"_s});
+        QVERIFY2(live.status == 0 && live.out.contains("other commands hide this lock"), live.what());
     }
 };
 

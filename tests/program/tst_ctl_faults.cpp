@@ -164,7 +164,7 @@ private slots:
             QVERIFY2(ran.err.contains("not answer") || ran.err.contains("answering?")
                          || ran.err.contains("no reply for 30 s"),
                      ran.what());
-            QVERIFY2(!ran.out.contains("no locks found") || ran.out.contains("incomplete"), ran.what());
+            QVERIFY2(!ran.out.contains("no locks found") || ran.out.contains("Incomplete: "), ran.what());
         }
     }
 
@@ -197,7 +197,7 @@ private slots:
             const auto ran = program->finish();
             QVERIFY2(ran.status == 5, ran.what());
             QVERIFY2(ran.err.contains("no reply for 30 s"), ran.what());
-            QVERIFY2(ran.out.contains("incomplete"), ran.what());
+            QVERIFY2(ran.out.contains("Incomplete: "), ran.what());
         }
     }
 
@@ -279,7 +279,7 @@ private slots:
                      && !shown.out.contains("; no client waits"),
                  shown.what());
         const auto found = testing::run(sql(u"reader"_s) + QStringList{u"findings"_s});
-        QVERIFY2(found.out.contains("incomplete") && found.out.contains("PROCESS"), found.what());
+        QVERIFY2(found.out.contains("Incomplete: ") && found.out.contains("PROCESS"), found.what());
         const auto json = testing::run(sql(u"reader"_s) + QStringList{u"show"_s, lock, u"--json"_s}).json();
         const auto id = json.value("lock"_L1).toObject().value("contenders"_L1).toArray()[0].toObject();
         const auto forced = testing::run(

@@ -267,7 +267,7 @@ private slots:
         const QByteArray name = "/locks/left-behind/83427f40e55111f1a2e7fac9e99d7ff8__lock__0000000000";
         QVERIFY(m_servers.put("/locks/left-behind") && m_servers.put(name));
         const auto text = m_servers.run({u"findings"_s});
-        QVERIFY2(text.out.contains("persistent-node") || text.out.contains("incomplete: zk: "), text.what());
+        QVERIFY2(text.out.contains("persistent-node") || text.out.contains("Incomplete: zk: "), text.what());
         const auto json = m_servers.run({u"findings"_s, u"--json"_s});
         QVERIFY2(json.out.contains("persistent-node") || json.out.contains("\"complete\": false"), json.what());
         QVERIFY(await(m_servers.session->remove(ZPath(name), -1, m_servers.soon())));

@@ -338,7 +338,7 @@ private slots:
         account.coverage = {{ConnectionName("zk"), false, u"watches: 1 of 3 members answered"_s}};
         dialog.shows(account);
         QCOMPARE(dialog.form()->news(), u"reached zk://h:2181, ZooKeeper 3.8.0\nmay list /\nlocks at first sight: 7\n"
-                                        "incomplete: zk: watches: 1 of 3 members answered"_s);
+                                        "Incomplete: zk: watches: 1 of 3 members answered"_s);
         dialog.testButton()->click();
         QTRY_COMPARE(asked.count(), 2);
         dialog.shows(Error{ErrorCode::NotConnected, u"could not connect to zk://h:2181"_s});

@@ -114,7 +114,7 @@ private slots:
         notifyLock(FindingCode::LongHeld);
         auto *gaps = page().findChild<ui::Banner *>(u"gapsBanner"_s);
         QVERIFY(gaps->isVisible());
-        QCOMPARE(gaps->sentence(), u"incomplete: zk: watches: 1 of 3 members answered"_s);
+        QCOMPARE(gaps->sentence(), u"Incomplete: zk: watches: 1 of 3 members answered"_s);
         page().setFilter(u"no such lock"_s);
         QCOMPARE(notice(), u"No finding is in this view"_s);
         const auto labels = page().notice().findChildren<QLabel *>();

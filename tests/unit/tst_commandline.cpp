@@ -134,6 +134,29 @@ private slots:
         QCOMPARE(connections->specs[1].password, u"fromuri"_s);
     }
 
+    // For a command that a later run is given; a shell gets each word back as it was.
+    void connectionIsPrintedWithoutItsPassword()
+    {
+        const auto wordOf = [](const QString &uri) {
+            const auto read = connectionsOf({u"--connect"_s, uri});
+            return read && read->words.size() == 1 ? read->words.first() : app::ConnectWord{u"none"_s};
+        };
+        QCOMPARE(wordOf(u"zk://h:2181?admin=8081"_s).word, u"zk=zk://h:2181?admin=8081"_s);
+        QVERIFY(!wordOf(u"zk://h"_s).lacksPassword);
+        QCOMPARE(wordOf(u"cart=redis://app@h/2"_s).word, u"cart=redis://app@h/2"_s);
+        const auto hidden = wordOf(u"cart=redis://app:s3%2Fcret@h,i?ssh=ops:22@jump"_s);
+        QVERIFY2(hidden.word == u"none"_s || !hidden.word.contains(u"s3"_s), qPrintable(hidden.word));
+        const auto secret = wordOf(u"cart=redis://app:s3%2Fcret@h:6380/2?ssh=ops@jump"_s);
+        QCOMPARE(secret.word, u"cart=redis://app@h:6380/2?ssh=ops@jump"_s);
+        QVERIFY(secret.lacksPassword);
+        QCOMPARE(wordOf(u"redis://:s3cret@h"_s).word, u"redis=redis://h"_s);
+        QCOMPARE(wordOf(u"sandbox:"_s).word, u"none"_s); // its servers end with this run
+
+        QCOMPARE(app::shellWord(u"zk:/locks/orders"_s), u"zk:/locks/orders"_s);
+        QCOMPARE(app::shellWord(u"zk=zk://h?admin=1&tls=on"_s), u"'zk=zk://h?admin=1&tls=on'"_s);
+        QCOMPARE(app::shellWord(u"it's $HOME"_s), u"'it'\\''s $HOME'"_s);
+    }
+
     // A bare word is what a connection is called: the marks it was saved with hold, and a file that says so is named.
     void aNameMeansTheConnectionThatIsKnownByIt()
     {

@@ -66,7 +66,7 @@ private slots:
         QVERIFY(!isAllKnown(coverage));
         for (const auto question : {Question::Locks, Question::Findings, Question::Waits})
             QVERIFY(noneFound(question, true, coverage).endsWith(u"that was not everything"_s));
-        QCOMPARE(gapsIn(coverage), QStringList(u"incomplete: redis: database 3 has 1 key: not read"_s));
+        QCOMPARE(gapsIn(coverage), QStringList(u"Incomplete: redis: database 3 has 1 key: not read"_s));
     }
 
     void unexplainedEntryIsReported()

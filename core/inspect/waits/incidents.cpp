@@ -208,7 +208,9 @@ private:
         }
     }
 
-    [[nodiscard]] static QString causeText(const Incident &incident, const QString &client, std::size_t blocked)
+    // `clients`: one name, or several.
+    [[nodiscard]] static QString causeText(const Incident &incident, const QString &clients, bool areSeveral,
+                                           std::size_t blocked)
     {
         const auto first = label(incident.locks.front().text(), incidentLockLength);
         const auto locks = incident.locks.size() == 1
@@ -217,15 +219,31 @@ private:
         const auto waiting = blocked == 1 ? u"1 client"_s : u"%1 clients"_s.arg(blocked);
         switch (incident.code) {
         case FindingCode::NoTtl:
-            return blocked == 0 ? u"%1 holds %2, which has no expiry."_s.arg(client, locks)
-                                : u"%1 holds %2, which has no expiry, and blocks %3."_s.arg(client, locks, waiting);
+            if (blocked == 0)
+                return (areSeveral ? u"%1 hold %2, which has no expiry."_s : u"%1 holds %2, which has no expiry."_s)
+                    .arg(clients, locks);
+            return (areSeveral ? u"%1 hold %2, which has no expiry, and block %3."_s
+                               : u"%1 holds %2, which has no expiry, and blocks %3."_s)
+                .arg(clients, locks, waiting);
         case FindingCode::HolderDisconnected:
-            return u"%1 is disconnected or silent, holds %2 and blocks %3."_s.arg(client, locks, waiting);
+            return (areSeveral ? u"%1 are disconnected or silent, hold %2 and block %3."_s
+                               : u"%1 is disconnected or silent, holds %2 and blocks %3."_s)
+                .arg(clients, locks, waiting);
         case FindingCode::IdleInTransaction:
-            return u"%1 runs no statement in its transaction, holds %2 and blocks %3."_s.arg(client, locks, waiting);
-        case FindingCode::LostWakeup: return u"%1 waits for %2, and no release will wake it."_s.arg(client, locks);
-        case FindingCode::WrongWatch: return u"%1 waits for %2 and watches the wrong node."_s.arg(client, locks);
-        default: return u"%1 holds %2 and blocks %3."_s.arg(client, locks, waiting);
+            return (areSeveral ? u"%1 run no statement in their transactions, hold %2 and block %3."_s
+                               : u"%1 runs no statement in its transaction, holds %2 and blocks %3."_s)
+                .arg(clients, locks, waiting);
+        case FindingCode::LostWakeup:
+            return (areSeveral ? u"%1 wait for %2, and no release will wake them."_s
+                               : u"%1 waits for %2, and no release will wake it."_s)
+                .arg(clients, locks);
+        case FindingCode::WrongWatch:
+            return (areSeveral ? u"%1 wait for %2 and watch the wrong nodes."_s
+                               : u"%1 waits for %2 and watches the wrong node."_s)
+                .arg(clients, locks);
+        default:
+            return (areSeveral ? u"%1 hold %2 and block %3."_s : u"%1 holds %2 and blocks %3."_s)
+                .arg(clients, locks, waiting);
         }
     }
     [[nodiscard]] QString causeText(const Incident &incident, const Clients &causes, std::size_t blocked) const
@@ -235,7 +253,7 @@ private:
             names << nameOf(client, incident.target);
         if (names.size() > qsizetype(mostClientsNamed))
             names = {u"%1 and %2 more"_s.arg(names.front(), QString::number(names.size() - 1))};
-        return causeText(incident, names.isEmpty() ? u"A client"_s : names.join(u", "_s), blocked);
+        return causeText(incident, names.isEmpty() ? u"A client"_s : names.join(u", "_s), causes.size() > 1, blocked);
     }
 
     // The locks that those clients hold or wait for.
@@ -299,7 +317,7 @@ private:
         }
         if (incident.locks.empty())
             return;
-        incident.cause = causeText(incident, nameOf(client, incident.target), all.size() - 1);
+        incident.cause = causeText(incident, nameOf(client, incident.target), false, all.size() - 1);
         if (others.size() == 1)
             incident.cause = u"%1 1 other client holds it as well."_s.arg(incident.cause);
         else if (!others.empty())
