@@ -67,7 +67,7 @@ QString forHowLong(const QByteArray &recipe, FaultKind fault)
     Scenario scenario;
     scenario.recipe = recipe;
     const auto bound = overlapBound(scenario, fault);
-    return bound ? clause(u"for at most %1"_s.arg(bound->words)) : QString();
+    return bound ? clause(u"this lasts at most %1"_s.arg(bound->words)) : QString();
 }
 
 bool losesTokens(const RecipeInfo &recipe, FaultKind fault)

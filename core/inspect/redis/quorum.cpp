@@ -282,16 +282,17 @@ HoldersOnNodes holdersOn(const std::vector<NodeSaid> &nodes)
 QString whereItIs(const LockSnapshot &lock, const QStringList &on)
 {
     if (on.size() == 1)
-        return clause(u"on %1, one node of a set"_s.arg(on.front()));
+        return clause(u"it is on %1, one node of a set"_s.arg(on.front()));
     const auto holders = holdersOn(lock.nodes);
     const bool isRedissonLock = recipes::recipeOf(lock.recipe).release == recipes::ReleaseMechanism::RedissonUnlock;
     const auto where =
         holders == HoldersOnNodes::Same
-            ? u"on %1 of %2 nodes (%3), on each with the same holder: this is what %4 says"_s
-        : holders != HoldersOnNodes::Own ? u"on %1 of %2 nodes (%3): this is what %4 says"_s
-        : isRedissonLock ? u"on %1 of %2 nodes (%3), on each with a holder of its own, as RedissonRedLock takes it: "
-                           u"this is what %4 says"_s
-                         : u"on %1 of %2 nodes (%3), on each with a holder of its own: this is what %4 says"_s;
+            ? u"it is on %1 of %2 nodes (%3), on each with the same holder: this is what %4 says"_s
+        : holders != HoldersOnNodes::Own ? u"it is on %1 of %2 nodes (%3): this is what %4 says"_s
+        : isRedissonLock
+            ? u"it is on %1 of %2 nodes (%3), on each with a holder of its own, as RedissonRedLock takes it: "
+              u"this is what %4 says"_s
+            : u"it is on %1 of %2 nodes (%3), on each with a holder of its own: this is what %4 says"_s;
     return clause(
         where.arg(QString::number(on.size()), QString::number(lock.nodes.size()), on.join(u", "_s), on.front()));
 }
