@@ -332,7 +332,7 @@ QString answerSentence(const LockSnapshot &lock, ServerTime now)
     else if (elsewhere || isFirstBehindAnother(lock))
         sentence = u"no client holds "_s + name;
     else
-        sentence = u"%1 is held, by whom cannot be seen"_s.arg(name);
+        sentence = u"%1 is held by a client that is not visible"_s.arg(name);
     sentence += clause(waiting(lock, now));
     if (elsewhere)
         sentence += clause(u"the first in the queue waits for %1"_s.arg(label(*elsewhere, labelLength)));
