@@ -59,10 +59,11 @@ void planDeleteKey(ForceReleasePlan &plan, const Contender &holder)
     const auto condition = conditionOf(holder);
     plan.commands << (lease.isEmpty() ? u"txn: if %1 then delete %2"_s.arg(condition, key)
                                       : u"txn: if %1 and lease(%2) = %3 then delete %2"_s.arg(condition, key, lease));
-    plan.guardText = (lease.isEmpty() ? u"the key must still be the one created at revision %1"_s
-                                      : u"the key must still be the one created at revision %1, with its lease"_s)
-                         .arg(holder.guard.etcd().createRevision)
-                     + clause(u"compared and deleted in one transaction"_s);
+    plan.guardText = (lease.isEmpty() ? u"the key must still be the one created at revision %1; compared and deleted "
+                                        u"in one transaction"_s
+                                      : u"the key must still be the one created at revision %1, with its lease; "
+                                        u"compared and deleted in one transaction"_s)
+                         .arg(holder.guard.etcd().createRevision);
     if (!lease.isEmpty()) {
         plan.warnings << u"its lease %1 and all other keys attached to it stay, and its client is not notified"_s.arg(
             lease);

@@ -125,14 +125,15 @@ QString guardWords(const EditPlan &plan, const KeyGuard &guard)
         what = u"whose field holds "_s + inQuotes(guard.value);
     else if (guard.how == "nofield")
         what = u"without that field"_s;
-    const auto demand = !guard.expiry.isEmpty()
-                            ? u"the key must still be a %1 %2, and still expire at %3 (ms since 1970)"_s.arg(
-                                type, what, QString::fromLatin1(guard.expiry))
-                            : (guard.hasTtl == "1"   ? u"the key must still be a %1 %2, and still have a TTL"_s
-                               : guard.hasTtl == "0" ? u"the key must still be a %1 %2, and still have no TTL"_s
-                                                     : u"the key must still be a %1 %2"_s)
-                                  .arg(type, what);
-    return demand + clause(u"compared and changed in one script"_s);
+    if (!guard.expiry.isEmpty())
+        return u"the key must still be a %1 %2, and still expire at %3 (ms since 1970); compared and changed in one "
+               u"script"_s.arg(type, what, QString::fromLatin1(guard.expiry));
+    return (guard.hasTtl == "1"
+                ? u"the key must still be a %1 %2, and still have a TTL; compared and changed in one script"_s
+            : guard.hasTtl == "0"
+                ? u"the key must still be a %1 %2, and still have no TTL; compared and changed in one script"_s
+                : u"the key must still be a %1 %2; compared and changed in one script"_s)
+        .arg(type, what);
 }
 
 QString undoWords(const EditPlan &plan)

@@ -229,7 +229,8 @@ private slots:
         counter.lock.name = "sem";
         counter.state = LockState::Held;
         counter.waitersKnown = false;
-        row("no owners on the wire", counter, u"sem is held by a client that is not visible; waiters are not visible"_s);
+        row("no owners on the wire", counter,
+            u"sem is held by a client that is not visible; waiters are not visible"_s);
     }
     void answersInOneSentence()
     {
