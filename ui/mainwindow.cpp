@@ -142,6 +142,7 @@ void MainWindow::connectParts()
     connect(m_locks, &LocksPage::currentLockChanged, this, &MainWindow::showContext);
     connect(m_locks, &LocksPage::forceReleaseRequested, m_dialogs, &WindowDialogs::openForceRelease);
     connect(m_locks, &LocksPage::acquireRequested, m_dialogs, &WindowDialogs::openAcquire);
+    connect(m_locks, &LocksPage::findingsRequested, this, [this] { showPage(u"findings"_s); });
     connect(&m_book, &ConnectionBook::changed, this, &MainWindow::checkFirstSnapshot);
 }
 

@@ -164,6 +164,24 @@ private slots:
         QVERIFY2(lines[1].contains(",/locks/orders,curator-mutex,"), lines[1].constData());
     }
 
+    // What no lock explains is a row below the list, and what it opens names all of it.
+    void whatIsNotExplainedIsSaidBelowTheList()
+    {
+        notifyConnected();
+        m_backend->notifyLocks({lockOf("/locks/orders", 3)});
+        auto *gaps = page().findChild<QWidget *>(u"gaps"_s);
+        QVERIFY(!gaps->isVisible());
+        inspect::Coverage coverage{ConnectionName("zk"), true, u"every znode"_s};
+        coverage.unexplained.push_back({.count = 3, .text = u"3 znodes of /hbase end with a session"_s});
+        m_backend->tell({.coverage = {{ConnectionName("zk"), {coverage}}}});
+        notifyConnected(true);
+        QTRY_VERIFY(gaps->isVisible());
+        QVERIFY2(gaps->findChild<QLabel *>()->text().contains(u"3 znodes of /hbase"_s),
+                 qPrintable(gaps->findChild<QLabel *>()->text()));
+        gaps->findChild<QPushButton *>()->click();
+        QVERIFY(!page().isVisible()); // the page of findings has all of it
+    }
+
     void nothingCanBeDoneInThePast()
     {
         ui::IncidentEntry entry;

@@ -65,8 +65,8 @@ public:
     void show(const inspect::LockSnapshot &lock, inspect::ServerTime now);
     // At full height the worst is said alone as well, where there is little height it is cut to two lines.
     void setRoom(bool isTall, bool isLow);
-    // The incident that the lock is part of comes first, with its action, and the findings that it explains are folded
-    // into it. Null for none.
+    // The incident that the lock is part of comes first, with its action, and the findings that it explains are
+    // folded into it. Null for none.
     void setIncident(const inspect::Incident *incident);
     void setPast(bool isPast);
 

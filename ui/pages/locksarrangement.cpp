@@ -2,6 +2,7 @@
 // The page of locks: how list and lock stand to each other, the heads of its groups, and the incidents above them.
 #include "ui/pages/lockspage.h"
 #include "ui/parts/listshare.h"
+#include "ui/views/brokenbanners.h"
 #include "ui/views/incidentlist.h"
 #include "ui/views/lockstable.h"
 
@@ -17,7 +18,6 @@
 
 namespace lockscope::ui {
 
-using inspect::FindingPlace;
 using inspect::Incident;
 using inspect::LockName;
 
@@ -96,6 +96,7 @@ void LocksPage::showIncidents()
                });
     });
     m_incidents->setIncidents(shown);
+    m_gaps->say(inspect::gapsIn(m_connection.isEmpty() ? m_book.coverage() : m_book.coverageOf(m_connection)));
     if (const auto current = m_table->currentLock())
         m_detail->setIncident(m_watch.incidentOf(*current));
     followWorst();
@@ -124,17 +125,12 @@ bool LocksPage::isLooking() const
 
 void LocksPage::showIncident(const Incident &incident)
 {
-    const auto *place = placeToRelease(incident);
-    if (place)
-        showPlace(*place);
-    else if (!incident.locks.empty())
+    if (const auto *place = placeToRelease(incident)) {
+        selectLock(place->lock);
+        m_detail->chooseContender(place->contender);
+    } else if (!incident.locks.empty()) {
         selectLock(incident.locks.front());
-}
-
-void LocksPage::showPlace(const FindingPlace &place)
-{
-    selectLock(place.lock);
-    m_detail->chooseContender(place.contender);
+    }
 }
 
 void LocksPage::actOn(const Incident &incident)

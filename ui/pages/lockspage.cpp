@@ -38,7 +38,7 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     : Page(parent), m_book(book), m_banners(new BrokenBanners(this)), m_holds(new HoldsPanel(this)),
       m_incidents(new IncidentList(this)), m_splitter(new QSplitter(Qt::Vertical, this)),
       m_stack(new QStackedWidget(this)), m_table(new LocksTable(m_model, m_stack)),
-      m_share(new ListShare(*m_splitter, *m_table)), m_empty(new EmptyNotice(m_stack)),
+      m_share(new ListShare(*m_splitter, *m_table)), m_empty(new EmptyNotice(m_stack)), m_gaps(new GapsLine(this)),
       m_detail(new LockDetail(m_splitter)), m_watch([this] { return incidentQuestion(); })
 {
     connect(m_banners, &BrokenBanners::retryRequested, this, &LocksPage::retryRequested);
@@ -46,7 +46,7 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     m_stack->addWidget(m_table);
     m_stack->addWidget(m_empty);
     auto *list = new QWidget(m_splitter);
-    makeColumn(list, {.spacing = 0}, {makeChips(), m_incidents, {m_stack, 1}});
+    makeColumn(list, {.spacing = 0}, {makeChips(), m_incidents, {m_stack, 1}, m_gaps});
     m_splitter->addWidget(list);
     m_splitter->addWidget(m_detail);
     m_splitter->setChildrenCollapsible(false);
@@ -65,6 +65,7 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     });
     connect(m_incidents, &IncidentList::chosen, this, &LocksPage::showIncident);
     connect(m_incidents, &IncidentList::actRequested, this, &LocksPage::actOn);
+    connect(m_gaps, &GapsLine::moreRequested, this, &LocksPage::findingsRequested);
     connect(m_incidents, &IncidentList::moreRequested, this, &LocksPage::findingsRequested);
     connect(&m_watch, &IncidentWatch::incidentsChanged, this, &LocksPage::showIncidents);
     connect(m_table, &LocksTable::opened, m_detail, &LockDetail::focusQueue);
@@ -89,6 +90,7 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     connect(&book, &ConnectionBook::staleChanged, this, &LocksPage::onStale);
     connect(&book, &ConnectionBook::changed, this, [this] {
         showGroups();
+        showIncidents();
         m_watch.changed(); // what is not seen, and deadlocks that are over, come with it
         showBroken();
         showEmptyNotice();

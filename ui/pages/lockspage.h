@@ -20,6 +20,7 @@ namespace lockscope::ui {
 
 class BrokenBanners;
 class EmptyNotice;
+class GapsLine;
 class HoldsPanel;
 class IncidentList;
 class ListShare;
@@ -100,7 +101,6 @@ private:
     void showIncidents();
     void followWorst();
     [[nodiscard]] bool isLooking() const;
-    void showPlace(const inspect::FindingPlace &place);
     void apply(const Batch &batch) { m_model.apply(batch.locks); }
     void showSnapshot();
     void showOwn();
@@ -130,6 +130,7 @@ private:
     QButtonGroup *m_chips = nullptr;
     QPushButton *m_resort = nullptr;
     QLabel *m_order = nullptr;
+    GapsLine *m_gaps;
     QPushButton *m_sortBy = nullptr; // instead of it where no column has a title
     IncidentList *m_incidents;
     bool m_isWide = false; // list and lock stand side by side

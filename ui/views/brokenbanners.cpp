@@ -4,8 +4,10 @@
 #include "core/base/text.h"
 #include "ui/models/screenclock.h"
 #include "ui/models/shown.h"
+#include "ui/parts/labels.h"
 #include "ui/parts/layouts.h"
 #include "ui/parts/notices.h"
+#include "ui/theme/text.h"
 
 #include <QDateTime>
 
@@ -59,6 +61,25 @@ void BrokenBanners::show(const ConnectionBook &book, const ConnectionName &conne
                       .arg(label(status.name.bytes(), 60)),
                   sentence, isElsewhere ? QString() : tr("Retry"), isElsewhere ? QString() : tr("Edit…"));
     }
+}
+
+GapsLine::GapsLine(QWidget *parent) : QWidget(parent), m_text(new ElidedLabel(this))
+{
+    setObjectName(u"gaps"_s);
+    setAccessibleName(tr("Not explained"));
+    m_text->setProperty("look", u"muted"_s);
+    makeRow(this, {.margins = {12, 2, 8, 2}},
+            {{m_text, 1}, makeButton(tr("Show"), this, &GapsLine::moreRequested, u"flat"_s)});
+    hide();
+}
+
+void GapsLine::say(const QStringList &gaps)
+{
+    setVisible(!gaps.isEmpty());
+    if (gaps.isEmpty())
+        return;
+    m_text->setText(gaps.size() == 1 ? gaps.front() : tr("%1 (and %2 more)").arg(gaps.front()).arg(gaps.size() - 1));
+    m_text->setToolTip(plainToolTip(gaps.join(u'\n')));
 }
 
 } // namespace lockscope::ui
