@@ -105,7 +105,7 @@ void TimeTrack::paintEvent(QPaintEvent *)
     painter.setBrush(tokens.line);
     painter.drawRoundedRect(line(), 2, 2);
     const double x = xOf(m_at.value_or(m_end));
-    painter.setBrush(m_at ? tokens.warning : tokens.accent);
+    painter.setBrush(m_at ? tokens.past : tokens.accent);
     painter.drawRoundedRect(QRectF(line().topLeft(), QPointF(x, line().bottom())), 2, 2);
     // One mark a pixel: a busy lock has thousands.
     painter.setBrush(tokens.text);
@@ -115,7 +115,7 @@ void TimeTrack::paintEvent(QPaintEvent *)
         if (mark >= m_begin && std::exchange(last, at) != at)
             painter.drawRect(QRectF(at, lineBelow - 8, 1.5, 16));
     }
-    painter.setBrush(m_at ? tokens.warning : tokens.accent);
+    painter.setBrush(m_at ? tokens.past : tokens.accent);
     painter.setPen(QPen(hasFocus() ? tokens.text : tokens.panel, 2));
     if (m_at) // a diamond in the past, a disc now: not by colour alone
         painter.drawPolygon(
@@ -185,9 +185,9 @@ protected:
     {
         const auto &tokens = Theme::tokens();
         QPainter painter(this);
-        painter.fillRect(rect(), tokens.warning);
+        painter.fillRect(rect(), tokens.past);
         painter.setRenderHint(QPainter::Antialiasing);
-        painter.setPen(QPen(tokens.onCritical, 7));
+        painter.setPen(QPen(tokens.onPast, 7));
         for (const auto &end : {QRect(0, 0, stripes, height()), QRect(width() - stripes, 0, stripes, height())}) {
             painter.setClipRect(end);
             for (int x = end.left() - height(); x < end.right() + height(); x += 18)
@@ -199,7 +199,7 @@ private:
     static constexpr int stripes = 64;
     void recolour()
     {
-        const auto colour = u"color: %1; background: transparent;"_s.arg(Theme::tokens().onCritical.name());
+        const auto colour = u"color: %1; background: transparent;"_s.arg(Theme::tokens().onPast.name());
         m_words->setStyleSheet(colour);
         m_more->setStyleSheet(colour);
     }

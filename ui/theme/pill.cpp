@@ -121,4 +121,45 @@ void paintPill(QPainter &painter, const QRectF &rect, const Pill &pill)
     painter.restore();
 }
 
+void paintStripes(QPainter &painter, const QRectF &rect, const QColor &color)
+{
+    constexpr qreal step = 11; // 4 px of color and 4 px without, across
+    constexpr qreal wide = step / 2;
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setClipRect(rect, Qt::IntersectClip);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(color);
+    for (qreal x = rect.left() - rect.height() - step; x < rect.right() + step; x += step)
+        painter.drawPolygon(QPolygonF(QList<QPointF>{{x, rect.bottom()},
+                                                     {x + rect.height(), rect.top()},
+                                                     {x + rect.height() + wide, rect.top()},
+                                                     {x + wide, rect.bottom()}}));
+    painter.restore();
+}
+
+qreal tagWidth(const QString &word)
+{
+    return word.isEmpty() ? 0 : std::ceil(QFontMetricsF(textFont(11, QFont::DemiBold)).horizontalAdvance(word)) + 13;
+}
+
+void paintTag(QPainter &painter, const QRectF &rect, const QString &word, bool isProduction)
+{
+    if (word.isEmpty())
+        return;
+    const Tokens &t = Theme::tokens();
+    const qreal height = QFontMetricsF(textFont(11, QFont::DemiBold)).height() + 3;
+    const QRectF box(rect.left() + 0.5, std::floor(rect.center().y() - height / 2) + 0.5, tagWidth(word) - 1,
+                     std::floor(height));
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(isProduction ? t.production : t.edge);
+    painter.setBrush(isProduction ? QBrush(t.production) : QBrush(Qt::NoBrush));
+    painter.drawRoundedRect(box, 3, 3);
+    painter.setFont(textFont(11, QFont::DemiBold));
+    painter.setPen(isProduction ? t.onProduction : t.muted);
+    painter.drawText(box, Qt::AlignCenter, word);
+    painter.restore();
+}
+
 } // namespace lockscope::ui

@@ -33,4 +33,10 @@ void paintPill(QPainter &painter, const QRectF &rect, const Pill &pill);
 // Only the shape, centred in `rect`.
 void paintShape(QPainter &painter, const QRectF &rect, PillShape shape, const QColor &colour);
 
+// Diagonal stripes, by which production is known: the edge of what is of it.
+void paintStripes(QPainter &painter, const QRectF &rect, const QColor &color);
+// The word of an environment in a small frame, filled for production, left-aligned and centered in `rect`.
+[[nodiscard]] qreal tagWidth(const QString &word);
+void paintTag(QPainter &painter, const QRectF &rect, const QString &word, bool isProduction);
+
 } // namespace lockscope::ui

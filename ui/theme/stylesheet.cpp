@@ -17,10 +17,12 @@ QString styleSheetOf(const Tokens &t)
         qFatal("no style sheet in the resources");
     auto sheet = QString::fromLatin1(file.readAll());
     // Longer names first: "@line" must not eat the start of another name.
-    const std::array<std::pair<QLatin1String, QColor>, 22> names{{
+    const std::array<std::pair<QLatin1String, QColor>, 29> names{{
         {"@background"_L1, t.background},
         {"@panel"_L1, t.panel},
         {"@line"_L1, t.line},
+        {"@link"_L1, t.link},
+        {"@edge"_L1, t.edge},
         {"@text"_L1, t.text},
         {"@muted"_L1, t.muted},
         {"@selection"_L1, t.selection},
@@ -39,6 +41,11 @@ QString styleSheetOf(const Tokens &t)
         {"@free"_L1, t.free},
         {"@okSoft"_L1, t.okSoft},
         {"@ok"_L1, t.ok},
+        {"@pastSoft"_L1, t.pastSoft},
+        {"@past"_L1, t.past},
+        {"@onPast"_L1, t.onPast},
+        {"@production"_L1, t.production},
+        {"@onProduction"_L1, t.onProduction},
         {"@code"_L1, t.code},
     }};
     sheet.replace("@shade"_L1, t.dark ? "dark"_L1 : "light"_L1);

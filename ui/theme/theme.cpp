@@ -233,8 +233,8 @@ QPalette paletteOf(const Tokens &t)
     palette.setColor(QPalette::ToolTipText, t.text);
     palette.setColor(QPalette::Highlight, t.selection);
     palette.setColor(QPalette::HighlightedText, t.text);
-    palette.setColor(QPalette::Link, t.accent);
-    palette.setColor(QPalette::LinkVisited, t.accent);
+    palette.setColor(QPalette::Link, t.link);
+    palette.setColor(QPalette::LinkVisited, t.link);
     palette.setColor(QPalette::Light, t.panel);
     palette.setColor(QPalette::Midlight, t.line);
     palette.setColor(QPalette::Mid, t.line);
@@ -346,6 +346,7 @@ QFont textFont(int pixels, QFont::Weight weight)
     QFont font(family);
     font.setPixelSize(shownSize(pixels));
     font.setWeight(weight);
+    font.setStyleStrategy(QFont::PreferNoShaping); // or Inter draws 0x342 as 0×342
     return font;
 }
 

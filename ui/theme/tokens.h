@@ -4,18 +4,24 @@
 
 #include <QColor>
 
+#include <array>
+
 namespace lockscope::ui {
 
 struct Tokens {
     bool dark = false;
-    QColor background, panel, line, text, muted, selection, accent, onAccent;
-    QColor hold, holdSoft; // "Soft" is the fill behind text of the colour it belongs to
-    QColor wait, waitSoft;
+    QColor background, panel, text, muted, selection, accent, onAccent, link;
+    QColor line, edge;              // between parts; around fields and buttons, which is seen at 3:1
+    QColor hold, holdSoft, holdBar; // "Soft" is the fill behind text of the color it belongs to, "Bar" a filled shape
+    QColor wait, waitSoft, waitBar;
     QColor critical, criticalSoft, onCritical;
     QColor warning, warningSoft;
     QColor free, freeSoft;
     QColor ok, okSoft;
-    QColor code; // behind text that can be pasted
+    QColor past, pastSoft, onPast;
+    QColor production, onProduction; // a filled tag and stripes: production is a shape, never a status color
+    QColor code;                     // behind text that can be pasted
+    std::array<QColor, 5> connections; // the edges of groups, none of them a status color
 };
 
 [[nodiscard]] const Tokens &lightTokens();
