@@ -62,10 +62,12 @@ AcquireDialog::AcquireDialog(Backend &backend, const ConnectionBook &book, const
     auto *title = makeLabel(tr("Acquire a lock"), u"heading"_s, this);
     m_why = named(makeWrapped({}, u"small"_s, this), u"obstacle"_s);
     m_why->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    const auto arm = [this] { emit armRequested(connection()->name); };
+    m_arm = named(makeButton({}, this, this, arm, u"danger"_s), u"armButton"_s);
     auto *cancel = makeButton(tr("Cancel"), this, &QDialog::reject);
     m_acquire = named(makeButton(tr("Acquire"), this, &AcquireDialog::send, u"primary"_s), u"acquire"_s);
     m_acquire->setDefault(true);
-    auto *buttons = makeRow({.spacing = 10}, {{m_why, 1}, cancel, m_acquire});
+    auto *buttons = makeRow({.spacing = 10}, {{m_why, 1}, m_arm, cancel, m_acquire});
     m_tag = named(makeLabel({}, {}, this), u"environment"_s);
     auto *head = makeRow({}, {title, Stretch{}, m_tag});
     m_about = makeWrapped({}, u"muted"_s, this);
@@ -235,9 +237,8 @@ QString AcquireDialog::obstacle() const
         if (status->state != ConnectionStatus::State::Connected)
             return tr("%1 is not connected").arg(name);
         if (status->readOnly)
-            return status->readOnlyForGood
-                       ? tr("%1 is read-only for this run (--read-only)").arg(name)
-                       : tr("%1 is read-only; allow writes at the top right of the window").arg(name);
+            return status->readOnlyForGood ? tr("%1 is read-only for this run (--read-only)").arg(name)
+                                           : tr("%1 is read-only").arg(name);
     }
     const auto now = request();
     return now ? QString() : now.error().message;
@@ -250,6 +251,13 @@ void AcquireDialog::updateReady()
     if (status)
         showEnvironment(*m_tag, m_book, status->name);
     const QString why = obstacle();
+    const bool canArm =
+        status && status->state == ConnectionStatus::State::Connected && status->readOnly && !status->readOnlyForGood;
+    if (!canArm && m_arm->hasFocus())
+        m_lock->setFocus();
+    m_arm->setVisible(canArm);
+    if (canArm)
+        m_arm->setText(tr("Allow writes on %1…").arg(label(status->name.bytes(), 40)).replace(u'&', u"&&"_s));
     m_acquire->setEnabled(why.isEmpty());
     m_why->setText(why);
 }

@@ -30,6 +30,8 @@ public:
     [[nodiscard]] Result<AcquireRequest> request() const;
 
 signals:
+    // Writes are to be allowed on that connection.
+    void armRequested(const lockscope::ConnectionName &name);
     void acquiring(quint64 holdId, const lockscope::inspect::LockName &lock);
 
 private:
@@ -58,6 +60,7 @@ private:
     QLabel *m_about = nullptr;
     QLabel *m_tag = nullptr; // the environment
     QLabel *m_why = nullptr;
+    QPushButton *m_arm = nullptr;
     QPushButton *m_acquire = nullptr;
 };
 

@@ -9,6 +9,7 @@
 
 #include <QCheckBox>
 #include <QGridLayout>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QScreen>
@@ -46,6 +47,31 @@ void ActingDialog::reject()
 {
     if (m_step != Step::Sending)
         QDialog::reject();
+}
+
+void ActingDialog::keyPressEvent(QKeyEvent *event)
+{
+    const bool isEnter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+    if (!isEnter || event->modifiers() & ~Qt::KeypadModifier) {
+        QDialog::keyPressEvent(event);
+        return;
+    }
+    auto *button = qobject_cast<QPushButton *>(focusWidget());
+    if (button && button != m_act && button->isEnabled())
+        button->click();
+    else if (qobject_cast<QLineEdit *>(focusWidget()))
+        focusNextPrevChild(true);
+}
+
+// What is filled in is passed over.
+void ActingDialog::focusNeeded()
+{
+    if (reason().isEmpty())
+        m_reason->setFocus();
+    else if (m_typed->isVisibleTo(this) && m_typed->text().isEmpty())
+        m_typed->setFocus();
+    else
+        m_act->setFocus();
 }
 
 QLabel *ActingDialog::makeTag(QWidget *parent)
@@ -168,7 +194,7 @@ bool ActingDialog::offerArming()
     const bool isOffered = m_step == Step::Form && status && status->readOnly && !status->readOnlyForGood
                            && status->state == ConnectionStatus::State::Connected;
     if (!isOffered && focusWidget() == m_arm)
-        m_reason->setFocus();
+        focusNeeded();
     m_arm->setVisible(isOffered);
     if (status)
         m_arm->setText(tr("Allow writes on %1…").arg(label(m_connection.bytes(), 40)).replace(u'&', u"&&"_s));

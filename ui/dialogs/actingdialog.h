@@ -54,6 +54,8 @@ protected:
     ActingDialog(Backend &backend, const ConnectionBook &book, ConnectionName connection, QWidget *parent);
 
     void showEvent(QShowEvent *event) override;
+    // Enter presses the focused button, but for the one that acts; in a field it goes on to the next one.
+    void keyPressEvent(QKeyEvent *event) override;
 
     // The parts that the forms have in common. Tab follows the order in which they are made.
     QLabel *makeTag(QWidget *parent);
@@ -81,7 +83,7 @@ protected:
     // Where its connection is read-only, that is `readOnly`.
     [[nodiscard]] QString connectionObstacle(const QString &readOnly) const;
     // Shows the button that allows writes where they can be allowed, and says whether it does. When it goes, the
-    // keyboard goes to the reason, where such a form begins, not to what stands beside the button.
+    // keyboard goes on to what the form still needs.
     bool offerArming();
     // As high as its texts are, as far as the screen goes: what is more scrolls, and the buttons stay. In the middle
     // of its window, or where it stands: there it only becomes higher.
@@ -111,6 +113,7 @@ protected:
 
 private:
     void fitNow();
+    void focusNeeded();
 
     int m_width = 0;
     std::optional<QRect> m_available;

@@ -152,12 +152,13 @@ QWidget *BulkDialog::makeButtons()
 {
     auto *buttons = new QWidget(this);
     makeObstacle(buttons);
+    makeArm(buttons);
     const auto copyNote = [this] { QApplication::clipboard()->setText(m_note); };
     m_copy = named(makeButton(tr("Copy note"), buttons, this, copyNote), u"copyNote"_s);
     m_copy->setAutoDefault(false);
     makeCancel(buttons);
     makeAct(buttonText(), u"releaseButton"_s, buttons);
-    makeRow(buttons, {.spacing = 10}, {m_copy, {m_why, 1}, m_cancel, m_act});
+    makeRow(buttons, {.spacing = 10}, {m_copy, {m_why, 1}, m_arm, m_cancel, m_act});
     return buttons;
 }
 
@@ -176,7 +177,7 @@ QString BulkDialog::obstacle() const
 {
     if (m_step != Step::Form)
         return m_step == Step::Sending ? tr("sending…") : tr("done");
-    const QString readOnly = tr("%1 is read-only. Allow writes on it first, at the top right.");
+    const QString readOnly = tr("%1 is read-only.");
     if (const QString why = connectionObstacle(readOnly); !why.isEmpty())
         return why;
     if (friction().wantsReason && reason().isEmpty())
@@ -221,6 +222,12 @@ QString BulkDialog::whatIsTaken() const
     else if (waiters() > 1)
         sentences << tr("This removes %1 waiters from their queues.").arg(waiters());
     return sentences.join(u' ');
+}
+
+void BulkDialog::updateReady()
+{
+    ActingDialog::updateReady();
+    offerArming();
 }
 
 void BulkDialog::showStep()

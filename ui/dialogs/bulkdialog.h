@@ -58,6 +58,7 @@ private:
     void send() override;
     void showReport(const Result<operate::BulkReport> &report);
     void showStep() override;
+    void updateReady() override;
     [[nodiscard]] QString buttonText() const;
     // Holders, and of stale entries waiters.
     [[nodiscard]] int count() const { return static_cast<int>(m_targets.size()); }

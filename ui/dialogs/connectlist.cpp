@@ -111,8 +111,6 @@ QTreeWidgetItem *ConnectList::addSaved(const SavedConnection &saved)
     item->setIcon(0, discOf(saved.colour));
     item->setSizeHint(0, {0, rowPixels});
     item->setToolTip(0, saved.uri);
-    if (saved.production)
-        item->setForeground(0, Theme::tokens().critical);
     return item;
 }
 

@@ -146,6 +146,8 @@ void ForceReleaseDialog::showPlan(const operate::ForceReleasePlan &plan, bool is
     m_scroll->verticalScrollBar()->setValue(isAgain ? scrolled : 0);
     if (!isAgain)
         m_reason->setFocus();
+    if (std::exchange(m_wantsRehearsal, false))
+        m_rehearse->click();
 }
 
 // A MultiLock has lost its meaning when one of its members is somebody else's, and its client does not learn of it.
@@ -188,6 +190,13 @@ void ForceReleaseDialog::tick()
     showAlternatives();
     if (m_plan->way == operate::ReleaseAction::Release)
         m_facts->setText(tr("Next owner"), Words::nextOwner(*m_plan, m_clock()));
+}
+
+void ForceReleaseDialog::rehearse()
+{
+    m_wantsRehearsal = !m_plan;
+    if (m_plan)
+        m_rehearse->click();
 }
 
 QString ForceReleaseDialog::nameOfHolder() const

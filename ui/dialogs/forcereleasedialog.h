@@ -44,6 +44,8 @@ public:
     void setHeldWith(HeldWith heldWith) { m_heldWith = std::move(heldWith); }
     using Clock = std::function<SystemTime()>;
     void setClock(Clock clock) { m_clock = std::move(clock); }
+    // Simulates the release as soon as it is planned.
+    void rehearse();
     // Numbers are those of now; every second.
     void tick();
 
@@ -83,6 +85,7 @@ private:
     bool m_isOutdated = false; // the lock changed since it was planned
     bool m_isAsking = false;
     bool m_armOffered = false;
+    bool m_wantsRehearsal = false;
     QString m_result;
     Clock m_clock = [] { return programClock().now(); };
     HeldWith m_heldWith;

@@ -143,7 +143,7 @@ qreal tagWidth(const QString &word)
     return word.isEmpty() ? 0 : std::ceil(QFontMetricsF(textFont(11, QFont::DemiBold)).horizontalAdvance(word)) + 13;
 }
 
-void paintTag(QPainter &painter, const QRectF &rect, const QString &word, bool isProduction)
+void paintTag(QPainter &painter, const QRectF &rect, const QString &word, TagLook look)
 {
     if (word.isEmpty())
         return;
@@ -153,11 +153,13 @@ void paintTag(QPainter &painter, const QRectF &rect, const QString &word, bool i
                      std::floor(height));
     painter.save();
     painter.setRenderHint(QPainter::Antialiasing);
-    painter.setPen(isProduction ? t.production : t.edge);
+    const bool isProduction = look == TagLook::Production;
+    const bool isWarning = look == TagLook::Warning;
+    painter.setPen(isProduction ? t.production : isWarning ? t.warning : t.edge);
     painter.setBrush(isProduction ? QBrush(t.production) : QBrush(Qt::NoBrush));
     painter.drawRoundedRect(box, 3, 3);
     painter.setFont(textFont(11, QFont::DemiBold));
-    painter.setPen(isProduction ? t.onProduction : t.muted);
+    painter.setPen(isProduction ? t.onProduction : isWarning ? t.warning : t.muted);
     painter.drawText(box, Qt::AlignCenter, word);
     painter.restore();
 }

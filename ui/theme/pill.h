@@ -36,7 +36,8 @@ void paintShape(QPainter &painter, const QRectF &rect, PillShape shape, const QC
 // Diagonal stripes, by which production is known: the edge of what is of it.
 void paintStripes(QPainter &painter, const QRectF &rect, const QColor &color);
 // The word of an environment in a small frame, filled for production, left-aligned and centered in `rect`.
+enum class TagLook : quint8 { Plain, Production, Warning };
 [[nodiscard]] qreal tagWidth(const QString &word);
-void paintTag(QPainter &painter, const QRectF &rect, const QString &word, bool isProduction);
+void paintTag(QPainter &painter, const QRectF &rect, const QString &word, TagLook look);
 
 } // namespace lockscope::ui

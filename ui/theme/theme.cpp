@@ -7,6 +7,7 @@
 #include <QDBusPendingCallWatcher>
 #include <QDBusPendingReply>
 #include <QDBusVariant>
+#include <QDialogButtonBox>
 #include <QFontDatabase>
 #include <QFontMetricsF>
 #include <QIcon>
@@ -122,6 +123,13 @@ public:
 
     [[nodiscard]] QIcon standardIcon(StandardPixmap icon, const QStyleOption *option = nullptr,
                                      const QWidget *widget = nullptr) const override;
+    // Cancel stands left of the button that acts, in boxes of Qt's making as well.
+    int styleHint(StyleHint hint, const QStyleOption *option = nullptr, const QWidget *widget = nullptr,
+                  QStyleHintReturn *data = nullptr) const override
+    {
+        return hint == SH_DialogButtonLayout ? QDialogButtonBox::GnomeLayout
+                                             : QProxyStyle::styleHint(hint, option, widget, data);
+    }
 };
 
 LockscopeStyle::LockscopeStyle() : QProxyStyle(u"Fusion"_s) {}

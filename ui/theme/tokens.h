@@ -19,8 +19,8 @@ struct Tokens {
     QColor free, freeSoft;
     QColor ok, okSoft;
     QColor past, pastSoft, onPast;
-    QColor production, onProduction; // a filled tag and stripes: production is a shape, never a status color
-    QColor code;                     // behind text that can be pasted
+    QColor production, onProduction;   // a filled tag and stripes: production is a shape, never a status color
+    QColor code;                       // behind text that can be pasted
     std::array<QColor, 5> connections; // the edges of groups, none of them a status color
 };
 
