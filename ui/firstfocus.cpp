@@ -3,8 +3,8 @@
 
 #include "ui/pages/lockspage.h"
 #include "ui/pages/pagestack.h"
-#include "ui/shell/bars.h"
 #include "ui/shell/sidebar.h"
+#include "ui/shell/topbar.h"
 #include "ui/views/lockstable.h"
 
 #include <QEvent>

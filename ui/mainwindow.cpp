@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/mainwindow.h"
 
+#include "core/base/text.h"
 #include "core/workspace/values.h"
 #include "ui/dialogs/connectform.h"
 #include "ui/pages/findingspage.h"
@@ -14,14 +15,20 @@
 #include "ui/models/screenclock.h"
 #include "ui/pages/simulatorpage.h"
 #include "ui/shell/bars.h"
+#include "ui/shell/connectionchooser.h"
+#include "ui/shell/connectionlist.h"
+#include "ui/shell/footbar.h"
 #include "ui/shell/helpoverlay.h"
 #include "ui/shell/sidebar.h"
+#include "ui/shell/topbar.h"
 #include "ui/shell/actions.h"
 #include "ui/timetravel.h"
 #include "ui/views/lockstable.h"
 #include "ui/windowdialogs.h"
+#include "ui/windowkeys.h"
 #include "ui/workbench.h"
 
+#include <QApplication>
 #include <QCloseEvent>
 #include <QKeyEvent>
 #include <QMessageBox>
@@ -31,13 +38,20 @@
 
 namespace lockscope::ui {
 
+namespace {
+
+constexpr int leastForFoot = 480;
+
+} // namespace
+
 MainWindow::MainWindow(Backend &backend, QWidget *parent)
     : QMainWindow(parent), m_backend(backend), m_screen(new PausableBackend(backend, this)),
-      m_clock(std::make_shared<ScreenClock>()), m_top(new TopBar(m_book, this)), m_side(new SideBar(m_book, this)),
-      m_status(new StatusBar(m_book, this)), m_timeBar(new TimeBar(this)),
+      m_clock(std::make_shared<ScreenClock>()), m_top(new TopBar(m_book, this)), m_side(new SideBar(this)),
+      m_foot(new FootBar(this)), m_status(new StatusBar(m_book, this)), m_timeBar(new TimeBar(this)),
       m_pages(new PageStack([this](std::size_t row) { return makePage(row); }, this)),
       m_dialogs(new WindowDialogs(backend, m_book, *m_clock, *this)),
-      m_presentation(new Presentation(*this, {m_top, m_side, m_status}, [this] { return currentPage()->keys(); })),
+      m_presentation(
+          new Presentation(*this, {m_top, m_side, m_foot, m_status}, [this] { return currentPage()->keys(); })),
       m_actions(new Actions(*this)), m_time(new TimeTravel(backend, *m_screen, *m_clock, *m_timeBar, *this))
 {
     setWindowTitle(u"Lockscope"_s);
@@ -55,6 +69,7 @@ MainWindow::MainWindow(Backend &backend, QWidget *parent)
     middle->addWidget(m_pages, 1);
     column->addLayout(middle, 1);
     column->addWidget(m_presentation->keyBar());
+    column->addWidget(m_foot);
     column->addWidget(m_status);
     centre->setAttribute(Qt::WA_StyledBackground);
     m_pages->setAutoFillBackground(true); // the frame's colour is for its edges
@@ -71,6 +86,7 @@ MainWindow::MainWindow(Backend &backend, QWidget *parent)
     addActions();
     m_workbench = new Workbench(*this, *m_top, *m_actions, *m_dialogs, *m_clock);
     m_workbench->watch(m_backend);
+    new WindowKeys(*this, *m_actions, *m_foot);
     connect(m_workbench, &Workbench::said, m_status, &StatusBar::notify);
     m_focus = new FirstFocus(*this, *m_top, *m_side);
     showPageAt(0);
@@ -116,17 +132,14 @@ void MainWindow::connectParts()
     connect(m_top, &TopBar::pauseToggled, this, [this] { setPaused(!m_paused); });
     connect(m_top, &TopBar::timeRequested, m_time, &TimeTravel::toggle);
     connect(m_top, &TopBar::helpRequested, this, [this] { m_help->open(); });
-    connect(m_top, &TopBar::writesMenuRequested, m_dialogs, &WindowDialogs::showWritesMenu);
     connect(m_side, &SideBar::pageChosen, this, &MainWindow::showPageAt);
-    connect(m_side, &SideBar::connectionChosen, this, &MainWindow::setConnection);
-    connect(m_side, &SideBar::connectRequested, m_dialogs, &WindowDialogs::openConnect);
-    connect(m_side, &SideBar::readOnlyRequested, this,
-            [this](const ConnectionName &name, bool readOnly) { m_dialogs->askReadOnly(name, readOnly); });
-    connect(m_side, &SideBar::disconnectRequested, this, &MainWindow::forget);
+    connect(m_side, &SideBar::settingsRequested, m_dialogs, &WindowDialogs::openSettings);
+    connect(m_side, &SideBar::sandboxRequested, this, [this] {
+        showPage(u"locks"_s);
+        emit demoRequested();
+    });
+    connectList();
     const auto reconnect = [this](const ConnectionName &name) { m_screen->execute(Reconnect{name}); };
-    connect(m_side, &SideBar::retryRequested, this, reconnect);
-    connect(m_side, &SideBar::editRequested, m_dialogs,
-            [this](const ConnectionName &name) { m_dialogs->openEdit(name); });
     connect(m_locks, &LocksPage::retryRequested, this, reconnect);
     connect(m_locks, &LocksPage::editRequested, m_dialogs,
             [this](const ConnectionName &name) { m_dialogs->openEdit(name); });
@@ -144,6 +157,7 @@ void MainWindow::connectParts()
     connect(m_locks, &LocksPage::acquireRequested, m_dialogs, &WindowDialogs::openAcquire);
     connect(m_locks, &LocksPage::findingsRequested, this, [this] { showPage(u"findings"_s); });
     connect(&m_book, &ConnectionBook::changed, this, &MainWindow::checkFirstSnapshot);
+    connect(&m_book, &ConnectionBook::changed, this, &MainWindow::showTitle);
 }
 
 Page *MainWindow::makePage(std::size_t row)
@@ -152,8 +166,11 @@ Page *MainWindow::makePage(std::size_t row)
     if (!m_locks)
         m_locks = qobject_cast<LocksPage *>(page); // the first that is made
     const int number = static_cast<int>(row);
-    connect(page, &Page::countChanged, this,
-            [this, number](const QString &count) { m_side->setPageCount(number, count); });
+    connect(page, &Page::countChanged, this, [this, number, page](const QString &count) {
+        m_side->setPageCount(number, count);
+        if (auto *findings = qobject_cast<FindingsPage *>(page))
+            showIncidents(number, findings->model().all(), count);
+    });
     connect(page, &Page::settled, this, &MainWindow::checkFirstSnapshot);
     connect(page, &Page::lockActivated, this, &MainWindow::selectLock);
     connect(page, &Page::subjectActivated, this, &MainWindow::showSubject);
@@ -181,7 +198,7 @@ void MainWindow::addPageActions()
 {
     for (int number = 0; number < static_cast<int>(allPages().size()); ++number) {
         const auto &row = allPages()[static_cast<std::size_t>(number)];
-        m_side->addPage(row.title, number);
+        m_side->addPage(row.title, row.id, number);
         m_actions->add(row.id, row.title, {QKeySequence(keysOfPage(number))}, [this, number] {
             showPageAt(number);
             currentPage()->focusContent();
@@ -191,7 +208,7 @@ void MainWindow::addPageActions()
 
 void MainWindow::addActions()
 {
-    m_actions->add(u"find"_s, tr("Find"), {u"Ctrl+F"_s}, [this] { m_top->focusFind(); });
+    m_actions->add(u"find"_s, tr("Find"), {u"Ctrl+F"_s, u"/"_s}, [this] { m_top->focusFind(); });
     m_actions->add(u"refresh"_s, tr("Refresh"), {u"F5"_s}, [this] { currentPage()->refresh(); });
     m_actions->add(u"help"_s, tr("Keys and help"), {u"?"_s, u"F1"_s}, [this] {
         if (!m_presentation->toggleKeys())
@@ -206,10 +223,17 @@ void MainWindow::addActions()
                    [this] { m_dialogs->openBulk(Bulk::Listed); });
     m_actions->add(u"remove-stale"_s, tr("Remove persistent and stale entries…"), {},
                    [this] { m_dialogs->openBulk(Bulk::Stale); });
+    m_actions->add(u"break"_s, tr("Break the deadlock…"), {}, [this] {
+        if (!m_dialogs->openBreak())
+            m_status->notify(tr("No deadlock is known on the connections of this window."));
+    });
+    m_actions->add(u"rehearse"_s, tr("Rehearse the release of the chosen lock…"), {},
+                   [this] { m_dialogs->openRehearsal(); });
     m_actions->add(u"acquire"_s, tr("Acquire the chosen lock…"), {u"Ctrl+Shift+A"_s},
                    [this] { m_dialogs->openAcquire(); });
     m_time->addActions(*m_actions);
     m_presentation->addAction(*m_actions);
+    addWindowActions();
     m_actions->add(u"settings"_s, tr("Settings…"), {u"Ctrl+,"_s}, [this] { m_dialogs->openSettings(); });
     m_actions->add(u"connect"_s, tr("Connect…"), {}, [this] { m_dialogs->openConnect(); });
     m_actions->add(u"guarantees"_s, tr("Guarantees"), {}, [this] { m_dialogs->openGuarantees(); });
@@ -323,24 +347,6 @@ void MainWindow::showMoment(std::optional<std::chrono::system_clock::time_point>
     centre->style()->polish(centre);
 }
 
-void MainWindow::setConnection(const ConnectionName &name)
-{
-    m_connection = name;
-    m_side->setCurrentConnection(name);
-    for (auto *page : m_pages->all())
-        page->showConnection(name);
-    showContext();
-}
-
-// The bars name the connection of what the page shows, which may not be the chosen one.
-void MainWindow::showContext()
-{
-    const auto context = currentPage()->connectionShown(m_connection);
-    m_time->setLock(m_locks->currentLock());
-    m_top->setContext(context);
-    m_status->setContext(currentPage() == m_locks ? m_connection : context); // its list shows all that are chosen
-}
-
 void MainWindow::closeEvent(QCloseEvent *event)
 {
     const auto own = m_locks->ownLocks();
@@ -359,7 +365,7 @@ void MainWindow::closeEvent(QCloseEvent *event)
     question->setObjectName(u"closeQuestion"_s);
     question->setInformativeText(tr(
         "Closing this window releases the locks it holds and cancels its waits. If a server does not respond in time, a lock with a TTL remains until it expires. Release the locks first to be sure."));
-    auto *close = question->addButton(tr("Give up and close"), QMessageBox::DestructiveRole);
+    auto *close = question->addButton(tr("Give up and close"), QMessageBox::AcceptRole);
     question->setDefaultButton(QMessageBox::Cancel);
     connect(close, &QAbstractButton::clicked, this, [this] {
         m_mayClose = true;
@@ -368,50 +374,11 @@ void MainWindow::closeEvent(QCloseEvent *event)
     question->open();
 }
 
-void MainWindow::useConnections(ConnectionStore &store)
-{
-    m_store = &store;
-    m_dialogs->useConnections(store);
-    m_workbench->useConnections(store);
-    const auto colours = [this] {
-        m_side->setColours([this](const ConnectionName &name) {
-            for (const auto &saved : m_store->all()) {
-                if (saved.name == QString::fromUtf8(name.bytes()))
-                    return saved.colour == ConnectionColour::None ? QColor() : colourOf(saved.colour);
-            }
-            return QColor();
-        });
-        for (const auto &saved : m_store->all()) {
-            if (const auto spec = specOf(saved, {}))
-                m_book.markDevelopment(spec->name, spec->displayUri(), saved.development);
-        }
-    };
-    connect(&store, &ConnectionStore::changed, this, colours);
-    colours();
-}
-
 void MainWindow::useMutes(MuteStore &mutes)
 {
     m_pages->whenMade<FindingsPage>([&mutes](FindingsPage &page) { page.useMutes(mutes); });
     m_dialogs->useMutes(mutes);
     m_workbench->alerts().setMutes(&mutes);
-}
-
-void MainWindow::forget(const ConnectionName &name)
-{
-    if (m_dialogs->refusesInPast())
-        return;
-    m_screen->execute(Disconnect{name});
-    m_workbench->forget(name);
-    drop(name);
-}
-
-void MainWindow::drop(const ConnectionName &name)
-{
-    m_book.remove(name);
-    m_locks->removeConnection(name);
-    if (m_connection == name)
-        setConnection({});
 }
 
 bool MainWindow::isFirstSnapshotComplete() const
@@ -459,7 +426,8 @@ void MainWindow::showEvent(QShowEvent *event)
 void MainWindow::resizeEvent(QResizeEvent *event)
 {
     QMainWindow::resizeEvent(event);
-    m_side->setFixedWidth(width() < 1000 ? 184 : 228);
+    m_side->setNarrow(width() < 1200);
+    m_foot->setMaximumHeight(height() < leastForFoot ? 0 : QWIDGETSIZE_MAX); // a small one has room for the page only
 }
 
 void MainWindow::fitInto(const QRect &available)

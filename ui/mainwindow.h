@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The window: top bar, side bar, pages, status bar. It owns no data of its own beyond the book of
+// The window: top bar, rail, pages, foot and status bar. It owns no data of its own beyond the book of
 // connections; every page follows the backend itself.
 #pragma once
 
@@ -26,6 +26,8 @@ namespace lockscope::ui {
 
 class Actions;
 class FirstFocus;
+class FootBar;
+struct FindingCounts;
 class HelpOverlay;
 class LocksPage;
 class PageStack;
@@ -61,7 +63,7 @@ public:
     [[nodiscard]] TimeTravel &time() { return *m_time; }
     [[nodiscard]] const Actions &actions() const { return *m_actions; }
     [[nodiscard]] Workbench &workbench() { return *m_workbench; }
-    // A line for the side bar; complete: all of its servers that answer are connected to.
+    // A line for the rail; complete: all of its servers that answer are connected to.
     void setSandbox(const QString &state, bool isComplete = false);
     [[nodiscard]] LocksPage &locksPage() { return *m_locks; }
     [[nodiscard]] PageStack &pages() { return *m_pages; }
@@ -101,7 +103,12 @@ private:
     [[nodiscard]] Page *makePage(std::size_t row);
     void addPageActions();
     void addActions();
+    void addWindowActions();
+    void focusNextPane();
     void connectParts();
+    void connectList();
+    void showIncidents(int page, const FindingCounts &counts, const QString &shown);
+    void showTitle();
     void showPageAt(int at);
     void setPaused(bool paused);
     void showMoment(std::optional<std::chrono::system_clock::time_point> at);
@@ -119,6 +126,7 @@ private:
     std::shared_ptr<ScreenClock> m_clock; // the one that all pages count by
     TopBar *m_top;
     SideBar *m_side;
+    FootBar *m_foot;
     StatusBar *m_status;
     TimeBar *m_timeBar;
     PageStack *m_pages;
@@ -131,7 +139,8 @@ private:
     Workbench *m_workbench = nullptr;
     FirstFocus *m_focus = nullptr;
     ConnectionStore *m_store = nullptr;
-    ConnectionName m_connection; // chosen in the side bar
+    ConnectionName m_connection; // chosen in the header
+    int m_critical = 0;          // findings
     bool m_paused = false;
     bool m_wasShown = false;
     bool m_firstSnapshotTold = false;

@@ -60,7 +60,7 @@ void WindowDialogs::askReadOnly(const ConnectionName &name, bool readOnly, QWidg
     question->setInformativeText(
         tr("Looking stays as it is. Acquire, force-release and edits become possible, each with its own "
            "confirmation, until you make it read-only again or close the window."));
-    auto *arm = question->addButton(tr("Allow writes on %1").arg(shown), QMessageBox::DestructiveRole);
+    auto *arm = question->addButton(tr("Allow writes on %1").arg(shown), QMessageBox::AcceptRole);
     arm->setProperty("look", u"danger"_s);
     arm->style()->unpolish(arm); // the box has measured it already, and so given it its look
     arm->style()->polish(arm);
@@ -70,24 +70,6 @@ void WindowDialogs::askReadOnly(const ConnectionName &name, bool readOnly, QWidg
             m_backend.execute(SetReadOnly{name, false});
     });
     question->open();
-}
-
-void WindowDialogs::showWritesMenu(const QPoint &at)
-{
-    if (refusesInPast())
-        return;
-    auto *menu = new QMenu(&m_window);
-    menu->setAttribute(Qt::WA_DeleteOnClose);
-    for (const auto &status : m_book.all()) {
-        const QString shown = label(status.name.bytes(), 60);
-        auto *action = menu->addAction(status.readOnlyForGood ? tr("%1 is read-only for this run").arg(shown)
-                                       : status.readOnly      ? tr("Allow writes on %1…").arg(shown)
-                                                              : tr("Make %1 read-only").arg(shown));
-        action->setEnabled(!status.readOnlyForGood);
-        connect(action, &QAction::triggered, this,
-                [this, name = status.name, now = status.readOnly] { askReadOnly(name, !now); });
-    }
-    menu->popup(at);
 }
 
 void WindowDialogs::openEdit(const ConnectionName &name, const QString &saved)
@@ -138,7 +120,12 @@ void WindowDialogs::openForceRelease()
     if (!m_locks->isVisibleTo(&m_window) || !lock || m_locks->detail().holder().isEmpty()
         || m_locks->currentLock() != lock->lock)
         return;
-    auto *dialog = new ForceReleaseDialog(m_backend, m_book, *lock, m_locks->detail().chosen(), &m_window);
+    openReleaseForm(*lock, m_locks->detail().chosen());
+}
+
+ForceReleaseDialog *WindowDialogs::openReleaseForm(const inspect::LockSnapshot &lock, const QByteArray &contender)
+{
+    auto *dialog = new ForceReleaseDialog(m_backend, m_book, lock, contender, &m_window);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     // What is done is done in the present, paused or not; else the form says what the row behind it says.
     dialog->setClock([this] { return m_clock.isFrozen() ? m_clock.present() : m_clock.now(); });
@@ -147,6 +134,66 @@ void WindowDialogs::openForceRelease()
     connect(dialog, &ForceReleaseDialog::armRequested, this,
             [this, dialog](const ConnectionName &name) { askReadOnly(name, false, dialog); });
     dialog->open();
+    return dialog;
+}
+
+void WindowDialogs::openForceReleaseOf(const inspect::LockName &lock, const QByteArray &contender)
+{
+    if (refusesInPast())
+        return;
+    const auto *snapshot = m_locks->model().snapshot(lock);
+    if (!snapshot)
+        return;
+    m_window.selectLock(lock); // what the form is about is in sight behind it
+    openReleaseForm(*snapshot, contender);
+}
+
+namespace {
+
+// What the victim of the deadlock that this lock is in holds; null if it is in none.
+const inspect::FindingPlace *victimOn(const inspect::LockSnapshot &lock)
+{
+    const auto found = std::ranges::find_if(lock.findings, [](const inspect::Finding &finding) {
+        return finding.code == inspect::FindingCode::Deadlock && !finding.victim.empty();
+    });
+    return found == lock.findings.end() ? nullptr : &found->victim.front();
+}
+
+} // namespace
+
+bool WindowDialogs::isChosenDeadlocked() const
+{
+    const auto *chosen = m_locks->detail().snapshot();
+    return chosen && victimOn(*chosen);
+}
+
+std::optional<inspect::FindingPlace> WindowDialogs::placeToBreak() const
+{
+    if (isChosenDeadlocked())
+        return *victimOn(*m_locks->detail().snapshot());
+    for (const auto *row : m_locks->model().all()) {
+        if (row->gone || row->facts.worst != inspect::Severity::Critical)
+            continue;
+        if (const auto *place = victimOn(row->snapshot))
+            return *place;
+    }
+    return std::nullopt;
+}
+
+bool WindowDialogs::openBreak()
+{
+    const auto place = placeToBreak();
+    if (place)
+        openForceReleaseOf(place->lock, place->contender);
+    return place.has_value();
+}
+
+void WindowDialogs::openRehearsal()
+{
+    const auto *lock = m_locks->detail().snapshot();
+    if (refusesInPast() || !lock || m_locks->detail().holder().isEmpty())
+        return;
+    openReleaseForm(*lock, m_locks->detail().chosen())->rehearse();
 }
 
 void WindowDialogs::openAcquire()
@@ -158,6 +205,8 @@ void WindowDialogs::openAcquire()
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &AcquireDialog::acquiring, this,
             [this](quint64, const inspect::LockName &name) { emit acquiring(name); });
+    connect(dialog, &AcquireDialog::armRequested, this,
+            [this, dialog](const ConnectionName &name) { askReadOnly(name, false, dialog); });
     dialog->open();
 }
 
@@ -198,7 +247,7 @@ void WindowDialogs::openBulk(Bulk bulk)
         targets, [&](const auto &target) { return target.lock.connection != targets.front().lock.connection; });
     if (targets.empty() || areSeveral) {
         const QString why =
-            areSeveral ? tr("These are locks of several connections. Choose one of them in the side bar first.")
+            areSeveral ? tr("These are locks of several connections. Choose one of them in the header first.")
             : bulk == Bulk::Stale ? tr("No lock has the finding persistent-node or stale-queue.")
             : bulk == Bulk::Session && session.isEmpty() ? tr("Choose a lock whose holder's session is known first.")
                                                          : tr("There is nothing here that could be released.");
@@ -215,6 +264,8 @@ void WindowDialogs::openBulk(Bulk bulk)
     auto *dialog = new BulkDialog(m_backend, m_book, what, std::move(targets),
                                   m_clock.isFrozen() ? m_clock.present() : m_clock.now(), &m_window);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &BulkDialog::armRequested, this,
+            [this, dialog](const ConnectionName &name) { askReadOnly(name, false, dialog); });
     dialog->open();
 }
 
@@ -274,7 +325,7 @@ void WindowDialogs::openFindingsHelp()
     dialog->open();
 }
 
-void WindowDialogs::openSettings()
+void WindowDialogs::openSettingsAt(int tab)
 {
     auto *settings = new QSettings;
     auto *dialog = new SettingsDialog(*settings, m_mutes, thresholdFile(), &m_window);
@@ -287,6 +338,7 @@ void WindowDialogs::openSettings()
             [this](const inspect::ThresholdRules &rules) { m_backend.execute(SetThresholds{rules}); });
     connect(dialog, &SettingsDialog::labelsChanged, this,
             [this](const std::vector<inspect::ClientLabel> &labels) { m_backend.execute(SetClientLabels{labels}); });
+    dialog->tabs().setCurrentIndex(tab);
     dialog->open();
 }
 

@@ -15,6 +15,7 @@ class MuteStore;
 namespace lockscope::ui {
 
 class EditDialog;
+class ForceReleaseDialog;
 class LocksPage;
 class MainWindow;
 class ScreenClock;
@@ -33,6 +34,14 @@ public:
     [[nodiscard]] bool refusesInPast();
     // Of the lock in the detail, while its page is on screen.
     void openForceRelease();
+    // Of that contender: its hold is released, or what else ends it.
+    void openForceReleaseOf(const inspect::LockName &lock, const QByteArray &contender);
+    // The form for the victim of a deadlock: of that in which the chosen lock is, else of the first. False: there is
+    // none.
+    bool openBreak();
+    [[nodiscard]] bool isChosenDeadlocked() const;
+    // The form of a force-release, with the release simulated.
+    void openRehearsal();
     void openAcquire();
     // Several force-releases: of the session of the chosen contender, of what the list shows, of what dead clients
     // left.
@@ -45,13 +54,13 @@ public:
     [[nodiscard]] QString undoDisabledReason() const;
     void openGuarantees();
     void openFindingsHelp();
-    void openSettings();
+    void openSettings() { openSettingsAt(0); }
+    void openSettingsAt(int tab);
     void openConnect() { openEdit({}); }
     // The dialog with that connection's entry, which then replaces it; or with the saved one of that name.
     void openEdit(const ConnectionName &name, const QString &saved = {});
     // Production is armed by a question only.
     void askReadOnly(const ConnectionName &name, bool readOnly, QWidget *over = nullptr);
-    void showWritesMenu(const QPoint &at);
 
 signals:
     // "+ Connect…" was chosen and there is no store.
@@ -65,6 +74,8 @@ signals:
 
 private:
     void openEditForm(EditDialog *dialog);
+    [[nodiscard]] std::optional<inspect::FindingPlace> placeToBreak() const;
+    ForceReleaseDialog *openReleaseForm(const inspect::LockSnapshot &lock, const QByteArray &contender);
 
     Backend &m_backend;
     const ConnectionBook &m_book;

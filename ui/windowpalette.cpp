@@ -1,19 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
+// What the palette offers: pages, actions, locks by name, state or holder, findings, sessions, lessons, settings.
 #include "ui/workbench.h"
 
 #include "core/base/text.h"
 #include "ui/mainwindow.h"
+#include "ui/pages/findingspage.h"
+#include "ui/pages/lessonspage.h"
 #include "ui/pages/lockspage.h"
 #include "ui/pages/pages.h"
+#include "ui/pages/pagestack.h"
 #include "ui/pages/sessionspage.h"
+#include "ui/parts/pagetext.h"
 #include "ui/shell/actions.h"
 #include "ui/shell/palette.h"
+#include "ui/windowdialogs.h"
 
 #include <QAction>
 
 namespace lockscope::ui {
 
 namespace {
+
+// They lead to a form that writes: none is chosen by itself.
+bool isWrite(const QString &id)
+{
+    static const QStringList writes{u"force-release"_s,  u"break"_s,        u"acquire"_s, u"release-session"_s,
+                                    u"release-listed"_s, u"remove-stale"_s, u"undo"_s};
+    return writes.contains(id);
+}
 
 void offerActions(PaletteHits &hits, Actions &actions)
 {
@@ -22,26 +36,35 @@ void offerActions(PaletteHits &hits, Actions &actions)
         if (action->objectName() == u"palette"_s)
             continue;
         const QString words = action->text().remove(u'…');
-        hits.offer(words.toUtf8(), {}, [action, &actions] {
+        hits.offer(words.toUtf8(), actions.otherWords(action).toUtf8(), [action, &actions] {
             const bool isPage = pages.contains(action->objectName());
             const auto keys = QKeySequence::listToString(action->shortcuts(), QKeySequence::NativeText);
             const auto whyNot = actions.whyNot(action);
-            return PaletteItem{isPage ? MainWindow::tr("Page") : MainWindow::tr("Do"), action->text(),
-                               whyNot.isEmpty() ? keys : whyNot, [action, &actions] { actions.trigger(action); },
-                               !whyNot.isEmpty()};
+            return PaletteItem{isPage ? MainWindow::tr("Page") : MainWindow::tr("Do"),
+                               action->text(),
+                               whyNot.isEmpty() ? keys : whyNot,
+                               [action, &actions] { actions.trigger(action); },
+                               !whyNot.isEmpty(),
+                               whyNot.isEmpty() && isWrite(action->objectName())};
         });
     }
 }
 
+// Found by its name, its connection, its state, its holder and what is wrong with it.
 void offerLocks(PaletteHits &hits, MainWindow &window)
 {
     if (hits.isEmptyQuery())
         return; // they have a page
+    QByteArray beside;
     for (const auto *row : window.locksPage().model().all()) {
         const auto &lock = row->snapshot.lock;
-        hits.offer(lock.name, lock.connection.bytes(), [&window, lock] {
-            return PaletteItem{MainWindow::tr("Lock"), label(lock.name, 200), label(lock.connection.bytes(), 40),
-                               [&window, lock] {
+        beside = lock.connection.bytes() + ' ' + row->facts.pill().word.toUtf8() + ' ' + row->facts.holder.toUtf8()
+                 + ' ' + row->facts.finding.toUtf8();
+        hits.offer(lock.name, beside, [&window, lock, row] {
+            QStringList note{row->facts.pill().word, label(row->facts.holder.toUtf8(), 60),
+                             label(lock.connection.bytes(), 40)};
+            note.removeAll(QString());
+            return PaletteItem{MainWindow::tr("Lock"), label(lock.name, 200), note.join(u" · "_s), [&window, lock] {
                                    window.selectLock(lock);
                                    window.locksPage().focusContent();
                                }};
@@ -49,22 +72,82 @@ void offerLocks(PaletteHits &hits, MainWindow &window)
     }
 }
 
-void offerSessions(PaletteHits &hits, MainWindow &window, const SessionsModel &sessions)
+void offerFindings(PaletteHits &hits, MainWindow &window)
 {
-    if (hits.isEmptyQuery())
+    auto *page = window.findChild<FindingsPage *>();
+    if (hits.isEmptyQuery() || !page)
         return;
+    const auto &model = page->model();
+    for (int at = 0; at < model.rowCount(); ++at) {
+        const auto &row = model.at(at);
+        const auto title = inspect::kindOf(row.finding.code).title.toString();
+        hits.offer(title.toUtf8(), row.lock.name, [&window, &row, title] {
+            return PaletteItem{MainWindow::tr("Finding"), title + u": "_s + label(row.lock.name, 200),
+                               label(row.lock.connection.bytes(), 40), [&window, lock = row.lock] {
+                                   window.selectLock(lock);
+                                   window.locksPage().focusContent();
+                               }};
+        });
+    }
+}
+
+void offerSessions(PaletteHits &hits, MainWindow &window)
+{
+    auto *page = window.findChild<SessionsPage *>(); // it is made before any session is known
+    if (hits.isEmptyQuery() || !page)
+        return;
+    const auto &sessions = page->model();
     for (int row = 0; row < sessions.rowCount(); ++row) {
         const auto &session = sessions.at(row);
         // What a client calls itself is what an alert or its log names.
         const auto client = sessions.index(row, SessionsModel::Client).data().toString();
         const QString who = session.endpoint.value_or(QString()) + u' ' + client;
-        hits.offer(session.session.toUtf8(), who.toUtf8(), [&window, &session, who] {
+        const auto text = (session.session + u"  "_s + who.trimmed()).toUtf8();
+        hits.offer(text, {}, [&window, &session, text] {
             const Subject subject{Subject::Kind::Session, session.connection, session.session.toUtf8()};
-            return PaletteItem{
-                MainWindow::tr("Session"), label((session.session + u"  "_s + who.trimmed()).toUtf8(), 200),
-                label(session.connection.bytes(), 40), [&window, subject] { window.showSubject(subject); }};
+            return PaletteItem{MainWindow::tr("Session"), label(text, 200), label(session.connection.bytes(), 40),
+                               [&window, subject] { window.showSubject(subject); }};
         });
     }
+}
+
+void offerLessons(PaletteHits &hits, MainWindow &window)
+{
+    const auto *page = window.findChild<LessonsPage *>();
+    if (hits.isEmptyQuery() || !page)
+        return;
+    const auto &all = page->lessons().lessons;
+    for (std::size_t number = 0; number < all.size(); ++number) {
+        const auto &lesson = all[number];
+        hits.offer(lesson.title.in(displayLanguage()).toUtf8(), lesson.title.english.toUtf8() + ' ' + lesson.id,
+                   [&window, &lesson, number] {
+                       return PaletteItem{MainWindow::tr("Lesson"), lesson.title.in(displayLanguage()),
+                                          QString::fromUtf8(lesson.id), [&window, number] {
+                                              window.showPage(u"lessons"_s);
+                                              window.pages().whenMade<LessonsPage>(
+                                                  [number](LessonsPage &lessons) { lessons.openLesson(number); });
+                                          }};
+                   });
+    }
+}
+
+void offerSettings(PaletteHits &hits, MainWindow &window)
+{
+    if (hits.isEmptyQuery())
+        return;
+    const std::pair<QString, int> settings[] = {
+        {MainWindow::tr("Language of lessons and simulator"), 0},
+        {MainWindow::tr("Recorder: minutes and size"), 0},
+        {MainWindow::tr("Confirmation in development"), 0},
+        {MainWindow::tr("Thresholds: long held, long wait"), 1},
+        {MainWindow::tr("Muted findings"), 2},
+        {MainWindow::tr("Names of clients"), 3},
+    };
+    for (const auto &[text, tab] : settings)
+        hits.offer(text.toUtf8(), "settings", [&window, text, tab] {
+            return PaletteItem{
+                MainWindow::tr("Setting"), text, {}, [&window, tab] { window.dialogs().openSettingsAt(tab); }};
+        });
 }
 
 } // namespace
@@ -72,11 +155,39 @@ void offerSessions(PaletteHits &hits, MainWindow &window, const SessionsModel &s
 void fillPalette(CommandPalette &palette, MainWindow &window, Actions &actions)
 {
     palette.addSource([&actions](PaletteHits &hits) { offerActions(hits, actions); });
+    palette.addSource([&window](PaletteHits &hits) { offerFindings(hits, window); });
     palette.addSource([&window](PaletteHits &hits) { offerLocks(hits, window); });
-    palette.addSource([&window](PaletteHits &hits) {
-        if (const auto *sessions = window.findChild<SessionsPage *>()) // it is made before any session is known
-            offerSessions(hits, window, sessions->model());
-    });
+    palette.addSource([&window](PaletteHits &hits) { offerSessions(hits, window); });
+    palette.addSource([&window](PaletteHits &hits) { offerLessons(hits, window); });
+    palette.addSource([&window](PaletteHits &hits) { offerSettings(hits, window); });
+}
+
+void Workbench::offerFilters(PaletteHits &hits)
+{
+    for (const auto &filter : m_filters.all())
+        hits.offer(filter.name.toUtf8(), "filter", [this, filter] {
+            return PaletteItem{tr("Filter"), filter.name, filter.text, [this, filter] { apply(filter); }};
+        });
+}
+
+void Workbench::offerConnections(PaletteHits &hits)
+{
+    if (!m_store)
+        return;
+    const auto offer = [&](const SavedConnection &saved) {
+        if (m_window.connections().find(ConnectionName(saved.name.toUtf8())))
+            return;
+        hits.offer(saved.name.toUtf8(), "connect", [this, name = saved.name, uri = saved.uri] {
+            return PaletteItem{tr("Connect"), name, uri, [this, name] { m_dialogs.openEdit({}, name); }};
+        });
+    };
+    const auto recent = m_store->recent();
+    for (const auto &one : recent)
+        offer(one);
+    for (const auto &saved : m_store->all()) {
+        if (std::ranges::find(recent, saved.name, &SavedConnection::name) == recent.end())
+            offer(saved);
+    }
 }
 
 } // namespace lockscope::ui

@@ -15,8 +15,8 @@
 #include "ui/pages/simulatorpage.h"
 #include "ui/parts/tabletools.h"
 #include "ui/shell/actions.h"
-#include "ui/shell/bars.h"
 #include "ui/shell/palette.h"
+#include "ui/shell/topbar.h"
 #include "ui/timetravel.h"
 #include "ui/views/lockstable.h"
 #include "ui/views/queuetable.h"
@@ -38,15 +38,6 @@
 namespace lockscope::ui {
 
 using inspect::LockName;
-
-namespace {
-
-QString menuText(QString text)
-{
-    return text.replace(u'&', u"&&"_s);
-}
-
-} // namespace
 
 Workbench::Workbench(MainWindow &window, TopBar &top, Actions &actions, WindowDialogs &dialogs,
                      const ScreenClock &clock)
@@ -98,7 +89,7 @@ void Workbench::refuse()
 {
     // Nothing is done at another moment than now, whoever asks for it.
     const auto there = m_clock.isElsewhere() ? PausableBackend::historyModeReason() : QString();
-    m_actions.setRefused({u"release-session"_s, u"release-listed"_s, u"remove-stale"_s}, there);
+    m_actions.setRefused({u"break"_s, u"release-session"_s, u"release-listed"_s, u"remove-stale"_s}, there);
     const auto nowhere = m_window.connections().all().empty() ? tr("Connect to a server first") : QString();
     m_actions.setRefused({u"acquire"_s}, there.isEmpty() ? nowhere : there);
     const bool isOnOther = !m_locks.isVisibleTo(&m_window);
@@ -109,6 +100,8 @@ void Workbench::refuse()
     const auto onOther = isOnOther ? tr("A lock is released on the page of locks") : QString();
     m_actions.setRefused({u"force-release"_s},
                          onOther.isEmpty() ? m_locks.detail().releaseDisabledReason() : onOther);
+    m_actions.setRefused({u"rehearse"_s}, onOther.isEmpty() ? m_locks.detail().releaseDisabledReason() : onOther);
+    m_actions.setRefused({u"note"_s}, isOnOther ? tr("Select a lock on the Locks page first") : noLock);
     m_actions.setRefused({u"undo"_s}, there.isEmpty() ? m_dialogs.undoDisabledReason() : there);
 }
 
@@ -214,82 +207,6 @@ void Workbench::showSessionOfChosen()
 std::optional<SystemTime> Workbench::shownMoment() const
 {
     return m_clock.isFrozen() || m_clock.isElsewhere() ? std::optional<SystemTime>(m_clock.now()) : std::nullopt;
-}
-
-void Workbench::fillMenu(QMenu &menu) const
-{
-    const auto old = menu.findChildren<QMenu *>();
-    menu.clear();
-    qDeleteAll(old);
-    // By what they are about: all in one list are higher than a small screen. What no group names stands by itself.
-    const std::pair<QString, QStringList> groups[] = {
-        {tr("Go to"), pageIds() + QStringList{u"to-session"_s, u"to-graph"_s}},
-        {tr("Chosen lock"),
-         {u"force-release"_s, u"release-session"_s, u"acquire"_s, u"detach"_s, u"note"_s, u"save-note"_s}},
-        {tr("List"),
-         {u"export"_s, u"columns"_s, u"filters"_s, u"save-filter"_s, u"release-listed"_s, u"remove-stale"_s}},
-        {tr("Time and recordings"),
-         {u"time"_s, u"five-minutes-ago"_s, u"five-minutes-on"_s, u"lock-changed-before"_s, u"lock-changed-after"_s,
-          u"now"_s, u"open-recording"_s, u"save-recording"_s, u"open-left"_s}},
-        {tr("Help"), {u"help"_s, u"guarantees"_s, u"findings-help"_s, u"about"_s}}};
-    QStringList grouped{u"menu"_s};
-    for (const auto &[title, ids] : groups) {
-        auto *part = menu.addMenu(title);
-        part->setToolTipsVisible(true); // why one is greyed
-        for (const auto &id : ids) {
-            if (auto *action = m_actions.find(id))
-                part->addAction(action);
-        }
-        grouped += ids;
-    }
-    menu.addSeparator();
-    for (auto *action : m_actions.all()) {
-        if (!grouped.contains(action->objectName()))
-            menu.addAction(action);
-    }
-}
-
-void Workbench::fillFilterMenu(QMenu &menu)
-{
-    const auto old = menu.findChildren<QMenu *>();
-    menu.clear();
-    qDeleteAll(old);
-    for (const auto &filter : m_filters.all())
-        connect(menu.addAction(menuText(filter.name)), &QAction::triggered, this, [this, filter] { apply(filter); });
-    if (m_filters.all().empty())
-        menu.addAction(tr("No filter is kept yet"))->setEnabled(false);
-    menu.addSeparator();
-    menu.addAction(m_actions.find(u"save-filter"_s));
-    if (m_filters.all().empty())
-        return;
-    auto *forget = menu.addMenu(tr("Forget"));
-    for (const auto &filter : m_filters.all())
-        connect(forget->addAction(menuText(filter.name)), &QAction::triggered, this,
-                [this, name = filter.name] { m_filters.forget(name); });
-}
-
-void Workbench::askForFilterName()
-{
-    auto *question = new QInputDialog(&m_window);
-    question->setAttribute(Qt::WA_DeleteOnClose);
-    question->setObjectName(u"filterName"_s);
-    question->setWindowTitle(tr("Keep this filter"));
-    const QString text = m_top.findText();
-    question->setLabelText(tr("The find field and the chosen chip of the page of locks, under the name"));
-    question->setTextValue(text);
-    connect(question, &QInputDialog::textValueSelected, this, [this, text](const QString &name) {
-        m_filters.keep({name, text, static_cast<int>(m_locks.model().chip())});
-    });
-    question->open();
-}
-
-void Workbench::apply(const SavedFilter &filter)
-{
-    m_window.showPage(u"locks"_s);
-    m_top.setFindText(filter.text);
-    m_locks.setChip(static_cast<LocksModel::Chip>(filter.chip));
-    m_locks.setFilter(filter.text); // the find field tells a moment later
-    m_locks.focusContent();
 }
 
 void Workbench::exportTable()
@@ -424,34 +341,6 @@ void Workbench::act(const LockName &lock, const QString &action, const QByteArra
         queue->setCurrentContender(contender);
     raiseWindow();
     m_actions.trigger(m_actions.find(action));
-}
-
-void Workbench::offerFilters(PaletteHits &hits)
-{
-    for (const auto &filter : m_filters.all())
-        hits.offer(filter.name.toUtf8(), "filter", [this, filter] {
-            return PaletteItem{tr("Filter"), filter.name, filter.text, [this, filter] { apply(filter); }};
-        });
-}
-
-void Workbench::offerConnections(PaletteHits &hits)
-{
-    if (!m_store)
-        return;
-    const auto offer = [&](const SavedConnection &saved) {
-        if (m_window.connections().find(ConnectionName(saved.name.toUtf8())))
-            return;
-        hits.offer(saved.name.toUtf8(), "connect", [this, name = saved.name, uri = saved.uri] {
-            return PaletteItem{tr("Connect"), name, uri, [this, name] { m_dialogs.openEdit({}, name); }};
-        });
-    };
-    const auto recent = m_store->recent();
-    for (const auto &one : recent)
-        offer(one);
-    for (const auto &saved : m_store->all()) {
-        if (std::ranges::find(recent, saved.name, &SavedConnection::name) == recent.end())
-            offer(saved);
-    }
 }
 
 void Workbench::save(QSettings &settings) const

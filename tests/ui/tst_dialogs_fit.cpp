@@ -142,16 +142,21 @@ private slots:
         fits(*dialog, action + u"-700"_s);
     }
 
-    // What lifts the guard of a production's server looked like any button: its look came after its measure.
-    void productionWriteButtonIsRed()
+    // What lifts the guard of a production's server is ink, not red, which says that something is wrong; and it
+    // stands at the right of Cancel, as in every form.
+    void productionWriteButtonIsInkAndLast()
     {
         notifyConnected(true, true);
         m_window->dialogs().askReadOnly(ConnectionName("zk"), false);
         auto *question = part<QMessageBox>("armQuestion");
         QVERIFY(question && QTest::qWaitForWindowExposed(question));
-        for (auto *button : question->buttons())
-            QCOMPARE(isColoured(*button, ui::Theme::tokens().critical),
-                     question->buttonRole(button) == QMessageBox::DestructiveRole);
+        QCOMPARE(question->buttons().size(), 2);
+        const auto *cancel = question->button(QMessageBox::Cancel);
+        for (auto *button : question->buttons()) {
+            QVERIFY(!isColoured(*button, ui::Theme::tokens().critical));
+            QCOMPARE(button->font().weight() >= QFont::DemiBold, button != cancel);
+            QVERIFY(button == cancel || button->x() > cancel->x());
+        }
     }
 
     // A flat one was as blue as the others.
@@ -163,7 +168,7 @@ private slots:
         for (auto *button : dialog->findChildren<QPushButton *>()) {
             if (button->property("look") != u"flat"_s)
                 continue;
-            QVERIFY2(isColoured(*button, ui::Theme::tokens().accent) == button->isEnabled(),
+            QVERIFY2(isColoured(*button, ui::Theme::tokens().link) == button->isEnabled(),
                      qPrintable(button->text()));
             checked += button->isEnabled() ? 1 : 100;
         }

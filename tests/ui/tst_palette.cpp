@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ctrl+K: everything in one list, by a few letters.
+#include "core/inspect/findings.h"
 #include "tests/support/testmain.h"
 #include "tests/ui/windowfixture.h"
+#include "ui/dialogs/forcereleasedialog.h"
+#include "ui/dialogs/settingsdialog.h"
+#include "ui/pages/lessonspage.h"
 #include "ui/pages/sessionspage.h"
 #include "ui/shell/actions.h"
 #include "ui/shell/palette.h"
@@ -10,6 +14,7 @@
 #include <QAction>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QTabWidget>
 
 using inspect::LockName;
 
@@ -63,8 +68,9 @@ private slots:
         m_window->showPage(u"log"_s);
         openPalette();
         type(u"orders"_s);
-        QCOMPARE(rows().first(), u"Lock, /locks/orders, zk"_s);
-        QCOMPARE(rows().at(1), u"Lock, /locks/reorders, zk"_s);
+        // Beside it what tells it from others: its state, its holder, its connection.
+        QCOMPARE(rows().first(), u"Lock, /locks/orders, contended · 10.0.3.7:56332 · zk"_s);
+        QVERIFY(rows().at(1).startsWith(u"Lock, /locks/reorders, "_s));
         press(Qt::Key_Down);
         press(Qt::Key_Return);
         QVERIFY(!palette().isVisible());
@@ -77,8 +83,69 @@ private slots:
     {
         openPalette();
         type(u"nr"_s);
-        QVERIFY2(rows().mid(0, 3).contains(u"Lock, /locks/nightly-report, zk"_s), qPrintable(rows().join(u'\n')));
+        const auto first = rows().mid(0, 3).join(u'\n');
+        QVERIFY2(first.contains(u"Lock, /locks/nightly-report, "_s), qPrintable(rows().join(u'\n')));
         press(Qt::Key_Escape);
+    }
+
+    // A path's own name comes before the first part of another; letters in between are no word.
+    void wordsComeBeforeLetters()
+    {
+        m_backend->notifyLocks({lockOf("orders:checkout", 1)});
+        openPalette();
+        type(u"orders"_s);
+        QVERIFY2(rows().first().startsWith(u"Lock, /locks/orders, "_s), qPrintable(rows().join(u'\n')));
+        QVERIFY2(rows().at(1).startsWith(u"Lock, orders:checkout, "_s), qPrintable(rows().join(u'\n')));
+        palette().field().setText(u"quit"_s);
+        QCOMPARE(rows(), QStringList{u"Do, Quit, Ctrl+Q"_s});
+        palette().field().setText(u"rehearse"_s);
+        QVERIFY2(rows().first().startsWith(u"Do, Rehearse"_s), qPrintable(rows().join(u'\n')));
+    }
+
+    void statesFindingsSettingsAndLessonsAreFound()
+    {
+        auto lock = testing::queueLock("zk", "/locks/forever", 1, testing::serverTime(present));
+        inspect::addFinding(lock, inspect::FindingCode::NoTtl, u"it never ends"_s, {lock.contenders[0].id});
+        m_backend->notifyLocks({testing::change(inspect::ChangeKind::Added, lock)});
+        QTRY_VERIFY(!m_window->findChild<ui::LessonsPage *>()->lessons().lessons.empty());
+        openPalette();
+        const auto finds = [this](const QString &typed, const QString &row) {
+            palette().field().setText(typed);
+            return rows().filter(row).size() > 0;
+        };
+        QVERIFY(finds(u"no expiry"_s, u"Lock, /locks/forever"_s));
+        QVERIFY(finds(inspect::kindOf(inspect::FindingCode::NoTtl).title.toString(), u"Finding, "_s));
+        QVERIFY(finds(u"dark"_s, u"Do, Dark colors"_s));
+        QVERIFY(finds(u"sandbox"_s, u"Do, Start a sandbox"_s));
+        QVERIFY(finds(u"theme"_s, u"Do, Light colors"_s));
+        QVERIFY(finds(u"herd"_s, u"Lesson, "_s));
+        QVERIFY(finds(u"threshold"_s, u"Setting, "_s));
+        press(Qt::Key_Return);
+        auto *settings = m_window->findChild<ui::SettingsDialog *>();
+        QVERIFY(settings);
+        QCOMPARE(settings->tabs().currentIndex(), 1);
+        settings->reject();
+    }
+
+    void noWriteIsChosenByItself()
+    {
+        m_window->selectLock({ConnectionName("zk"), "/locks/orders"});
+        planReleases(1);
+        openPalette();
+        type(u"force"_s);
+        QVERIFY(rows().first().startsWith(u"Do, Force-release"_s));
+        press(Qt::Key_Return);
+        QVERIFY(palette().isVisible() && !m_window->findChild<ui::ForceReleaseDialog *>());
+        press(Qt::Key_Down);
+        press(Qt::Key_Return);
+        QTRY_VERIFY(m_window->findChild<ui::ForceReleaseDialog *>());
+    }
+
+    void typedLettersAreKnownForBold()
+    {
+        QCOMPARE(ui::FuzzyQuery(u"ord"_s).matched(u"/locks/orders"_s), (QList<int>{7, 8, 9}));
+        QCOMPARE(ui::FuzzyQuery(u"nr"_s).matched(u"/locks/nightly-report"_s), (QList<int>{7, 15}));
+        QCOMPARE(ui::FuzzyQuery(u"x"_s).matched(u"/locks/orders"_s), QList<int>());
     }
 
     void escapeGivesTheFocusBack()

@@ -15,7 +15,8 @@
 #include "ui/pages/sessionspage.h"
 #include "ui/pages/znodespage.h"
 #include "ui/parts/tabletools.h"
-#include "ui/shell/sidebar.h"
+#include "ui/shell/connectionchooser.h"
+#include "ui/shell/connectionlist.h"
 #include "ui/views/findingstable.h"
 #include "ui/views/lockstable.h"
 #include "ui/views/queuetable.h"
@@ -26,6 +27,7 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QLineEdit>
+#include <QListWidget>
 #include <QMenu>
 #include <QTableView>
 #include <QTemporaryDir>
@@ -257,13 +259,9 @@ private slots:
 
     void aConnectionHasItsMenuByKey()
     {
-        auto *item = m_window->findChild<ui::SideItem *>();
-        for (auto *each : m_window->findChildren<ui::SideItem *>()) {
-            if (each->text() == u"zk"_s)
-                item = each;
-        }
-        item->setFocus();
-        openMenuOf(item);
+        auto *header = m_window->findChild<ui::ConnectionChooser *>();
+        header->open();
+        QTest::keyClick(&header->list().rows(), Qt::Key_Menu);
         QCOMPARE(copied(u"Copy as command"_s), u"lockscopectl --connect 'zk=zk://zk:2181' locks"_s);
     }
 

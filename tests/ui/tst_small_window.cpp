@@ -9,6 +9,7 @@
 #include "ui/parts/notices.h"
 #include "ui/screenshot.h"
 #include "ui/shell/bars.h"
+#include "ui/shell/connectionchooser.h"
 #include "ui/views/lockstable.h"
 #include "ui/views/queuetable.h"
 #include "ui/views/timelineview.h"
@@ -342,9 +343,9 @@ private slots:
         tell("zk");
         m_backend->notifyLocks({lockOf("/a", 1)});
         m_window->selectLock({ConnectionName("zk"), "/a"});
-        const auto *mark = part<QLabel>("environment");
+        const auto *mark = part<ui::ConnectionChooser>("environment");
         QTRY_VERIFY(mark->isVisible());
-        QTRY_VERIFY2(mark->width() >= mark->fontMetrics().horizontalAdvance(mark->text()) + 10,
+        QTRY_VERIFY2(mark->width() >= mark->fontMetrics().horizontalAdvance(mark->shownName()) + 10,
                      qPrintable(QString::number(mark->width())));
     }
 

@@ -7,6 +7,8 @@
 #include "ui/dialogs/forcereleasedialog.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/parts/notices.h"
+#include "ui/shell/connectionchooser.h"
+#include "ui/shell/connectionlist.h"
 #include "ui/views/answerlabel.h"
 #include "ui/views/holdspanel.h"
 #include "ui/views/lockstable.h"
@@ -108,7 +110,7 @@ private slots:
     // Where the server tells nobody's age, a column of dashes takes no room from who it is.
     void anAgeThatNobodyHasGivesWayToWho()
     {
-        m_window->resize(1024, 640);
+        m_window->resize(848, 640);
         notifyConnected();
         auto lock = ordersLock();
         for (auto &contender : lock.contenders) {
@@ -225,7 +227,9 @@ private slots:
         QTest::keyClicks(reason, u"INC-4411 it's stuck"_s);
         QTest::keyClicks(typed, u"/locks/order"_s);
         QVERIFY(!release->isEnabled());
-        QTest::keyClick(typed, Qt::Key_Return); // Enter releases nothing
+        typed->setFocus();
+        typed->deselect();
+        QTest::keyClick(typed, Qt::Key_Return); // Enter goes on, and releases nothing
         QTest::keyClicks(typed, u"s"_s);
         QVERIFY(release->isEnabled());
         QVERIFY(dialog->asCommand().endsWith(u"--reason 'INC-4411 it'\\''s stuck'"_s));
@@ -356,20 +360,19 @@ private slots:
     {
         notifyConnected(true, true);
         m_window->selectLock(orders);
-        auto *writes = part<QPushButton>("writesButton");
-        QVERIFY(writes->text().startsWith(u"READ-ONLY · 0 writes sent"_s));
-        QMetaObject::invokeMethod(part<QWidget>("sideBar"), "readOnlyRequested",
-                                  Q_ARG(lockscope::ConnectionName, ConnectionName("zk")), Q_ARG(bool, false));
+        const auto *header = part<ui::ConnectionChooser>("environment");
+        QCOMPARE(header->state(), u"read-only · 0 writes sent"_s);
+        emit header->list().readOnlyRequested(ConnectionName("zk"), false);
         auto *question = part<QMessageBox>("armQuestion");
         QVERIFY(question);
         QVERIFY(!m_backend->wasCalled(u"setReadOnly zk false"_s));
         for (auto *button : question->buttons()) {
-            if (question->buttonRole(button) == QMessageBox::DestructiveRole)
+            if (question->buttonRole(button) == QMessageBox::AcceptRole)
                 QTest::mouseClick(button, Qt::LeftButton);
         }
         QVERIFY(m_backend->wasCalled(u"setReadOnly zk false"_s));
         notifyConnected(true);
-        QVERIFY(writes->text().startsWith(u"WRITES ALLOWED"_s));
+        QVERIFY(header->state().startsWith(u"writes allowed"_s));
     }
 
     void acquireHoldLose()
@@ -461,7 +464,7 @@ private slots:
         QTest::keyClick(find, Qt::Key_Escape);
         QTRY_COMPARE(page().table().model()->rowCount(), 2);
         QTest::keyClick(&page().table(), Qt::Key_Space);
-        QCOMPARE(part<QPushButton>("pauseButton")->text(), u"Resume"_s);
+        QCOMPARE(part<QPushButton>("pauseButton")->accessibleName(), u"Resume"_s);
         for (const auto &name : {u"znodes"_s, u"keys"_s, u"sessions"_s, u"log"_s, u"locks"_s})
             QVERIFY(m_window->showPage(name));
         QVERIFY(!m_window->showPage(u"nowhere"_s));

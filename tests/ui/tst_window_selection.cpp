@@ -248,7 +248,7 @@ private slots:
         movePointer(true);
         m_backend->notifyLocks({lockOf("/locks/a", 9, ChangeKind::Added)});
         QVERIFY(hint->isVisible());
-        QCOMPARE(hint->palette().color(QPalette::ButtonText), ui::Theme::tokens().accent);
+        QCOMPARE(hint->palette().color(QPalette::ButtonText), ui::Theme::tokens().link);
         auto critical = queueLock("zk", "/locks/b", 1, testing::serverTime(present));
         addFinding(critical, inspect::FindingCode::Deadlock, u"waits for itself"_s);
         m_backend->notifyLocks({change(ChangeKind::Added, critical)});

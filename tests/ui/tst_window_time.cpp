@@ -17,9 +17,11 @@
 #include "ui/pages/pagestack.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/tabletools.h"
-#include "ui/shell/timebar.h"
 #include "ui/shell/actions.h"
+#include "ui/shell/connectionchooser.h"
+#include "ui/shell/connectionlist.h"
 #include "ui/shell/palette.h"
+#include "ui/shell/timebar.h"
 #include "ui/timetravel.h"
 #include "ui/views/lockstable.h"
 #include "ui/views/timelineview.h"
@@ -274,7 +276,8 @@ private slots:
             QVERIFY2(isOff(m_window->actions().find(id)), qPrintable(id));
             m_window->actions().find(id)->trigger();
         }
-        m_window->findChild<QPushButton *>(u"writesButton"_s)->click();
+        auto &list = m_window->findChild<ui::ConnectionChooser *>()->list();
+        emit list.readOnlyRequested(m_window->connections().all().front().name, false);
         press(Qt::Key_Space);
         QVERIFY(!m_window->findChild<ui::ForceReleaseDialog *>());
         QVERIFY(!m_window->findChild<ui::AcquireDialog *>());

@@ -12,7 +12,10 @@
 #include "ui/parts/labels.h"
 #include "ui/parts/notices.h"
 #include "ui/shell/bars.h"
+#include "ui/shell/connectionchooser.h"
+#include "ui/shell/connectionlist.h"
 #include "ui/shell/sidebar.h"
+#include "ui/shell/topbar.h"
 #include "ui/theme/text.h"
 #include "ui/views/answerlabel.h"
 #include "ui/views/lockstable.h"
@@ -21,6 +24,7 @@
 #include <QAbstractButton>
 #include <QHeaderView>
 #include <QLabel>
+#include <QListWidget>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QMenu>
@@ -59,13 +63,8 @@ class TestWindowWords : public testing::WindowFixture {
         }
         return false;
     }
-    void choose(const QString &connection)
-    {
-        for (auto *item : m_window->findChildren<ui::SideItem *>()) {
-            if (item->text() == connection)
-                item->click();
-        }
-    }
+    ui::ConnectionChooser &header() { return *part<ui::ConnectionChooser>("environment"); }
+    void choose(const QString &connection) { header().list().choose(ConnectionName(connection.toUtf8())); }
 
 private slots:
     void init()
@@ -92,39 +91,39 @@ private slots:
 
     void aConnectionThatNobodyMarkedIsNotCalledSafe()
     {
-        auto *tag = m_window->findChild<QLabel *>(u"environment"_s);
+        const auto *tag = &header();
         tell("plain", false);
         m_window->selectLock({ConnectionName("plain"), "/a"});
-        QCOMPARE(tag->text(), u"unmarked · plain"_s);
-        QCOMPARE(tag->property("look").toString(), u"tag"_s);
+        QCOMPARE(tag->shownName(), u"unmarked · plain"_s);
+        QVERIFY(!tag->isProduction());
         tell("plain", false, ConnectionStatus::State::AuthFailed);
-        QCOMPARE(tag->text(), u"plain"_s);
+        QCOMPARE(tag->shownName(), u"plain"_s);
         tell("plain", true, ConnectionStatus::State::AuthFailed);
-        QCOMPARE(tag->text(), u"PROD · plain"_s);
+        QCOMPARE(tag->shownName(), u"PROD · plain"_s);
         tell("plain", false);
         m_window->connections().markDevelopment(ConnectionName("plain"),
                                                 m_window->connections().find(ConnectionName("plain"))->uri, true);
-        QCOMPARE(tag->text(), u"DEV · plain"_s);
+        QCOMPARE(tag->shownName(), u"DEV · plain"_s);
         m_window->connections().markSandbox(ConnectionName("plain"), Scheme::ZooKeeper);
         tell("plain", false);
-        QCOMPARE(tag->text(), u"sandbox · plain"_s);
+        QCOMPARE(tag->shownName(), u"sandbox · plain"_s);
     }
 
     // With two servers nothing had said whose tree the page shows, and whether that is production.
     void aPageOfOneConnectionSaysWhich()
     {
-        auto *tag = m_window->findChild<QLabel *>(u"environment"_s);
+        const auto *tag = &header();
         tell("gone", false, ConnectionStatus::State::Connecting);
         m_window->showPage(u"znodes"_s);
-        QCOMPARE(tag->text(), u"gone"_s);
+        QCOMPARE(tag->shownName(), u"gone"_s);
         tell("live", true);
-        QCOMPARE(tag->text(), u"gone"_s); // it may still come
+        QCOMPARE(tag->shownName(), u"gone"_s); // it may still come
         tell("gone", false, ConnectionStatus::State::Broken);
-        QCOMPARE(tag->text(), u"PROD · live"_s);
+        QCOMPARE(tag->shownName(), u"PROD · live"_s);
         tell("gone", false);
-        QCOMPARE(tag->text(), u"PROD · live"_s); // what somebody looks at stays
+        QCOMPARE(tag->shownName(), u"PROD · live"_s); // what somebody looks at stays
         m_window->showPage(u"findings"_s);
-        QVERIFY(!tag->isVisible());
+        QCOMPARE(tag->shownName(), u"1 PROD · 2 connections"_s);
     }
 
     // "3 keys" of one server is no word of another.
@@ -219,7 +218,7 @@ private slots:
         question = m_window->findChild<QMessageBox *>(u"closeQuestion"_s);
         QVERIFY(question);
         for (auto *button : question->buttons()) {
-            if (question->buttonRole(button) == QMessageBox::DestructiveRole)
+            if (question->buttonRole(button) == QMessageBox::AcceptRole)
                 button->click();
         }
         QVERIFY(!m_window->isVisible());
@@ -231,15 +230,89 @@ private slots:
         QVERIFY(m_window->close());
     }
 
-    void productionTintsTheWindow()
+    // Production is a shape, a striped line below the bar: red is left to what is wrong.
+    void productionHasAStripedLine()
     {
-        auto *bar = m_window->findChild<QPushButton *>(u"pauseButton"_s)->parentWidget();
+        auto *bar = part<ui::TopBar>("topBar");
+        const auto isStriped = [bar] {
+            const auto line = bar->grab().toImage();
+            int changes = 0;
+            for (int x = 1; x < line.width(); ++x)
+                changes += line.pixel(x, line.height() - 3) == line.pixel(x - 1, line.height() - 3) ? 0 : 1;
+            return changes > 100;
+        };
         tell("test", false);
-        QCOMPARE(bar->property("look").toString(), u"topbar"_s);
+        QVERIFY(!isStriped());
         tell("live", true);
-        QCOMPARE(bar->property("look").toString(), u"topbar-production"_s);
+        QVERIFY(isStriped());
         m_window->selectLock({ConnectionName("test"), "/a"});
-        QCOMPARE(bar->property("look").toString(), u"topbar"_s);
+        QVERIFY(!isStriped());
+    }
+
+    void theHeaderOfAPageWithoutServersSaysSo()
+    {
+        tell("live", true);
+        QCOMPARE(header().shownName(), u"PROD · live"_s);
+        m_window->showPage(u"lessons"_s);
+        QCOMPARE(header().shownName(), u"nothing live on this page"_s);
+        QVERIFY(!header().isProduction());
+        m_window->showPage(u"locks"_s);
+        QVERIFY(header().isProduction());
+    }
+
+    // A task bar shows nothing but the title.
+    void theTitleNamesConnectionAndIncidents()
+    {
+        QCOMPARE(m_window->windowTitle(), u"Lockscope"_s);
+        tell("live", true);
+        QCOMPARE(m_window->windowTitle(), u"live PROD - Lockscope"_s);
+        auto lock = queueLock("live", "/a", 1, testing::serverTime(present));
+        inspect::addFinding(lock, inspect::FindingCode::NoTtl, u"it never ends"_s, {lock.contenders[0].id});
+        m_backend->notifyLocks({change(ChangeKind::Added, lock)});
+        QTRY_COMPARE(m_window->windowTitle(), u"1 critical, live PROD - Lockscope"_s);
+        const auto items = m_window->findChildren<ui::RailItem *>();
+        const auto findings = std::ranges::find(items, u"Findings"_s, &QAbstractButton::text);
+        QVERIFY((*findings)->badge() == u"1"_s && (*findings)->isBadgeCritical());
+        tell("test", false);
+        QTRY_COMPARE(m_window->windowTitle(), u"1 critical, 2 connections - Lockscope"_s);
+        m_window->showPage(u"lessons"_s);
+        QCOMPARE(m_window->windowTitle(), u"1 critical, 2 connections - Lockscope"_s);
+    }
+
+    // The words of the rail go where their room is needed; the tooltip has them.
+    void aNarrowWindowHasIconsOnly()
+    {
+        const auto *rail = part<ui::SideBar>("sideBar");
+        const auto items = m_window->findChildren<ui::RailItem *>();
+        QCOMPARE(items.size(), 12);
+        m_window->resize(1200, 700);
+        QTRY_COMPARE(rail->width(), 76);
+        QVERIFY(std::ranges::all_of(items, &ui::RailItem::showsWord));
+        m_window->resize(1199, 700);
+        QTRY_COMPARE(rail->width(), 52);
+        QVERIFY(std::ranges::none_of(items, &ui::RailItem::showsWord));
+        QVERIFY(std::ranges::all_of(items, [](const auto *item) { return item->toolTip().contains(item->text()); }));
+    }
+
+    // The list of connections: state, environment, latency; by keys alone.
+    void theHeaderListsAllConnections()
+    {
+        tell("live", true);
+        tell("other", false, ConnectionStatus::State::Broken);
+        header().setFocus();
+        QTest::keyClick(&header(), Qt::Key_Return);
+        auto &rows = header().list().rows();
+        QTRY_VERIFY(rows.isVisible());
+        QStringList described;
+        for (int row = 0; row < rows.count(); ++row)
+            described << rows.item(row)->data(Qt::AccessibleTextRole).toString();
+        QVERIFY2(described.at(1).startsWith(u"live, PROD, connected, "_s), qPrintable(described.join(u'\n')));
+        QVERIFY2(described.at(2).contains(u"broken"_s), qPrintable(described.join(u'\n')));
+        QCOMPARE(rows.item(3)->text(), u"Connect…"_s);
+        QTest::keyClick(&rows, Qt::Key_Down);
+        QTest::keyClick(&rows, Qt::Key_Return);
+        QVERIFY(!rows.isVisible());
+        QCOMPARE(header().shownName(), u"PROD · live"_s);
     }
 
     void aConnectionThatNeverCameSaysWhyInThePage()
@@ -279,13 +352,7 @@ private slots:
     void itsMenuRetriesAndEdits()
     {
         tell("other", false, ConnectionStatus::State::AuthFailed);
-        auto *bar = m_window->findChild<ui::SideBar *>();
-        QWidget *item = nullptr;
-        for (auto *button : bar->findChildren<QAbstractButton *>())
-            item = button->text() == u"other"_s ? button : item;
-        QVERIFY(item);
-        emit item->customContextMenuRequested({});
-        const auto *menu = bar->findChild<QMenu *>();
+        const auto *menu = header().list().showMenu(ConnectionName("other"), {});
         QVERIFY(menu);
         QStringList words;
         for (auto *action : menu->actions()) {
@@ -487,20 +554,20 @@ private slots:
     {
         tell("prod-zk", true);
         m_backend->notifyConnection(testing::connectedStatus("mariadb", Scheme::MariaDb, false, present));
-        const auto *bar = part<QLabel>("environment");
+        const auto *bar = &header();
         choose(u"mariadb"_s);
-        QCOMPARE(bar->text(), u"unmarked · mariadb"_s);
+        QCOMPARE(bar->shownName(), u"unmarked · mariadb"_s);
         m_window->showPage(u"znodes"_s);
-        QCOMPARE(bar->text(), u"PROD · prod-zk"_s);
+        QCOMPARE(bar->shownName(), u"PROD · prod-zk"_s);
         const auto *page = m_window->findChild<ui::ZnodesPage *>();
         QCOMPARE(page->findChild<QLabel *>(u"pageEnvironment"_s)->text(), u"PROD · prod-zk"_s);
         const auto *nothing = page->findChild<QLabel *>(u"nothingOfChosen"_s);
         QVERIFY(nothing->isVisible());
         QCOMPARE(nothing->text(), u"mariadb has no znodes"_s);
         m_window->showPage(u"log"_s); // which has the commands of all connections
-        QVERIFY(!bar->isVisible());
+        QCOMPARE(bar->shownName(), u"1 PROD · 2 connections"_s);
         m_window->showPage(u"locks"_s);
-        QCOMPARE(bar->text(), u"unmarked · mariadb"_s);
+        QCOMPARE(bar->shownName(), u"unmarked · mariadb"_s);
         choose(u"prod-zk"_s);
         m_window->showPage(u"znodes"_s);
         QVERIFY(!nothing->isVisible());

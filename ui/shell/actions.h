@@ -36,6 +36,9 @@ public:
     // again.
     void setRefused(const QStringList &ids, const QString &why);
     [[nodiscard]] QString whyNot(const QAction *action) const { return m_whyNot.value(action->objectName()); }
+    // What else a user may look for it under, for the palette.
+    void setOtherWords(const QString &id, const QString &words);
+    [[nodiscard]] QString otherWords(const QAction *action) const { return m_otherWords.value(action->objectName()); }
     // Does it, or says that it cannot be done.
     void trigger(QAction *action);
     // Says so where these keys are those of such an action, which a greyed one does not hear.
@@ -48,6 +51,7 @@ private:
     QWidget &m_window;
     std::vector<QAction *> m_all;
     QHash<QString, QString> m_whyNot; // by id
+    QHash<QString, QString> m_otherWords;
 };
 
 } // namespace lockscope::ui

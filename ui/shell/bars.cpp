@@ -5,177 +5,21 @@
 #include "core/base/logging.h"
 #include "core/base/text.h"
 #include "ui/models/screenclock.h"
-#include "ui/parts/environment.h"
 #include "ui/parts/labels.h"
 #include "ui/parts/layouts.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
 #include <QDateTime>
-#include <QKeyEvent>
 #include <QLabel>
-#include <QLineEdit>
 #include <QLocale>
 #include <QProgressBar>
-#include <QPushButton>
 #include <QStyle>
 #include <QTimer>
 
 #include <algorithm>
 
 namespace lockscope::ui {
-
-namespace {
-
-void setLook(QWidget &widget, const QString &look)
-{
-    if (widget.property("look") == look)
-        return;
-    widget.setProperty("look", look);
-    widget.style()->unpolish(&widget);
-    widget.style()->polish(&widget);
-}
-
-} // namespace
-
-TopBar::TopBar(const ConnectionBook &book, QWidget *parent)
-    : QFrame(parent), m_book(book), m_title(new QLabel(u"Lockscope"_s, this)),
-      m_find(named(new QLineEdit(this), u"find"_s, tr("Find"))),
-      m_filters(named(new QPushButton(u"▾"_s, this), u"filtersButton"_s, tr("Saved filters"))),
-      m_menu(named(new QPushButton(u"⋯"_s, this), u"menuButton"_s, tr("All actions"))),
-      m_environment(named(new QLabel(this), u"environment"_s)),
-      m_writes(named(new QPushButton(this), u"writesButton"_s)),
-      m_pause(named(makeButton({}, this, &TopBar::pauseToggled), u"pauseButton"_s))
-{
-    setProperty("look", u"topbar"_s);
-    setFixedHeight(45);
-    m_title->setFont(textFont(13, QFont::Bold));
-    m_title->setStyleSheet(u"font-weight: 700;"_s);
-
-    m_find->setPlaceholderText(tr("Find a lock, session or host (Ctrl+F)"));
-    m_find->setProperty("look", u"find"_s);
-    m_find->setClearButtonEnabled(true);
-    m_find->setMinimumWidth(140);
-    m_find->setMaximumWidth(450);
-    m_find->installEventFilter(this);
-    // A filter over 100,000 rows need not run for every letter.
-    auto *pauseInTyping = new QTimer(this);
-    pauseInTyping->setSingleShot(true);
-    pauseInTyping->setInterval(120);
-    connect(m_find, &QLineEdit::textChanged, pauseInTyping, qOverload<>(&QTimer::start));
-    connect(pauseInTyping, &QTimer::timeout, this, [this] { emit findChanged(m_find->text()); });
-    connect(m_find, &QLineEdit::returnPressed, this, [this, pauseInTyping] {
-        pauseInTyping->stop();
-        emit findChanged(m_find->text());
-        emit findDone();
-    });
-
-    m_environment->setTextFormat(Qt::PlainText);
-    m_environment->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
-    m_writes->setProperty("look", u"tag-readonly"_s);
-    m_writes->setToolTip(
-        tr("Which connections Lockscope may write to, and how many writes it sent. A click changes it."));
-    connect(m_writes, &QPushButton::clicked, this,
-            [this] { emit writesMenuRequested(m_writes->mapToGlobal(QPoint(0, m_writes->height()))); });
-    m_pause->setToolTip(tr(
-        "Freeze the display (Space). Changes that arrive in the meantime are counted below. Actions always check the live state."));
-    setPaused(false);
-    auto *time = named(makeButton(tr("Time"), this, &TopBar::timeRequested), u"timeButton"_s);
-    time->setToolTip(tr("View recorded history (Ctrl+T)"));
-    auto *help = makeButton(u"?"_s, this, &TopBar::helpRequested);
-    help->setAccessibleName(tr("Keys"));
-    help->setToolTip(tr("Keys (?)"));
-    m_filters->setFixedWidth(34);
-    m_filters->setToolTip(tr("Saved filters (Ctrl+Shift+S)"));
-    m_menu->setToolTip(tr("All actions (F10)"));
-    auto *finding = makeRow({.spacing = 4}, {{m_find, 1}, m_filters});
-    makeRow(this, {.margins = {12, 0, 12, 1}, .spacing = 10},
-            {m_title, Gap{8}, {finding, 1}, Stretch{1}, m_environment, m_writes, time, m_pause, help, m_menu});
-    connect(&book, &ConnectionBook::changed, this, &TopBar::refresh);
-    refresh();
-}
-
-void TopBar::resizeEvent(QResizeEvent *event)
-{
-    QFrame::resizeEvent(event);
-    m_title->setVisible(width() >= 900); // the window's own title says it
-}
-
-void TopBar::setContext(const ConnectionName &connection)
-{
-    m_context = connection;
-    refresh();
-}
-
-void TopBar::refresh()
-{
-    const auto *one = m_book.find(m_context);
-    const auto &all = m_book.all();
-    m_environment->setVisible(one != nullptr);
-    if (one) {
-        showEnvironment(*m_environment, m_book, one->name);
-    }
-    const bool production =
-        one ? one->production
-            : std::any_of(all.begin(), all.end(), [](const auto &status) { return status.production; });
-    setLook(*this, production ? u"topbar-production"_s : u"topbar"_s); // what is on screen may be production's
-    qint64 writes = 0;
-    qsizetype readOnly = 0;
-    bool armedProduction = false;
-    for (const auto &status : all) {
-        if (one && status.name != one->name)
-            continue;
-        writes += status.writesSent;
-        readOnly += status.readOnly;
-        armedProduction |= status.production && !status.readOnly;
-    }
-    const qsizetype count = one ? 1 : static_cast<qsizetype>(all.size());
-    const QString sent = writes == 1 ? u"1 write sent"_s : u"%1 writes sent"_s.arg(writes);
-    const QString may = readOnly == count ? u"READ-ONLY"_s
-                        : readOnly == 0   ? u"WRITES ALLOWED"_s
-                                          : u"READ-ONLY %1 of %2"_s.arg(readOnly).arg(count);
-    m_writes->setVisible(count > 0);
-    m_writes->setText(may + u" · "_s + sent);
-    setLook(*m_writes, armedProduction ? u"tag-armed"_s : u"tag-readonly"_s);
-}
-
-void TopBar::focusFind()
-{
-    m_find->setFocus(Qt::ShortcutFocusReason);
-    m_find->selectAll();
-}
-
-QString TopBar::findText() const
-{
-    return m_find->text();
-}
-
-void TopBar::setFindText(const QString &text)
-{
-    m_find->setText(text);
-}
-
-void TopBar::setPaused(bool paused)
-{
-    m_pause->setText(paused ? tr("Resume") : tr("Pause"));
-}
-
-bool TopBar::eventFilter(QObject *watched, QEvent *event)
-{
-    if (watched == m_find && event->type() == QEvent::KeyPress) {
-        const auto *key = static_cast<QKeyEvent *>(event);
-        if (key->key() == Qt::Key_Escape) {
-            m_find->clear();
-            emit findDone();
-            return true;
-        }
-        if (key->key() == Qt::Key_Down) {
-            emit findDone();
-            return true;
-        }
-    }
-    return QFrame::eventFilter(watched, event);
-}
 
 namespace {
 

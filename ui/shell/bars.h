@@ -9,51 +9,9 @@
 #include <QFrame>
 
 class QLabel;
-class QLineEdit;
 class QProgressBar;
-class QPushButton;
 
 namespace lockscope::ui {
-
-// The line at the top: title, find, what may be written and how much was, pause, help.
-class TopBar : public QFrame {
-    Q_OBJECT
-public:
-    explicit TopBar(const ConnectionBook &book, QWidget *parent = nullptr);
-
-    // The connection that what is on screen belongs to; empty: all.
-    void setContext(const ConnectionName &connection);
-    void focusFind();
-    [[nodiscard]] QString findText() const;
-    void setFindText(const QString &text);
-    void setPaused(bool paused);
-    // Whoever fills their menus: of all actions, and of the filters that are kept.
-    [[nodiscard]] QPushButton &menuButton() const { return *m_menu; }
-    [[nodiscard]] QPushButton &filtersButton() const { return *m_filters; }
-
-signals:
-    void findChanged(const QString &text); // after a pause in typing
-    void findDone();                       // Enter or Down: into the results
-    void pauseToggled();
-    void timeRequested();
-    void helpRequested();
-    void writesMenuRequested(const QPoint &at);
-
-private:
-    bool eventFilter(QObject *watched, QEvent *event) override;
-    void resizeEvent(QResizeEvent *event) override;
-    void refresh();
-
-    const ConnectionBook &m_book;
-    ConnectionName m_context;
-    QLabel *m_title;
-    QLineEdit *m_find;
-    QPushButton *m_filters;
-    QPushButton *m_menu;
-    QLabel *m_environment;
-    QPushButton *m_writes;
-    QPushButton *m_pause;
-};
 
 // The line at the bottom, honest: as of when, what watching costs, what could not be seen, how new locks are found.
 class StatusBar : public QFrame {

@@ -68,7 +68,11 @@ void HelpOverlay::fill()
         keys << std::pair(keysOfPage(0) + u" … "_s + keysOfPage(int(m_pages.size()) - 1), m_pages.join(u", "_s));
     keys << std::pair(u"Ctrl+K"_s,
                       tr("go to a lock, session or page, or do anything: type a few letters, Enter goes"))
-         << std::pair(u"Ctrl+F"_s, tr("find; Enter or ↓ goes into the rows, Esc clears"))
+         << std::pair(u"B R E"_s,
+                      tr("on Locks: break the deadlock, release, rehearse; shows the form, sends nothing"))
+         << std::pair(u"H G C"_s, tr("on Locks: the holder's session, the graph, copy the incident note"))
+         << std::pair(u"F4, F6"_s, tr("choose a connection; next pane: rows, lock, pages"))
+         << std::pair(u"/, Ctrl+F"_s, tr("find; Enter or ↓ goes into the rows, Esc clears"))
          << std::pair(u"↑ ↓ Home End"_s, tr("move through rows; in the watch chain ← → too"))
          << std::pair(u"Enter"_s, tr("open: from the list into the lock's detail"))
          << std::pair(u"Tab, Shift+Tab"_s, tr("next and previous control"))
@@ -90,7 +94,7 @@ void HelpOverlay::fill()
          << std::pair(u"F11"_s, tr("on a projector: the page alone, with large text"))
          << std::pair(u"F5"_s, tr("read what is on screen again"))
          << std::pair(u"M U S"_s, tr("in the findings: mute, unmute, go to the session"))
-         << std::pair(u"Ctrl+,"_s, tr("settings")) << std::pair(u"+ − 0"_s, tr("zoom the watch chain"))
+         << std::pair(u"Ctrl+,, Ctrl+Q"_s, tr("settings; quit")) << std::pair(u"+ − 0"_s, tr("zoom the watch chain"))
          << m_keysOfPages() << std::pair(u"H"_s, tr("here: Guarantees"))
          << std::pair(u"F"_s, tr("here: what findings mean, and what to do"))
          << std::pair(u"?"_s, tr("this; while presenting, a line of the page's keys"));

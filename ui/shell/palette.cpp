@@ -10,6 +10,7 @@
 #include <QListWidget>
 #include <QPainter>
 #include <QStyledItemDelegate>
+#include <QTextLayout>
 
 #include <algorithm>
 
@@ -19,12 +20,15 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int wholeText = 600;
-constexpr int atStart = 300;
-constexpr int atWord = 200;
 constexpr int together = 1000;
-constexpr int apart = 400; // letters in order with others between them
-constexpr int besideIt = 500;
+constexpr int wholeText = 600;
+constexpr int wholePart = 400; // between separators
+constexpr int atWord = 300;
+constexpr int atEnd = 150; // a path's own name
+constexpr int atStart = 100;
+constexpr int initials = 400; // letters that begin words, or go on in them
+constexpr qsizetype longestInitials = 8;
+constexpr int besideIt = 600;
 constexpr int lengthCounts = 200;
 
 char lowered(char c)
@@ -47,46 +51,62 @@ bool standsAt(QByteArrayView word, QByteArrayView text, qsizetype at)
     return true;
 }
 
-// As one piece: the best of its places.
-std::optional<int> piece(QByteArrayView word, QByteArrayView text)
+bool beginsWord(QByteArrayView text, qsizetype at)
 {
-    std::optional<int> best;
+    return at == 0 || !isWordPart(text[at - 1]);
+}
+
+struct Piece {
+    int score = 0;
+    qsizetype at = 0;
+};
+
+// As one piece: the best of its places.
+std::optional<Piece> piece(QByteArrayView word, QByteArrayView text)
+{
+    std::optional<Piece> best;
     for (qsizetype at = 0; at + word.size() <= text.size(); ++at) {
         if (lowered(text[at]) != word[0] || !standsAt(word, text, at))
             continue;
-        const bool isWhole = word.size() == text.size();
-        const bool beginsWord = at == 0 || !isWordPart(text[at - 1]);
-        best = std::max(best.value_or(0),
-                        together + (at == 0 ? atStart : 0) + (beginsWord ? atWord : 0) + (isWhole ? wholeText : 0));
-        if (beginsWord)
-            break; // none further on is better
+        const auto end = at + word.size();
+        int score = together + (at == 0 ? atStart : 0) + (word.size() == text.size() ? wholeText : 0);
+        if (beginsWord(text, at)) {
+            // A part of a path or key; a word of a sentence is none.
+            const bool isWhole = (at == 0 || text[at - 1] != ' ')
+                                 && (end == text.size() || (!isWordPart(text[end]) && text[end] != ' '));
+            score += atWord + (isWhole ? wholePart + (end == text.size() ? atEnd : 0) : 0);
+        }
+        if (!best || score > best->score)
+            best = Piece{score, at};
     }
     return best;
 }
 
-// In order, with others between: each letter as early as it comes, those at the beginning of words worth more.
-std::optional<int> scattered(QByteArrayView word, QByteArrayView text)
+// Each letter goes on after the one before, or begins a later word; where, is written to `places`.
+bool fitsInitials(QByteArrayView word, QByteArrayView text, qsizetype from, QList<qsizetype> &places)
 {
-    int score = apart;
-    qsizetype last = -1;
-    for (const char wanted : word) {
-        qsizetype at = last + 1;
-        while (at < text.size() && lowered(text[at]) != wanted)
-            ++at;
-        if (at == text.size())
-            return {};
-        if (last >= 0 && at > last + 1)
-            score -= at == 0 || !isWordPart(text[at - 1]) ? 5 : 40;
-        last = at;
+    if (word.isEmpty())
+        return true;
+    for (qsizetype at = from; at < text.size(); ++at) {
+        const bool goesOn = at == from && !places.isEmpty();
+        if (lowered(text[at]) != word[0] || (!goesOn && !beginsWord(text, at)))
+            continue;
+        places << at;
+        if (fitsInitials(word.sliced(1), text, at + 1, places))
+            return true;
+        places.removeLast();
     }
-    return score > 0 ? std::optional(score) : std::nullopt;
+    return false;
 }
 
 std::optional<int> fit(QByteArrayView word, QByteArrayView text)
 {
-    if (const auto whole = piece(word, text))
-        return whole;
-    return word.size() > 1 ? scattered(word, text) : std::nullopt;
+    if (const auto found = piece(word, text))
+        return found->score;
+    QList<qsizetype> places;
+    if (word.size() > 1 && word.size() <= longestInitials && fitsInitials(word, text, 0, places))
+        return initials;
+    return std::nullopt;
 }
 
 } // namespace
@@ -105,9 +125,8 @@ std::optional<int> FuzzyQuery::score(QByteArrayView text, QByteArrayView beside)
     for (const auto &word : m_words) {
         auto one = fit(word, text);
         if (!one && !beside.isEmpty()) {
-            one = piece(word, beside);
-            if (one)
-                *one -= besideIt;
+            if (const auto found = piece(word, beside))
+                one = found->score - besideIt;
         }
         if (!one)
             return {};
@@ -116,12 +135,55 @@ std::optional<int> FuzzyQuery::score(QByteArrayView text, QByteArrayView beside)
     return sum - static_cast<int>(std::min<qsizetype>(text.size(), lengthCounts));
 }
 
+QList<int> FuzzyQuery::matched(const QString &text) const
+{
+    const auto bytes = text.toUtf8();
+    QList<int> letters;
+    const auto add = [&](qsizetype at) { letters << static_cast<int>(QString::fromUtf8(bytes.first(at)).size()); };
+    for (const auto &word : m_words) {
+        QList<qsizetype> places;
+        if (const auto found = piece(word, bytes)) {
+            for (qsizetype i = 0; i < word.size(); ++i)
+                add(found->at + i);
+        } else if (word.size() > 1 && word.size() <= longestInitials && fitsInitials(word, bytes, 0, places)) {
+            std::ranges::for_each(places, add);
+        }
+    }
+    std::ranges::sort(letters);
+    letters.erase(std::unique(letters.begin(), letters.end()), letters.end());
+    return letters;
+}
+
 namespace {
 
 constexpr int paletteWidth = 680;
 constexpr int paletteRow = 30;
 constexpr int shownRows = 12;
-enum PaletteRole { KindRole = Qt::UserRole, NoteRole, RefusedRole };
+enum PaletteRole { KindRole = Qt::UserRole, NoteRole, RefusedRole, MatchedRole };
+
+// The letters that were typed in bold, its tail given up where it is too long.
+void drawMatched(QPainter &painter, const QRectF &rect, const QString &text, const QList<int> &matched)
+{
+    QFont bold = painter.font();
+    bold.setWeight(QFont::Bold);
+    const QFontMetricsF plain(painter.font());
+    const QFontMetricsF strong(bold);
+    // Bold letters are wider: what is left for the others is measured with them.
+    const QString shown = (matched.isEmpty() ? plain : strong).elidedText(text, Qt::ElideRight, rect.width());
+    QTextLayout layout(shown, painter.font());
+    QList<QTextLayout::FormatRange> formats;
+    for (const int at : matched) {
+        QTextCharFormat format;
+        format.setFontWeight(QFont::Bold);
+        if (at < shown.size() - (shown == text ? 0 : 1))
+            formats << QTextLayout::FormatRange{at, 1, format};
+    }
+    layout.setFormats(formats);
+    layout.beginLayout();
+    layout.createLine().setLineWidth(rect.width() + 200);
+    layout.endLayout();
+    layout.draw(&painter, QPointF(rect.left(), rect.center().y() - plain.height() / 2));
+}
 
 class PaletteDelegate : public QStyledItemDelegate {
 public:
@@ -145,13 +207,11 @@ public:
         const QFontMetricsF small(painter->font());
         const qreal most = row.width() * 0.4;
         const qreal noteWidth = std::min(most, small.horizontalAdvance(note));
-        painter->drawText(row, Qt::AlignVCenter | Qt::AlignRight, small.elidedText(note, Qt::ElideMiddle, most));
+        painter->drawText(row, Qt::AlignVCenter | Qt::AlignRight, small.elidedText(note, Qt::ElideRight, most));
         const QRectF name = row.adjusted(72, 0, note.isEmpty() ? 0 : -noteWidth - 12, 0);
         painter->setFont(textFont(13));
         painter->setPen(index.data(RefusedRole).toBool() ? t.muted : t.text);
-        painter->drawText(
-            name, Qt::AlignVCenter | Qt::TextSingleLine,
-            QFontMetricsF(painter->font()).elidedText(index.data().toString(), Qt::ElideMiddle, name.width()));
+        drawMatched(*painter, name, index.data().toString(), index.data(MatchedRole).value<QList<int>>());
         painter->restore();
     }
 };
@@ -172,8 +232,10 @@ std::vector<PaletteItem> PaletteHits::take()
 {
     std::sort_heap(m_hits.begin(), m_hits.end());
     std::vector<PaletteItem> items;
-    for (const auto &hit : m_hits)
+    for (const auto &hit : m_hits) {
         items.push_back(hit.make());
+        items.back().matched = m_query.matched(items.back().text);
+    }
     m_hits.clear();
     return items;
 }
@@ -185,7 +247,7 @@ CommandPalette::CommandPalette(QWidget *window)
     setProperty("look", u"card"_s);
     setObjectName(u"palette"_s);
     setAutoFillBackground(true);
-    m_field->setPlaceholderText(tr("Go to a lock, a session or a page, or do something"));
+    m_field->setPlaceholderText(tr("Go to a lock, a state, a finding, a lesson or a page, or do something"));
     m_field->installEventFilter(this);
     m_list->setItemDelegate(new PaletteDelegate(m_list));
     m_list->setFocusPolicy(Qt::NoFocus); // the keys go to the field, which hands them on
@@ -235,13 +297,14 @@ void CommandPalette::search()
         row->setData(KindRole, item.kind);
         row->setData(NoteRole, item.note);
         row->setData(RefusedRole, item.isRefused);
+        row->setData(MatchedRole, QVariant::fromValue(item.matched));
         row->setData(Qt::AccessibleTextRole, QStringList{item.kind, item.text, item.note}.join(u", "_s));
     }
     if (m_items.empty()) {
         auto *none = new QListWidgetItem(tr("Nothing fits"), m_list);
         none->setFlags(Qt::NoItemFlags);
     } else {
-        m_list->setCurrentRow(0);
+        m_list->setCurrentRow(m_items.front().isWrite ? -1 : 0); // a write is chosen by hand only
     }
     place();
 }

@@ -23,8 +23,12 @@ public:
     explicit FuzzyQuery(const QString &typed);
 
     [[nodiscard]] bool isEmpty() const { return m_words.isEmpty(); }
-    // The better the fit the higher; empty where a word fits neither. What stands `beside` the text fits less well.
+    // The better the fit the higher; empty where a word fits neither. A word fits where it is written, complete parts
+    // between separators before beginnings and those before its middle, and last where its letters begin words ("nr":
+    // nightly-report). What stands `beside` the text fits less well.
     [[nodiscard]] std::optional<int> score(QByteArrayView text, QByteArrayView beside = {}) const;
+    // Where the letters of the words stand in it, in order.
+    [[nodiscard]] QList<int> matched(const QString &text) const;
 
 private:
     QList<QByteArray> m_words;
@@ -35,7 +39,9 @@ struct PaletteItem {
     QString text;
     QString note; // at the right: its keys, its connection
     std::function<void()> act;
-    bool isRefused = false; // greyed; `act` says why
+    bool isRefused = false;  // greyed; `act` says why
+    bool isWrite = false;    // it leads to a write, and is never chosen by itself
+    QList<int> matched = {}; // letters of the text, filled in by the palette
 };
 
 // The best of what the sources offer. Of all others nothing is made.

@@ -3,237 +3,174 @@
 
 #include "ui/parts/layouts.h"
 #include "ui/shell/actions.h"
-#include "core/base/text.h"
-#include "ui/models/shown.h"
-#include "ui/parts/environment.h"
-#include "ui/parts/parts.h"
+#include "ui/theme/icons.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
 #include <QButtonGroup>
-#include <QClipboard>
-#include <QContextMenuEvent>
-#include <QGuiApplication>
-#include <QKeyEvent>
-#include <QLabel>
-#include <QMenu>
 #include <QPainter>
-#include <QVBoxLayout>
+
+#include <cmath>
 
 namespace lockscope::ui {
 
-using State = ConnectionStatus::State;
+using namespace Qt::StringLiterals;
 
-SideItem::SideItem(const QString &text, QWidget *parent) : QAbstractButton(parent)
+namespace {
+
+constexpr int railWidth = 76;
+constexpr int narrowRailWidth = 52;
+constexpr int itemHeight = 50;
+constexpr int narrowItemHeight = 40;
+constexpr int leastItemHeight = 20; // of a window that is not high
+constexpr qreal iconSide = 20;
+constexpr qreal wordHeight = 15;
+constexpr qreal betweenIconAndWord = 2;
+
+} // namespace
+
+RailItem::RailItem(const QString &text, const QString &icon, const QString &keys, QWidget *parent)
+    : QAbstractButton(parent), m_icon(icon), m_keys(keys)
 {
     setText(text);
-    setCheckable(true);
     setFocusPolicy(Qt::StrongFocus);
-    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
     setAccessibleName(text);
+    showToolTip();
 }
 
-void SideItem::setDot(std::optional<Tone> tone, bool hollow)
+void RailItem::setBadge(const QString &count, bool isCritical)
 {
-    m_dot = tone;
-    m_hollow = hollow;
+    m_badge = count;
+    m_isBadgeCritical = isCritical;
     update();
 }
 
-void SideItem::setTag(const QString &tag, Tone tone)
+void RailItem::setNote(const QString &note)
 {
-    m_tag = tag;
-    m_tagTone = tone;
-    update();
-}
-
-void SideItem::setNote(const QString &note, std::optional<Tone> tone)
-{
+    if (m_note == note)
+        return;
     m_note = note;
-    m_noteTone = tone;
-    setAccessibleDescription(QStringLiteral("%1 %2").arg(m_tag, note));
+    setAccessibleDescription(note);
+    showToolTip();
+}
+
+void RailItem::setShowsWord(bool shows)
+{
+    m_showsWord = shows;
+    showToolTip();
+    updateGeometry();
     update();
 }
 
-void SideItem::setStripe(const QColor &colour)
+// What can be read beside it is not repeated.
+void RailItem::showToolTip()
 {
-    m_stripe = colour;
-    update();
+    QStringList lines;
+    if (!m_showsWord || !m_keys.isEmpty())
+        lines << (m_keys.isEmpty() ? text() : u"%1 (%2)"_s.arg(text(), m_keys));
+    if (!m_note.isEmpty())
+        lines << m_note;
+    setToolTip(plainToolTip(lines.join(u'\n')));
 }
 
-bool SideItem::event(QEvent *event)
+QSize RailItem::sizeHint() const
 {
-    const bool isByKey = event->type() == QEvent::ContextMenu
-                         && static_cast<QContextMenuEvent *>(event)->reason() == QContextMenuEvent::Keyboard;
-    return isByKey || QAbstractButton::event(event); // the key itself is taken below, on every platform alike
+    return {narrowRailWidth - 8, m_showsWord ? itemHeight : narrowItemHeight};
 }
 
-void SideItem::keyPressEvent(QKeyEvent *event)
+QSize RailItem::minimumSizeHint() const
 {
-    if (event->key() == Qt::Key_Menu || (event->key() == Qt::Key_F10 && event->modifiers() == Qt::ShiftModifier))
-        emit customContextMenuRequested(rect().center());
-    else
-        QAbstractButton::keyPressEvent(event);
+    return {narrowRailWidth - 8, leastItemHeight};
 }
 
-void SideItem::enterEvent(QEnterEvent *event)
-{
-    m_hovered = true;
-    update();
-    QAbstractButton::enterEvent(event);
-}
-
-void SideItem::leaveEvent(QEvent *event)
-{
-    m_hovered = false;
-    update();
-    QAbstractButton::leaveEvent(event);
-}
-
-void SideItem::paintEvent(QPaintEvent *)
+void RailItem::paintEvent(QPaintEvent *)
 {
     const Tokens &t = Theme::tokens();
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
-    const QRectF box = QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5);
-    painter.setPen(Qt::NoPen);
-    if (isChecked() || m_hovered) {
+    const QRectF box = QRectF(rect());
+    if (isChecked() || underMouse()) {
         QColor fill = t.selection;
         if (!isChecked())
             fill.setAlphaF(0.5f);
+        painter.setPen(Qt::NoPen);
         painter.setBrush(fill);
-        painter.drawRoundedRect(box, 6, 6);
+        painter.drawRoundedRect(box, 7, 7);
+    }
+    if (isChecked()) {
+        painter.save();
+        painter.setClipRect(QRectF(box.left(), box.top(), 3, box.height()));
+        painter.setBrush(t.accent);
+        painter.drawRoundedRect(box, 7, 7);
+        painter.restore();
     }
     if (hasFocus()) {
         painter.setBrush(Qt::NoBrush);
-        painter.setPen(QPen(t.accent, 1.4));
-        painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 6, 6);
+        painter.setPen(QPen(t.accent, 2));
+        painter.drawRoundedRect(box.adjusted(1, 1, -1, -1), 6, 6);
     }
-    if (m_stripe.isValid())
-        painter.fillRect(QRectF(box.left(), box.top() + 6, 3, box.height() - 12), m_stripe);
-    QRectF inside = box.adjusted(8, 0, -8, 0);
-    if (m_dot) {
-        paintShape(painter, QRectF(inside.left() - 1, inside.top(), 10, inside.height()),
-                   m_hollow ? PillShape::Ring : PillShape::Disc, toneColor(t, *m_dot));
-        inside.setLeft(inside.left() + 17);
+    const bool hasWord = m_showsWord && height() >= itemHeight - 8;
+    const qreal inside = hasWord ? iconSide + betweenIconAndWord + wordHeight : std::min(iconSide, box.height() - 2);
+    QRectF icon(box.center().x() - iconSide / 2, std::floor(box.center().y() - inside / 2), iconSide,
+                std::min(iconSide, inside));
+    const QColor color = isChecked() ? t.text : t.muted;
+    paintIcon(painter, icon, m_icon, color);
+    if (hasWord) {
+        painter.setFont(textFont(11, isChecked() ? QFont::DemiBold : QFont::Normal));
+        painter.setPen(color);
+        const QRectF word(box.left(), icon.bottom() + betweenIconAndWord, box.width(), wordHeight);
+        painter.drawText(word, Qt::AlignCenter | Qt::TextSingleLine,
+                         QFontMetricsF(painter.font()).elidedText(text(), Qt::ElideRight, word.width()));
     }
-    painter.setFont(textFont(12));
-    const QFont tagFont = textFont(10, QFont::DemiBold);
-    const qreal tagWidth = m_tag.isEmpty() ? 0 : QFontMetricsF(tagFont).horizontalAdvance(m_tag) + 10;
-    const qreal noteWidth = m_note.isEmpty() ? 0 : tabularWidth(painter.font(), m_note) + 8;
-    const qreal nameWidth = QFontMetricsF(textFont(13, QFont::DemiBold)).horizontalAdvance(text());
-    // The name and the mark of production come first; the dot still tells a broken connection.
-    if (nameWidth + tagWidth + 16 + noteWidth <= inside.width()) {
-        painter.setPen(m_noteTone ? toneColor(t, *m_noteTone) : t.muted);
-        drawTabular(painter, inside, Qt::AlignRight, m_note);
-        inside.setRight(inside.right() - noteWidth);
-    }
-    painter.setFont(textFont(13, isChecked() ? QFont::DemiBold : QFont::Normal));
-    painter.setPen(isEnabled() ? t.text : t.muted);
-    const QFontMetricsF metrics(painter.font());
-    const QString name =
-        metrics.elidedText(text(), Qt::ElideMiddle, inside.width() - (tagWidth > 0 ? tagWidth + 8 : 0));
-    painter.drawText(inside, Qt::AlignVCenter | Qt::AlignLeft | Qt::TextSingleLine, name);
-    if (tagWidth > 0) {
-        const QRectF tag(inside.left() + metrics.horizontalAdvance(name) + 8, box.center().y() - 8, tagWidth, 16);
-        painter.setPen(Qt::NoPen);
-        painter.setBrush(toneSoft(t, m_tagTone));
-        painter.drawRoundedRect(tag, 4, 4);
-        painter.setFont(tagFont);
-        painter.setPen(toneColor(t, m_tagTone));
-        painter.drawText(tag, Qt::AlignCenter, m_tag);
-    }
+    if (!m_badge.isEmpty())
+        paintBadge(painter, icon);
 }
 
-namespace {
-
-QLabel *sectionLabel(const QString &text, QWidget *parent)
+void RailItem::paintBadge(QPainter &painter, const QRectF &icon) const
 {
-    auto *section = makeLabel(text, u"section"_s, parent);
-    section->setContentsMargins(8, 8, 8, 3);
-    return section;
+    const Tokens &t = Theme::tokens();
+    painter.setFont(textFont(11, QFont::DemiBold));
+    const qreal high = QFontMetricsF(painter.font()).height() + 1;
+    const qreal wide = std::max(high, tabularWidth(painter.font(), m_badge) + 8);
+    const qreal left = std::min(icon.right() - 4, rect().right() - wide - 1);
+    const QRectF place(left, std::max(1.0, icon.top() - 6), wide, high);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(m_isBadgeCritical ? t.critical : t.production);
+    painter.drawRoundedRect(place, high / 2, high / 2);
+    painter.setPen(m_isBadgeCritical ? t.onCritical : t.onProduction);
+    drawTabular(painter, place, Qt::AlignHCenter, m_badge);
 }
 
-QString latencyText(std::chrono::microseconds latency)
-{
-    const auto us = latency.count();
-    if (us < 100'000)
-        return u"%1 ms"_s.arg(static_cast<double>(us) / 1000.0, 0, 'f', us < 10'000 ? 1 : 0);
-    return u"%1 ms"_s.arg(us / 1000);
-}
-
-void describe(SideItem &item, const ConnectionStatus &status, const Environment &environment)
-{
-    switch (status.state) {
-    case State::Connected:
-        item.setDot(Tone::Ok);
-        item.setNote(status.latency ? latencyText(*status.latency) : QString());
-        break;
-    case State::Connecting:
-        item.setDot(Tone::Wait, true);
-        item.setNote(u"connecting"_s, Tone::Wait);
-        break;
-    case State::Broken:
-        if (status.message == nothingRecorded()) { // of the moment shown, which is not now
-            item.setDot(Tone::Free, true);
-            item.setNote(u"not recorded"_s, Tone::Free);
-            break;
-        }
-        item.setDot(Tone::Critical, true);
-        item.setNote(u"broken"_s, Tone::Critical);
-        break;
-    case State::AuthFailed:
-        item.setDot(Tone::Critical, true);
-        item.setNote(u"refused"_s, Tone::Critical);
-        break;
-    }
-    item.setTag(environment.word, environment.production ? Tone::Critical : Tone::Free);
-    QStringList tip{label(status.uri.toUtf8(), 300)};
-    if (const auto warning = transportWarning(status.uri); !warning.isEmpty())
-        tip << warning;
-    if (!status.message.isEmpty())
-        tip << label(status.message.toUtf8(), 300);
-    tip << (status.readOnly ? SideBar::tr("read-only") : SideBar::tr("writes allowed"));
-    item.setToolTip(plainToolTip(tip.join(u'\n')));
-}
-
-} // namespace
-
-SideBar::SideBar(const ConnectionBook &book, QWidget *parent)
-    : QFrame(parent), m_book(book), m_connections(new QVBoxLayout), m_pages(new QVBoxLayout),
-      m_pageGroup(new QButtonGroup(this)), m_sandbox(new QLabel(this))
+SideBar::SideBar(QWidget *parent)
+    : QFrame(parent), m_pages(new QVBoxLayout), m_pageGroup(new QButtonGroup(this)),
+      m_sandbox(named(new RailItem(tr("Sandbox"), u"sandbox"_s, {}, this), u"sandboxItem"_s)),
+      m_settings(named(new RailItem(tr("Settings"), u"settings"_s, u"Ctrl+,"_s, this), u"settingsItem"_s))
 {
     setProperty("look", u"sidebar"_s);
     setObjectName(u"sideBar"_s);
-    setFixedWidth(228);
-    m_connections->setSpacing(0);
-    auto *connectButton =
-        named(makeButton(tr("+ Connect…"), this, &SideBar::connectRequested, u"flat"_s), u"connectButton"_s);
-    m_pages->setSpacing(0);
-    m_sandbox->setTextFormat(Qt::PlainText);
-    m_sandbox->setProperty("look", u"muted"_s);
-    m_sandbox->setContentsMargins(8, 4, 8, 4);
-    m_sandbox->setWordWrap(true);
-    m_sandbox->setText(tr("No sandbox"));
-    makeColumn(this, {.margins = {8, 8, 8, 8}, .spacing = 0},
-               {sectionLabel(tr("CONNECTIONS"), this),
-                m_connections,
-                {connectButton, 0, Qt::AlignLeft},
-                sectionLabel(tr("PAGES"), this),
-                m_pages,
-                Stretch{},
-                m_sandbox});
+    setAccessibleName(tr("Pages"));
+    m_pages->setSpacing(2);
+    m_sandbox->setNote(tr("No sandbox"));
+    makeColumn(this, {.margins = {6, 6, 6, 6}, .spacing = 2}, {m_pages, Stretch{1}, m_sandbox, m_settings});
     connect(m_pageGroup, &QButtonGroup::idClicked, this, &SideBar::pageChosen);
-    connect(&book, &ConnectionBook::changed, this, &SideBar::refresh);
-    refresh();
+    connect(m_sandbox, &RailItem::clicked, this, &SideBar::sandboxRequested);
+    connect(m_settings, &RailItem::clicked, this, &SideBar::settingsRequested);
+    setNarrow(false);
 }
 
-void SideBar::addPage(const QString &title, int number)
+void SideBar::addPage(const QString &title, const QString &icon, int number)
 {
-    auto *item = new SideItem(title, this);
-    item->setToolTip(keysOfPage(number));
+    auto *item = new RailItem(title, icon, keysOfPage(number), this);
+    item->setCheckable(true);
+    item->setAutoExclusive(true); // screen readers announce one of several, not a check box
     m_pageGroup->addButton(item, number);
     m_pages->addWidget(item);
+}
+
+RailItem *SideBar::item(int page) const
+{
+    return qobject_cast<RailItem *>(m_pageGroup->button(page));
 }
 
 void SideBar::setCurrentPage(int page)
@@ -250,90 +187,28 @@ void SideBar::focusPage()
 
 void SideBar::setPageCount(int page, const QString &count)
 {
-    if (auto *item = qobject_cast<SideItem *>(m_pageGroup->button(page)))
-        item->setNote(count);
+    if (auto *of = item(page))
+        of->setNote(count);
+}
+
+void SideBar::setBadge(int page, const QString &count, bool isCritical)
+{
+    if (auto *of = item(page))
+        of->setBadge(count, isCritical);
 }
 
 void SideBar::setSandbox(const QString &state)
 {
-    m_sandbox->setText(state);
+    m_sandbox->setNote(state);
 }
 
-void SideBar::setColours(Colours colours)
+void SideBar::setNarrow(bool isNarrow)
 {
-    m_colours = std::move(colours);
-    refresh();
-}
-
-void SideBar::setCurrentConnection(const ConnectionName &name)
-{
-    m_connection = name;
-    for (auto &[known, item] : m_items)
-        item->setChecked(known == name);
-}
-
-SideItem *SideBar::itemOf(const ConnectionName &name)
-{
-    const auto known = m_items.find(name);
-    if (known != m_items.end())
-        return known->second;
-    auto *item = new SideItem(label(name.bytes(), 60), this);
-    item->setContextMenuPolicy(Qt::CustomContextMenu);
-    connect(item, &SideItem::clicked, this, [this, name] {
-        // A second click goes back to all connections.
-        setCurrentConnection(m_connection == name ? ConnectionName() : name);
-        emit connectionChosen(m_connection);
-    });
-    connect(item, &QWidget::customContextMenuRequested, this,
-            [this, name, item](const QPoint &at) { showMenu(name, item->mapToGlobal(at)); });
-    m_connections->addWidget(item);
-    m_items.emplace(name, item);
-    return item;
-}
-
-void SideBar::refresh()
-{
-    for (const auto &status : m_book.all()) {
-        auto *item = itemOf(status.name);
-        describe(*item, status, environmentOf(m_book, status));
-        item->setStripe(m_colours ? m_colours(status.name) : QColor());
-    }
-    std::erase_if(m_items, [this](const auto &entry) {
-        if (m_book.find(entry.first))
-            return false;
-        entry.second->deleteLater();
-        return true;
-    });
-}
-
-void SideBar::showMenu(const ConnectionName &name, const QPoint &at)
-{
-    const auto *status = m_book.find(name);
-    if (!status)
-        return;
-    auto *menu = new QMenu(this);
-    menu->setAttribute(Qt::WA_DeleteOnClose);
-    auto *readOnly = menu->addAction(status->readOnly ? tr("Allow writes…") : tr("Make read-only"));
-    readOnly->setEnabled(!status->readOnlyForGood);
-    connect(readOnly, &QAction::triggered, this,
-            [this, name, now = status->readOnly] { emit readOnlyRequested(name, !now); });
-    if (status->state != State::Connected) { // why it is not stands on the page
-        connect(menu->addAction(tr("Retry")), &QAction::triggered, this, [this, name] { emit retryRequested(name); });
-        connect(menu->addAction(tr("Edit…")), &QAction::triggered, this, [this, name] { emit editRequested(name); });
-    }
-    const auto addCopy = [menu](const QString &words, const QString &text) {
-        connect(menu->addAction(words), &QAction::triggered, menu,
-                [text] { QGuiApplication::clipboard()->setText(text); });
-    };
-    menu->addSeparator();
-    addCopy(tr("Copy name"), escaped(name.bytes()));
-    addCopy(tr("Copy address"), status->uri);
-    addCopy(tr("Copy as command"), u"lockscopectl --connect '%1=%2' locks"_s.arg(
-                                       escaped(name.bytes()), QString(status->uri).replace(u'\'', u"'\\''"_s)));
-    menu->addSeparator();
-    connect(menu->addAction(tr("Disconnect")), &QAction::triggered, this,
-            [this, name] { emit disconnectRequested(name); });
-    menu->popup(at);
+    setFixedWidth(isNarrow ? narrowRailWidth : railWidth);
+    const int edge = isNarrow ? 4 : 6;
+    layout()->setContentsMargins(edge, 6, edge, 6);
+    for (auto *each : findChildren<RailItem *>(Qt::FindDirectChildrenOnly))
+        each->setShowsWord(!isNarrow);
 }
 
 } // namespace lockscope::ui

@@ -1,96 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
+// The rail at the left: the pages, each an icon with its word, and the sandbox and the settings at its foot.
 #pragma once
 
 #include <version>
 
-#include "ui/models/connectionbook.h"
-#include "ui/theme/pill.h"
-
 #include <QAbstractButton>
 #include <QFrame>
 
-#include <functional>
-#include <map>
-#include <optional>
-
 class QButtonGroup;
-class QLabel;
 class QVBoxLayout;
 
 namespace lockscope::ui {
 
-// One line of the side bar: a dot, a name, a tag, and something at the right.
-class SideItem : public QAbstractButton {
+// One entry of the rail: an icon, its word where there is room, and a count that asks for attention.
+class RailItem : public QAbstractButton {
     Q_OBJECT
 public:
-    explicit SideItem(const QString &text, QWidget *parent = nullptr);
+    // `icon`: one of ui/theme/icons.h. `keys` stand in the tooltip.
+    RailItem(const QString &text, const QString &icon, const QString &keys, QWidget *parent);
 
-    void setDot(std::optional<Tone> tone, bool hollow = false);
-    // "PROD" in the critical colour, "unmarked" in none; empty for nothing.
-    void setTag(const QString &tag, Tone tone);
-    void setNote(const QString &note, std::optional<Tone> tone = {});
-    void setStripe(const QColor &colour); // at the left edge; invalid for none
+    // Red where something critical is counted, else ink; empty for none.
+    void setBadge(const QString &count, bool isCritical);
+    [[nodiscard]] const QString &badge() const { return m_badge; }
+    [[nodiscard]] bool isBadgeCritical() const { return m_isBadgeCritical; }
+    // More about it than its word, for the tooltip and for screen readers.
+    void setNote(const QString &note);
     [[nodiscard]] const QString &note() const { return m_note; }
+    void setShowsWord(bool shows);
+    [[nodiscard]] bool showsWord() const { return m_showsWord; }
 
-    [[nodiscard]] QSize sizeHint() const override { return {180, 31}; }
+    [[nodiscard]] QSize sizeHint() const override;
+    [[nodiscard]] QSize minimumSizeHint() const override;
 
 private:
     void paintEvent(QPaintEvent *event) override;
-    void enterEvent(QEnterEvent *event) override;
-    void leaveEvent(QEvent *event) override;
-    void keyPressEvent(QKeyEvent *event) override;
-    bool event(QEvent *event) override;
+    void paintBadge(QPainter &painter, const QRectF &icon) const;
+    void showToolTip();
 
-    std::optional<Tone> m_dot;
-    bool m_hollow = false;
-    QString m_tag;
-    Tone m_tagTone = Tone::Free;
+    const QString m_icon;
+    const QString m_keys;
+    QString m_badge;
     QString m_note;
-    std::optional<Tone> m_noteTone;
-    QColor m_stripe;
-    bool m_hovered = false;
+    bool m_isBadgeCritical = false;
+    bool m_showsWord = true;
 };
 
-// The left side: connections with state, mark and latency; the pages; the sandbox's state.
 class SideBar : public QFrame {
     Q_OBJECT
 public:
-    explicit SideBar(const ConnectionBook &book, QWidget *parent = nullptr);
+    explicit SideBar(QWidget *parent = nullptr);
 
-    void addPage(const QString &title, int number);
+    void addPage(const QString &title, const QString &icon, int number);
     void setCurrentPage(int page);
     // The keyboard is at the entry of the page that is shown.
     void focusPage();
+    // How much is on that page, in its tooltip.
     void setPageCount(int page, const QString &count);
-    // Empty: all.
-    void setCurrentConnection(const ConnectionName &name);
+    // The findings that ask for attention, on that page's entry.
+    void setBadge(int page, const QString &count, bool isCritical);
     void setSandbox(const QString &state);
-    // The colour a person gave a connection; an invalid one for none.
-    using Colours = std::function<QColor(const ConnectionName &)>;
-    void setColours(Colours colours);
+    // Icons without words.
+    void setNarrow(bool isNarrow);
 
 signals:
     void pageChosen(int page);
-    void connectionChosen(const lockscope::ConnectionName &name);
-    void connectRequested();
-    void retryRequested(const lockscope::ConnectionName &name);
-    void editRequested(const lockscope::ConnectionName &name);
-    void disconnectRequested(const lockscope::ConnectionName &name);
-    void readOnlyRequested(const lockscope::ConnectionName &name, bool readOnly);
+    void sandboxRequested();
+    void settingsRequested();
 
 private:
-    void refresh();
-    void showMenu(const ConnectionName &name, const QPoint &at);
-    SideItem *itemOf(const ConnectionName &name);
+    [[nodiscard]] RailItem *item(int page) const;
 
-    const ConnectionBook &m_book;
-    QVBoxLayout *m_connections;
     QVBoxLayout *m_pages;
     QButtonGroup *m_pageGroup;
-    QLabel *m_sandbox;
-    std::map<ConnectionName, SideItem *> m_items;
-    ConnectionName m_connection;
-    Colours m_colours;
+    RailItem *m_sandbox;
+    RailItem *m_settings;
 };
 
 } // namespace lockscope::ui

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/shell/connectionlist.h"
+
+#include "core/base/text.h"
+#include "ui/parts/layouts.h"
+#include "ui/shell/connectionlook.h"
+#include "ui/theme/icons.h"
+#include "ui/theme/text.h"
+#include "ui/theme/theme.h"
+
+#include <QClipboard>
+#include <QContextMenuEvent>
+#include <QGuiApplication>
+#include <QKeyEvent>
+#include <QListWidget>
+#include <QMenu>
+#include <QPainter>
+#include <QScreen>
+#include <QStyledItemDelegate>
+
+#include <algorithm>
+
+namespace lockscope::ui {
+
+namespace {
+
+constexpr int rowHeight = 40;
+constexpr int listWidth = 470;
+constexpr int mostRows = 12;
+constexpr int moreWidth = 34;
+enum RowRole {
+    NameRole = Qt::UserRole,
+    TagRole,
+    TagLookRole,
+    ProductionRole,
+    ShapeRole,
+    ToneRole,
+    WritesRole,
+    StateRole,
+    ColorRole,
+    MoreRole,
+    CurrentRole
+};
+
+class RowDelegate : public QStyledItemDelegate {
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+
+    [[nodiscard]] QSize sizeHint(const QStyleOptionViewItem &, const QModelIndex &) const override
+    {
+        return {200, rowHeight};
+    }
+    void paint(QPainter *painter, const QStyleOptionViewItem &option, const QModelIndex &index) const override;
+
+private:
+    static void paintEdge(QPainter &painter, const QRectF &row, const QModelIndex &index);
+};
+
+// Two lines, as a row of the list of locks has: the name with its mark, below it the kind and what may be written.
+void RowDelegate::paint(QPainter *painter, const QStyleOptionViewItem &option, const QModelIndex &index) const
+{
+    const Tokens &t = Theme::tokens();
+    painter->save();
+    const QRectF row(option.rect);
+    painter->fillRect(row, option.state & QStyle::State_Selected ? t.selection : t.panel);
+    paintEdge(*painter, row, index);
+    const auto tone = static_cast<Tone>(index.data(ToneRole).toInt());
+    paintShape(*painter, QRectF(row.left() + 14, row.top(), 12, row.height() / 2 + 4),
+               static_cast<PillShape>(index.data(ShapeRole).toInt()), toneColor(t, tone));
+    QRectF inside = row.adjusted(34, 0, -12, 0);
+    if (index.data(MoreRole).toBool()) {
+        paintIcon(*painter, QRectF(row.right() - moreWidth, row.top() + 10, 20, 20), u"more"_s, t.muted);
+        inside.setRight(row.right() - moreWidth - 8);
+    }
+    const QRectF above(inside.left(), row.top() + 3, inside.width(), 18);
+    const QRectF below(inside.left(), row.top() + 20, inside.width(), 16);
+    const QString tag = index.data(TagRole).toString();
+    const QString state = index.data(StateRole).toString();
+    painter->setFont(textFont(12));
+    painter->setPen(tone == Tone::Critical ? t.critical : t.muted);
+    drawTabular(*painter, above, Qt::AlignRight, state);
+    qreal room = above.width() - tabularWidth(painter->font(), state) - (tag.isEmpty() ? 0 : tagWidth(tag) + 8) - 8;
+    painter->setPen(t.muted);
+    painter->drawText(
+        below, Qt::AlignVCenter | Qt::TextSingleLine,
+        QFontMetricsF(painter->font()).elidedText(index.data(WritesRole).toString(), Qt::ElideRight, below.width()));
+    painter->setFont(textFont(13, index.data(CurrentRole).toBool() ? QFont::DemiBold : QFont::Medium));
+    painter->setPen(t.text);
+    const QFontMetricsF metrics(painter->font());
+    const QString name = metrics.elidedText(index.data().toString(), Qt::ElideRight, room);
+    painter->drawText(above, Qt::AlignVCenter | Qt::TextSingleLine, name);
+    paintTag(*painter, above.adjusted(metrics.horizontalAdvance(name) + 8, 0, 0, 0), tag,
+             static_cast<TagLook>(index.data(TagLookRole).toInt()));
+    painter->restore();
+}
+
+void RowDelegate::paintEdge(QPainter &painter, const QRectF &row, const QModelIndex &index)
+{
+    const Tokens &t = Theme::tokens();
+    const auto given = index.data(ColorRole).value<QColor>();
+    const QRectF edge(row.left(), row.top() + 1, 6, row.height() - 2);
+    if (index.data(ProductionRole).toBool())
+        paintStripes(painter, edge, given.isValid() ? given : t.production);
+    else if (given.isValid())
+        painter.fillRect(edge, given);
+}
+
+} // namespace
+
+ConnectionList::ConnectionList(const ConnectionBook &book, QWidget *parent)
+    : QFrame(parent, Qt::Popup), m_book(book), m_rows(new QListWidget(this))
+{
+    setProperty("look", u"popup"_s);
+    setObjectName(u"connectionList"_s);
+    setAttribute(Qt::WA_StyledBackground);
+    m_rows->setItemDelegate(new RowDelegate(m_rows));
+    m_rows->setUniformItemSizes(true);
+    m_rows->setFrameShape(QFrame::NoFrame);
+    m_rows->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_rows->setAccessibleName(tr("Connections"));
+    m_rows->setMouseTracking(true);
+    m_rows->installEventFilter(this);
+    m_rows->viewport()->installEventFilter(this);
+    setFocusProxy(m_rows);
+    makeColumn(this, {.margins = {1, 5, 1, 5}, .spacing = 0}, {m_rows});
+    connect(&book, &ConnectionBook::changed, this, [this] {
+        if (isVisible())
+            refresh();
+    });
+}
+
+void ConnectionList::setColors(Colors colors)
+{
+    m_colors = std::move(colors);
+}
+
+void ConnectionList::setCurrent(const ConnectionName &name)
+{
+    m_current = name;
+}
+
+void ConnectionList::fillRow(QListWidgetItem &row, const ConnectionStatus &status)
+{
+    const auto look = lookOf(m_book, status);
+    row.setData(NameRole, status.name.bytes());
+    row.setData(TagRole, look.tag);
+    row.setData(TagLookRole, static_cast<int>(look.tagLook));
+    row.setData(ProductionRole, look.isProduction);
+    row.setData(ShapeRole, static_cast<int>(look.shape));
+    row.setData(ToneRole, static_cast<int>(look.tone));
+    row.setData(WritesRole, look.kind.isEmpty() ? look.writes : look.kind + u" · "_s + look.writes);
+    row.setData(StateRole, look.state.isEmpty() ? look.latency : look.state);
+    row.setData(ColorRole, m_colors ? m_colors(status.name) : QColor());
+    row.setData(MoreRole, true);
+    row.setData(CurrentRole, status.name == m_current);
+    row.setToolTip(plainToolTip(look.tip));
+    QStringList described{row.text(),   look.tag,  look.state.isEmpty() ? tr("connected") : look.state,
+                          look.latency, look.kind, look.writes};
+    described.removeAll(QString());
+    row.setData(Qt::AccessibleTextRole, described.join(u", "_s));
+}
+
+// The row that was chosen stays so.
+void ConnectionList::refresh()
+{
+    const int before = m_rows->currentRow();
+    m_rows->clear();
+    const auto &all = m_book.all();
+    if (all.size() > 1) {
+        auto *every = new QListWidgetItem(tr("All connections"), m_rows);
+        const auto connected = std::ranges::count(all, ConnectionStatus::State::Connected, &ConnectionStatus::state);
+        every->setData(NameRole, QByteArray());
+        every->setData(ShapeRole, static_cast<int>(PillShape::None));
+        every->setData(ToneRole, static_cast<int>(Tone::Free));
+        every->setData(CurrentRole, m_current.isEmpty());
+        every->setData(WritesRole, tr("%1 of %2 connected").arg(connected).arg(all.size()));
+    }
+    for (const auto &status : all)
+        fillRow(*new QListWidgetItem(label(status.name.bytes(), 60), m_rows), status);
+    auto *another = new QListWidgetItem(tr("Connect…"), m_rows);
+    another->setData(ShapeRole, static_cast<int>(PillShape::None));
+    another->setData(ToneRole, static_cast<int>(Tone::Free));
+    another->setData(WritesRole, tr("Open another connection, new or saved"));
+    m_rows->setCurrentRow(std::clamp(before, 0, m_rows->count() - 1));
+}
+
+void ConnectionList::open(const QPoint &corner)
+{
+    refresh();
+    for (int row = 0; row < m_rows->count(); ++row) {
+        if (m_rows->item(row)->data(CurrentRole).toBool())
+            m_rows->setCurrentRow(row);
+    }
+    const QRect screen = this->screen()->availableGeometry();
+    const int width = std::min(listWidth, screen.width());
+    const int height = std::min(m_rows->count(), mostRows) * rowHeight + 14;
+    const int left = std::max(screen.left(), std::min(corner.x(), screen.right()) - width);
+    setGeometry(left, corner.y() + 2, width, std::min(height, screen.bottom() - corner.y() - 4));
+    show();
+    m_rows->setFocus(Qt::PopupFocusReason);
+}
+
+void ConnectionList::activate(const QListWidgetItem *row)
+{
+    if (!row)
+        return;
+    const auto name = row->data(NameRole);
+    hide();
+    if (name.isValid())
+        emit connectionChosen(ConnectionName(name.toByteArray()));
+    else
+        emit connectRequested();
+}
+
+void ConnectionList::choose(const ConnectionName &name)
+{
+    setCurrent(name);
+    emit connectionChosen(name);
+}
+
+void ConnectionList::openMenuOf(const QListWidgetItem *row)
+{
+    if (row && row->data(MoreRole).toBool())
+        showMenu(ConnectionName(row->data(NameRole).toByteArray()),
+                 m_rows->viewport()->mapToGlobal(m_rows->visualItemRect(row).topRight() + QPoint(-moreWidth, 30)));
+}
+
+bool ConnectionList::takeKey(int key, Qt::KeyboardModifiers modifiers)
+{
+    switch (key) {
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+    case Qt::Key_Space: activate(m_rows->currentItem()); return true;
+    case Qt::Key_Right:
+    case Qt::Key_Menu: openMenuOf(m_rows->currentItem()); return true;
+    case Qt::Key_F10:
+        if (modifiers != Qt::ShiftModifier)
+            return false;
+        openMenuOf(m_rows->currentItem());
+        return true;
+    case Qt::Key_Escape: hide(); return true;
+    default: return false;
+    }
+}
+
+bool ConnectionList::eventFilter(QObject *watched, QEvent *event)
+{
+    if (watched == m_rows && event->type() == QEvent::KeyPress) {
+        const auto *key = static_cast<QKeyEvent *>(event);
+        return takeKey(key->key(), key->modifiers());
+    }
+    if (event->type() == QEvent::ContextMenu) {
+        const auto *menu = static_cast<QContextMenuEvent *>(event);
+        if (menu->reason() == QContextMenuEvent::Mouse)
+            openMenuOf(m_rows->itemAt(menu->pos()));
+        return true;
+    }
+    if (watched == m_rows->viewport() && event->type() == QEvent::MouseButtonRelease) {
+        const auto *mouse = static_cast<QMouseEvent *>(event);
+        const auto *row = m_rows->itemAt(mouse->pos());
+        if (!row || mouse->button() != Qt::LeftButton)
+            return false;
+        if (row->data(MoreRole).toBool() && mouse->pos().x() > m_rows->viewport()->width() - moreWidth - 6)
+            openMenuOf(row);
+        else
+            activate(row);
+        return true;
+    }
+    return QFrame::eventFilter(watched, event);
+}
+
+QMenu *ConnectionList::showMenu(const ConnectionName &name, const QPoint &at)
+{
+    const auto *status = m_book.find(name);
+    if (!status)
+        return nullptr;
+    auto *menu = new QMenu(this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    const auto add = [this, menu](const QString &text, auto act) {
+        auto *action = menu->addAction(text);
+        connect(action, &QAction::triggered, this, [this, act] {
+            hide(); // what follows may be a question, which is read without a list over it
+            act();
+        });
+        return action;
+    };
+    add(status->readOnly ? tr("Allow writes…") : tr("Make read-only"), [this, name, now = status->readOnly] {
+        emit readOnlyRequested(name, !now);
+    })->setEnabled(!status->readOnlyForGood);
+    if (status->state != ConnectionStatus::State::Connected) { // why it is not stands on the page
+        add(tr("Retry"), [this, name] { emit retryRequested(name); });
+        add(tr("Edit…"), [this, name] { emit editRequested(name); });
+    }
+    const auto addCopy = [&add](const QString &words, const QString &text) {
+        add(words, [text] { QGuiApplication::clipboard()->setText(text); });
+    };
+    menu->addSeparator();
+    addCopy(tr("Copy name"), escaped(name.bytes()));
+    addCopy(tr("Copy address"), status->uri);
+    addCopy(tr("Copy as command"), u"lockscopectl --connect '%1=%2' locks"_s.arg(
+                                       escaped(name.bytes()), QString(status->uri).replace(u'\'', u"'\\''"_s)));
+    menu->addSeparator();
+    add(tr("Disconnect"), [this, name] { emit disconnectRequested(name); });
+    menu->popup(at);
+    return menu;
+}
+
+} // namespace lockscope::ui
+
+#include "moc_connectionlist.cpp"

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The connections of this window, as a list over it: one is chosen, or all, and each has a menu of what can be done.
+#pragma once
+
+#include <version>
+
+#include "ui/models/connectionbook.h"
+
+#include <QColor>
+#include <QFrame>
+
+#include <functional>
+
+class QListWidget;
+class QListWidgetItem;
+class QMenu;
+
+namespace lockscope::ui {
+
+class ConnectionList : public QFrame {
+    Q_OBJECT
+public:
+    // `book` outlives it.
+    ConnectionList(const ConnectionBook &book, QWidget *parent);
+
+    // Below `corner`, its right edge there.
+    void open(const QPoint &corner);
+    // Empty: all.
+    void setCurrent(const ConnectionName &name);
+    // The color a user gave a connection; an invalid one for none.
+    using Colors = std::function<QColor(const ConnectionName &)>;
+    void setColors(Colors colors);
+    [[nodiscard]] QListWidget &rows() const { return *m_rows; }
+    // As with Enter on the row of that name; an empty one: of all connections.
+    void choose(const ConnectionName &name);
+    // What can be done with that connection; null if there is none.
+    QMenu *showMenu(const ConnectionName &name, const QPoint &at);
+
+signals:
+    void connectionChosen(const lockscope::ConnectionName &name);
+    void connectRequested();
+    void retryRequested(const lockscope::ConnectionName &name);
+    void editRequested(const lockscope::ConnectionName &name);
+    void disconnectRequested(const lockscope::ConnectionName &name);
+    void readOnlyRequested(const lockscope::ConnectionName &name, bool readOnly);
+
+private:
+    bool eventFilter(QObject *watched, QEvent *event) override;
+    [[nodiscard]] bool takeKey(int key, Qt::KeyboardModifiers modifiers);
+    void refresh();
+    void fillRow(QListWidgetItem &row, const ConnectionStatus &status);
+    void activate(const QListWidgetItem *row);
+    void openMenuOf(const QListWidgetItem *row);
+
+    const ConnectionBook &m_book;
+    QListWidget *m_rows;
+    ConnectionName m_current;
+    Colors m_colors;
+};
+
+} // namespace lockscope::ui

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Actions of the window itself: its connections, its colors, its panes, its end.
+#include "ui/mainwindow.h"
+
+#include "ui/dialogs/settingsdialog.h"
+#include "ui/pages/lockdetail.h"
+#include "ui/pages/lockspage.h"
+#include "ui/pages/pagestack.h"
+#include "ui/shell/actions.h"
+#include "ui/shell/connectionchooser.h"
+#include "ui/shell/sidebar.h"
+#include "ui/shell/topbar.h"
+#include "ui/theme/theme.h"
+
+#include <QApplication>
+#include <QSettings>
+
+namespace lockscope::ui {
+
+namespace {
+
+void chooseTheme(const QString &word)
+{
+    QSettings().setValue(settings::theme, word);
+    if (auto *theme = Theme::instance())
+        theme->setChoice(themeChoice(word).value_or(ThemeChoice::Auto));
+}
+
+} // namespace
+
+void MainWindow::addWindowActions()
+{
+    m_actions->add(u"connections"_s, tr("Choose a connection…"), {u"F4"_s}, [this] { m_top->chooser().open(); });
+    m_actions->add(u"sandbox"_s, tr("Start a sandbox with demo locks"), {}, [this] {
+        showPage(u"locks"_s);
+        emit demoRequested();
+    });
+    m_actions->add(u"next-pane"_s, tr("Next pane"), {u"F6"_s}, [this] { focusNextPane(); });
+    m_actions->add(u"theme-light"_s, tr("Light colors"), {}, [] { chooseTheme(u"light"_s); });
+    m_actions->add(u"theme-dark"_s, tr("Dark colors"), {}, [] { chooseTheme(u"dark"_s); });
+    m_actions->add(u"theme-auto"_s, tr("Colors of the desktop"), {}, [] { chooseTheme(u"auto"_s); });
+    for (const auto &id : {u"theme-light"_s, u"theme-dark"_s, u"theme-auto"_s})
+        m_actions->setOtherWords(id, u"theme mode colours"_s);
+    m_actions->add(u"quit"_s, tr("Quit"), {u"Ctrl+Q"_s}, [this] { close(); });
+    m_actions->setOtherWords(u"quit"_s, u"exit close"_s);
+    m_actions->setOtherWords(u"force-release"_s, u"release break kill"_s);
+}
+
+// The rows, the lock, the rail, and again the rows.
+void MainWindow::focusNextPane()
+{
+    const auto *focus = QApplication::focusWidget();
+    auto &detail = m_locks->detail();
+    const bool isOnLocks = currentPage() == m_locks;
+    if (focus && (m_side->isAncestorOf(focus) || m_top->isAncestorOf(focus)))
+        currentPage()->focusContent();
+    else if (isOnLocks && m_locks->currentLock() && !(focus && detail.isAncestorOf(focus)))
+        detail.focusQueue();
+    else
+        m_side->focusPage();
+}
+
+} // namespace lockscope::ui

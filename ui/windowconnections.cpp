@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the window deals with its connections: which one is chosen, which one its bars and its title name.
+#include "ui/mainwindow.h"
+
+#include "core/base/text.h"
+#include "core/workspace/values.h"
+#include "ui/models/findingrow.h"
+#include "ui/models/pausablebackend.h"
+#include "ui/dialogs/connectform.h"
+#include "ui/pages/lockspage.h"
+#include "ui/pages/pagestack.h"
+#include "ui/shell/bars.h"
+#include "ui/shell/connectionchooser.h"
+#include "ui/shell/connectionlist.h"
+#include "ui/shell/sidebar.h"
+#include "ui/shell/topbar.h"
+#include "ui/timetravel.h"
+#include "ui/windowdialogs.h"
+#include "ui/workbench.h"
+
+namespace lockscope::ui {
+
+// Of the connections, in the header.
+void MainWindow::connectList()
+{
+    auto *list = &m_top->chooser().list();
+    connect(list, &ConnectionList::connectionChosen, this, &MainWindow::setConnection);
+    connect(list, &ConnectionList::connectRequested, m_dialogs, &WindowDialogs::openConnect);
+    connect(list, &ConnectionList::readOnlyRequested, this,
+            [this](const ConnectionName &name, bool readOnly) { m_dialogs->askReadOnly(name, readOnly); });
+    connect(list, &ConnectionList::disconnectRequested, this, &MainWindow::forget);
+    connect(list, &ConnectionList::retryRequested, this,
+            [this](const ConnectionName &name) { m_screen->execute(Reconnect{name}); });
+    connect(list, &ConnectionList::editRequested, m_dialogs,
+            [this](const ConnectionName &name) { m_dialogs->openEdit(name); });
+}
+
+// What asks for attention, wherever the user looks: in the rail, and in the title for the task bar.
+void MainWindow::showIncidents(int page, const FindingCounts &counts, const QString &shown)
+{
+    m_critical = counts.critical;
+    m_side->setBadge(page, shown, counts.critical > 0);
+    showTitle();
+}
+
+void MainWindow::showTitle()
+{
+    QStringList parts;
+    if (m_critical > 0)
+        parts << tr("%1 critical").arg(m_critical);
+    const auto &all = m_book.all();
+    const auto *one = m_book.find(currentPage()->connectionShown(m_connection));
+    if (!one && all.size() == 1)
+        one = &all.front();
+    if (one)
+        parts << label(one->name.bytes(), 60) + (one->production ? u" PROD"_s : QString());
+    else if (!all.empty())
+        parts << tr("%1 connections").arg(all.size());
+    setWindowTitle(parts.isEmpty() ? u"Lockscope"_s : parts.join(u", "_s) + u" - Lockscope"_s);
+}
+
+void MainWindow::setConnection(const ConnectionName &name)
+{
+    m_connection = name;
+    if (!showsConnections() && !name.isEmpty())
+        showPage(u"locks"_s); // where it is seen
+    m_top->chooser().list().setCurrent(name);
+    for (auto *page : m_pages->all())
+        page->showConnection(name);
+    showContext();
+}
+
+// The bars name the connection of what the page shows, which may not be the chosen one.
+void MainWindow::showContext()
+{
+    const auto context = currentPage()->connectionShown(m_connection);
+    m_time->setLock(m_locks->currentLock());
+    m_top->setContext(context, showsConnections());
+    showTitle();
+    m_status->setContext(currentPage() == m_locks ? m_connection : context); // its list shows all that are chosen
+}
+
+void MainWindow::useConnections(ConnectionStore &store)
+{
+    m_store = &store;
+    m_dialogs->useConnections(store);
+    m_workbench->useConnections(store);
+    const auto colours = [this] {
+        m_top->chooser().list().setColors([this](const ConnectionName &name) {
+            for (const auto &saved : m_store->all()) {
+                if (saved.name == QString::fromUtf8(name.bytes()))
+                    return saved.colour == ConnectionColour::None ? QColor() : colourOf(saved.colour);
+            }
+            return QColor();
+        });
+        for (const auto &saved : m_store->all()) {
+            if (const auto spec = specOf(saved, {}))
+                m_book.markDevelopment(spec->name, spec->displayUri(), saved.development);
+        }
+    };
+    connect(&store, &ConnectionStore::changed, this, colours);
+    colours();
+}
+
+void MainWindow::forget(const ConnectionName &name)
+{
+    if (m_dialogs->refusesInPast())
+        return;
+    m_screen->execute(Disconnect{name});
+    m_workbench->forget(name);
+    drop(name);
+}
+
+void MainWindow::drop(const ConnectionName &name)
+{
+    m_book.remove(name);
+    m_locks->removeConnection(name);
+    if (m_connection == name)
+        setConnection({});
+}
+
+} // namespace lockscope::ui

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/windowkeys.h"
+
+#include "ui/mainwindow.h"
+#include "ui/pages/lockdetail.h"
+#include "ui/pages/lockspage.h"
+#include "ui/pages/pages.h"
+#include "ui/pages/pagestack.h"
+#include "ui/shell/actions.h"
+#include "ui/shell/footbar.h"
+#include "ui/theme/theme.h"
+#include "ui/timetravel.h"
+#include "ui/views/lockstable.h"
+#include "ui/windowdialogs.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QEvent>
+#include <QLineEdit>
+#include <QShortcut>
+
+namespace lockscope::ui {
+
+// Those that most need come first: where the foot has no room, the last give way.
+const std::vector<WindowKeys::Letter> &WindowKeys::letters()
+{
+    static const std::vector<Letter> all{
+        {Qt::Key_B, u"break"_s, tr("Break deadlock")}, {Qt::Key_R, u"force-release"_s, tr("Release")},
+        {Qt::Key_E, u"rehearse"_s, tr("Rehearse")},    {Qt::Key_H, u"to-session"_s, tr("Holder’s session")},
+        {Qt::Key_G, u"to-graph"_s, tr("Graph")},       {Qt::Key_C, u"note"_s, tr("Copy note")},
+    };
+    return all;
+}
+
+WindowKeys::WindowKeys(MainWindow &window, Actions &actions, FootBar &foot)
+    : QObject(&window), m_window(window), m_actions(actions), m_foot(foot)
+{
+    addLetters();
+    m_foot.installEventFilter(this);
+    m_foot.setLast(keyOf(u"?"_s, tr("All keys"), u"help"_s));
+    m_update.setSingleShot(true);
+    m_update.setInterval(0);
+    connect(&m_update, &QTimer::timeout, this, &WindowKeys::show);
+    connect(qApp, &QApplication::focusChanged, this, &WindowKeys::update);
+    connect(&window.pages(), &QStackedWidget::currentChanged, this, &WindowKeys::update);
+    connect(&window.time(), &TimeTravel::moved, this, &WindowKeys::update);
+    connect(&window.locksPage(), &LocksPage::currentLockChanged, this, &WindowKeys::update);
+    connect(&window.locksPage().detail(), &LockDetail::releaseChanged, this, &WindowKeys::update);
+    connect(&window.connections(), &ConnectionBook::changed, this, &WindowKeys::update);
+    if (auto *theme = Theme::instance())
+        connect(theme, &Theme::changed, &m_foot, qOverload<>(&QWidget::update));
+    update();
+}
+
+// Pages name their keys in the language that was chosen for them.
+bool WindowKeys::eventFilter(QObject *watched, QEvent *event)
+{
+    if (event->type() == QEvent::LanguageChange)
+        update();
+    return QObject::eventFilter(watched, event);
+}
+
+// Within the page only: forms, the palette and the help have letters of their own, and a text takes its own first.
+void WindowKeys::addLetters()
+{
+    for (const auto &letter : letters()) {
+        auto *shortcut = new QShortcut(QKeySequence(letter.key), &m_window.locksPage());
+        shortcut->setContext(Qt::WidgetWithChildrenShortcut);
+        connect(shortcut, &QShortcut::activated, this, [this, letter] { press(letter); });
+    }
+}
+
+bool WindowKeys::isOnLocks() const
+{
+    return m_window.locksPage().isVisibleTo(&m_window);
+}
+
+void WindowKeys::press(const Letter &letter)
+{
+    m_actions.trigger(m_actions.find(letter.action));
+}
+
+FootKey WindowKeys::keyOf(const QString &key, const QString &text, const QString &action)
+{
+    return {key, text, [this, action] { m_actions.trigger(m_actions.find(action)); }};
+}
+
+void WindowKeys::show()
+{
+    m_foot.setKeys(keys());
+}
+
+std::vector<FootKey> WindowKeys::keys()
+{
+    std::vector<FootKey> keys;
+    if (m_window.time().isElsewhere())
+        keys.push_back(keyOf(u"Esc"_s, tr("Return to live view"), u"now"_s));
+    const auto *focus = QApplication::focusWidget();
+    if (const auto *text = qobject_cast<const QLineEdit *>(focus); text && text->window() == &m_window) {
+        keys.push_back({u"⏎"_s, tr("Into the results")});
+        keys.push_back({u"Esc"_s, tr("Clear")});
+    } else if (isOnLocks()) {
+        addLockKeys(keys);
+    } else {
+        addPageKeys(keys);
+    }
+    keys.push_back(keyOf(u"/"_s, tr("Find"), u"find"_s));
+    keys.push_back(keyOf(u"Ctrl+K"_s, tr("Go to, or do"), u"palette"_s));
+    return keys;
+}
+
+void WindowKeys::addLockKeys(std::vector<FootKey> &keys)
+{
+    auto &page = m_window.locksPage();
+    if (!page.currentLock()) {
+        if (page.model().rowCount() > 0)
+            keys.push_back({u"↑ ↓"_s, tr("Choose a lock")});
+        return;
+    }
+    for (const auto &letter : letters()) {
+        const bool hasUse = letter.action != u"break"_s || m_window.dialogs().isChosenDeadlocked();
+        if (hasUse && m_actions.whyNot(m_actions.find(letter.action)).isEmpty())
+            keys.push_back(keyOf(QKeySequence(letter.key).toString(), letter.text, letter.action));
+    }
+    if (page.table().hasFocus())
+        keys.push_back({u"⏎"_s, tr("Open"), [&page] { page.detail().focusQueue(); }});
+    keys.push_back(keyOf(u"F6"_s, tr("Next pane"), u"next-pane"_s));
+}
+
+void WindowKeys::addPageKeys(std::vector<FootKey> &keys) const
+{
+    const auto row = m_window.pages().current();
+    const auto &id = allPages()[row].id;
+    if (id == u"findings"_s)
+        keys.insert(keys.end(), {{u"⏎"_s, tr("Go to the lock")}, {u"M"_s, tr("Mute")}, {u"S"_s, tr("Session")}});
+    else if (id == u"znodes"_s || id == u"keys"_s)
+        keys.insert(keys.end(), {{u"Ins"_s, tr("Create")}, {u"F2"_s, tr("Edit")}, {u"Del"_s, tr("Delete")}});
+    for (const auto &[key, text] : m_window.pages().at(row).keys())
+        keys.push_back({key, text});
+}
+
+} // namespace lockscope::ui
+
+#include "moc_windowkeys.cpp"
