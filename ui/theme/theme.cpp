@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/theme/theme.h"
 
+#include "ui/theme/tooltipreader.h"
+
 #include <QApplication>
 #include <QDBusConnection>
 #include <QDBusMessage>
@@ -273,6 +275,7 @@ Theme::Theme(QApplication &application, ThemeChoice choice, Sheet sheet)
     g_theme = this;
     QApplication::setStyle(new LockscopeStyle);
     QApplication::setFont(textFont());
+    application.installEventFilter(new ToolTipReader(this));
     m_portal = std::make_unique<PortalColorScheme>();
     connect(m_portal.get(), &PortalColorScheme::answered, this, [this] {
         if (m_choice == ThemeChoice::Auto)
