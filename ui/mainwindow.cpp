@@ -227,6 +227,8 @@ void MainWindow::addActions()
         if (!m_dialogs->openBreak())
             m_status->notify(tr("No deadlock is known on the connections of this window."));
     });
+    m_actions->add(u"cancel-wait"_s, tr("Cancel the wait of the chosen client…"), {},
+                   [this] { m_dialogs->openCancelWait(); });
     m_actions->add(u"rehearse"_s, tr("Rehearse the release of the chosen lock…"), {},
                    [this] { m_dialogs->openRehearsal(); });
     m_actions->add(u"acquire"_s, tr("Acquire the chosen lock…"), {u"Ctrl+Shift+A"_s},

@@ -196,6 +196,25 @@ void WindowDialogs::openRehearsal()
     openReleaseForm(*lock, m_locks->detail().chosen())->rehearse();
 }
 
+bool WindowDialogs::mayCancelWait() const
+{
+    const auto *lock = m_locks->detail().snapshot();
+    const auto *waiter = lock ? lock->find(m_locks->detail().chosen()) : nullptr;
+    if (!waiter || waiter->role != inspect::Role::Waiter)
+        return false;
+    return std::ranges::count(operate::waysFor(*lock, *waiter), operate::ReleaseAction::KillWaiter,
+                              &operate::OfferedAction::way)
+           > 0;
+}
+
+void WindowDialogs::openCancelWait()
+{
+    if (refusesInPast() || !mayCancelWait())
+        return;
+    const auto &detail = m_locks->detail();
+    openReleaseForm(*detail.snapshot(), detail.chosen())->prefer(operate::ReleaseAction::KillWaiter);
+}
+
 void WindowDialogs::openAcquire()
 {
     if (refusesInPast() || m_book.all().empty())

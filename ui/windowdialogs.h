@@ -42,6 +42,9 @@ public:
     [[nodiscard]] bool isChosenDeadlocked() const;
     // The form of a force-release, with the release simulated.
     void openRehearsal();
+    // The form that ends the wait of the contender chosen in the queue, if mayCancelWait().
+    void openCancelWait();
+    [[nodiscard]] bool mayCancelWait() const;
     void openAcquire();
     // Several force-releases: of the session of the chosen contender, of what the list shows, of what dead clients
     // left.

@@ -25,9 +25,13 @@ namespace lockscope::ui {
 const std::vector<WindowKeys::Letter> &WindowKeys::letters()
 {
     static const std::vector<Letter> all{
-        {Qt::Key_B, u"break"_s, tr("Break deadlock")}, {Qt::Key_R, u"force-release"_s, tr("Release")},
-        {Qt::Key_E, u"rehearse"_s, tr("Rehearse")},    {Qt::Key_H, u"to-session"_s, tr("Holder’s session")},
-        {Qt::Key_G, u"to-graph"_s, tr("Graph")},       {Qt::Key_C, u"note"_s, tr("Copy note")},
+        {Qt::Key_B, u"break"_s, tr("Break deadlock")},
+        {Qt::Key_R, u"force-release"_s, tr("Release")},
+        {Qt::Key_X, u"cancel-wait"_s, tr("Cancel the wait")},
+        {Qt::Key_E, u"rehearse"_s, tr("Rehearse")},
+        {Qt::Key_H, u"to-session"_s, tr("Holder’s session")},
+        {Qt::Key_G, u"to-graph"_s, tr("Graph")},
+        {Qt::Key_C, u"note"_s, tr("Copy note")},
     };
     return all;
 }
@@ -96,7 +100,7 @@ std::vector<FootKey> WindowKeys::keys()
     if (m_window.time().isElsewhere())
         keys.push_back(keyOf(u"Esc"_s, tr("Return to live view"), u"now"_s));
     const auto *focus = QApplication::focusWidget();
-    if (const auto *text = qobject_cast<const QLineEdit *>(focus); text && text->window() == &m_window) {
+    if (focus && focus == m_window.findChild<QLineEdit *>(u"find"_s)) {
         keys.push_back({u"⏎"_s, tr("Into the results")});
         keys.push_back({u"Esc"_s, tr("Clear")});
     } else if (isOnLocks()) {

@@ -24,8 +24,8 @@ namespace {
 // They lead to a form that writes: none is chosen by itself.
 bool isWrite(const QString &id)
 {
-    static const QStringList writes{u"force-release"_s,  u"break"_s,        u"acquire"_s, u"release-session"_s,
-                                    u"release-listed"_s, u"remove-stale"_s, u"undo"_s};
+    static const QStringList writes{u"force-release"_s,   u"break"_s,          u"acquire"_s,      u"cancel-wait"_s,
+                                    u"release-session"_s, u"release-listed"_s, u"remove-stale"_s, u"undo"_s};
     return writes.contains(id);
 }
 

@@ -100,6 +100,10 @@ void Workbench::refuse()
     const auto onOther = isOnOther ? tr("A lock is released on the page of locks") : QString();
     m_actions.setRefused({u"force-release"_s},
                          onOther.isEmpty() ? m_locks.detail().releaseDisabledReason() : onOther);
+    const auto noWaiter = m_dialogs.mayCancelWait()
+                              ? QString()
+                              : tr("Choose a waiter in the queue of a lock whose waits can be canceled");
+    m_actions.setRefused({u"cancel-wait"_s}, there.isEmpty() ? (isOnOther ? onOther : noWaiter) : there);
     m_actions.setRefused({u"rehearse"_s}, onOther.isEmpty() ? m_locks.detail().releaseDisabledReason() : onOther);
     m_actions.setRefused({u"note"_s}, isOnOther ? tr("Select a lock on the Locks page first") : noLock);
     m_actions.setRefused({u"undo"_s}, there.isEmpty() ? m_dialogs.undoDisabledReason() : there);

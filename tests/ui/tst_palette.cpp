@@ -134,6 +134,8 @@ private slots:
         openPalette();
         type(u"force"_s);
         QVERIFY(rows().first().startsWith(u"Do, Force-release"_s));
+        const QString folder = qEnvironmentVariable("LOCKSCOPE_SHOTS");
+        QVERIFY(folder.isEmpty() || m_window->grab().save(folder + u"/palette.png"_s));
         press(Qt::Key_Return);
         QVERIFY(palette().isVisible() && !m_window->findChild<ui::ForceReleaseDialog *>());
         press(Qt::Key_Down);

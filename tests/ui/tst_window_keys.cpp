@@ -128,6 +128,23 @@ private slots:
         QVERIFY(!m_backend->last<ForceRelease>());
     }
 
+    // Of a waiter that is chosen in the queue; the form begins with that method.
+    void aWaitIsCanceledFromTheQueue()
+    {
+        choose();
+        QTRY_VERIFY(foot().contains(u"R Release"_s) && !foot().contains(u"X Cancel the wait"_s));
+        const auto waiter = page().detail().snapshot()->contenders.back();
+        QCOMPARE(waiter.role, inspect::Role::Waiter);
+        part<ui::QueueTable>("queueTable")->setCurrentContender(waiter.id);
+        page().detail().focusQueue();
+        QTRY_VERIFY2(foot().contains(u"X Cancel the wait"_s), qPrintable(foot().join(u", "_s)));
+        press(Qt::Key_X);
+        QTRY_VERIFY(form());
+        QTRY_VERIFY(m_backend->last<PlanRelease>());
+        QTRY_COMPARE(m_backend->last<PlanRelease>()->way, operate::ReleaseAction::KillWaiter);
+        QCOMPARE(m_backend->last<PlanRelease>()->contender, waiter.id);
+    }
+
     void f6GoesRoundThePanes()
     {
         choose();

@@ -292,6 +292,14 @@ private slots:
         QTRY_COMPARE(rail->width(), 52);
         QVERIFY(std::ranges::none_of(items, &ui::RailItem::showsWord));
         QVERIFY(std::ranges::all_of(items, [](const auto *item) { return item->toolTip().contains(item->text()); }));
+        for (const int height :
+             {360, 500, 700, 900}) { // and all of them are in the window, each as high as the others
+            m_window->resize(1366, height);
+            QTRY_VERIFY(std::ranges::all_of(items, [&](const auto *item) {
+                return item->height() == items.front()->height() && item->height() >= 20
+                       && rail->rect().contains(item->geometry());
+            }));
+        }
     }
 
     // The list of connections: state, environment, latency; by keys alone.
@@ -303,6 +311,9 @@ private slots:
         QTest::keyClick(&header(), Qt::Key_Return);
         auto &rows = header().list().rows();
         QTRY_VERIFY(rows.isVisible());
+        const QString folder = qEnvironmentVariable("LOCKSCOPE_SHOTS");
+        QVERIFY(folder.isEmpty() || header().list().grab().save(folder + u"/connections.png"_s));
+        QVERIFY(folder.isEmpty() || m_window->grab().save(folder + u"/header.png"_s));
         QStringList described;
         for (int row = 0; row < rows.count(); ++row)
             described << rows.item(row)->data(Qt::AccessibleTextRole).toString();

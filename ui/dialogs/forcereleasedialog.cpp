@@ -148,6 +148,8 @@ void ForceReleaseDialog::showPlan(const operate::ForceReleasePlan &plan, bool is
         m_reason->setFocus();
     if (std::exchange(m_wantsRehearsal, false))
         m_rehearse->click();
+    if (const auto wanted = std::exchange(m_wanted, std::nullopt))
+        m_way->pick(*wanted);
 }
 
 // A MultiLock has lost its meaning when one of its members is somebody else's, and its client does not learn of it.
@@ -190,6 +192,14 @@ void ForceReleaseDialog::tick()
     showAlternatives();
     if (m_plan->way == operate::ReleaseAction::Release)
         m_facts->setText(tr("Next owner"), Words::nextOwner(*m_plan, m_clock()));
+}
+
+void ForceReleaseDialog::prefer(operate::ReleaseAction way)
+{
+    if (m_plan)
+        m_way->pick(way);
+    else
+        m_wanted = way;
 }
 
 void ForceReleaseDialog::rehearse()

@@ -44,6 +44,8 @@ public:
     void setHeldWith(HeldWith heldWith) { m_heldWith = std::move(heldWith); }
     using Clock = std::function<SystemTime()>;
     void setClock(Clock clock) { m_clock = std::move(clock); }
+    // Begins with that method instead of a release, where it is offered.
+    void prefer(operate::ReleaseAction way);
     // Simulates the release as soon as it is planned.
     void rehearse();
     // Numbers are those of now; every second.
@@ -86,6 +88,7 @@ private:
     bool m_isAsking = false;
     bool m_armOffered = false;
     bool m_wantsRehearsal = false;
+    std::optional<operate::ReleaseAction> m_wanted; // until the first plan is there
     QString m_result;
     Clock m_clock = [] { return programClock().now(); };
     HeldWith m_heldWith;

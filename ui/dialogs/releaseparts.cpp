@@ -25,14 +25,26 @@ WayPicker::WayPicker(QWidget *parent) : QWidget(parent), m_box(named(new QComboB
     label->setBuddy(m_box);
     label->setMinimumWidth(158);
     makeRow(this, {.spacing = 12}, {label, {m_box, 1}});
-    connect(m_box, &QComboBox::activated, this, [this](int index) {
-        const auto &offer = m_offers[static_cast<std::size_t>(index)];
-        if (offer.way == m_way)
-            return;
-        m_way = offer.way;
-        m_contender = m_way == ReleaseAction::Release ? QByteArray() : offer.contender;
-        emit picked();
-    });
+    connect(m_box, &QComboBox::activated, this, [this](int index) { take(static_cast<std::size_t>(index)); });
+}
+
+void WayPicker::take(std::size_t offer)
+{
+    const auto &taken = m_offers[offer];
+    if (taken.way == m_way)
+        return;
+    m_way = taken.way;
+    m_contender = m_way == ReleaseAction::Release ? QByteArray() : taken.contender;
+    emit picked();
+}
+
+void WayPicker::pick(ReleaseAction way)
+{
+    const auto at = std::ranges::find(m_offers, way, &operate::OfferedAction::way);
+    if (at == m_offers.end())
+        return;
+    m_box->setCurrentIndex(static_cast<int>(at - m_offers.begin()));
+    take(static_cast<std::size_t>(at - m_offers.begin()));
 }
 
 QString WayPicker::titleOf(const operate::OfferedAction &offer, const inspect::LockSnapshot &lock)

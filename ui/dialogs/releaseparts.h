@@ -25,6 +25,8 @@ public:
     [[nodiscard]] bool hasChoice() const { return m_offers.size() > 1; }
     // Whom it is about; empty: the holder.
     [[nodiscard]] const QByteArray &contender() const { return m_contender; }
+    // As if a user had picked it, where it is offered.
+    void pick(operate::ReleaseAction way);
     // Back to a release: what was chosen is done, or is there no more.
     void reset();
 
@@ -32,6 +34,7 @@ signals:
     void picked();
 
 private:
+    void take(std::size_t offer);
     [[nodiscard]] static QString titleOf(const operate::OfferedAction &offer, const inspect::LockSnapshot &lock);
 
     QComboBox *m_box;

@@ -68,8 +68,9 @@ void HelpOverlay::fill()
         keys << std::pair(keysOfPage(0) + u" … "_s + keysOfPage(int(m_pages.size()) - 1), m_pages.join(u", "_s));
     keys << std::pair(u"Ctrl+K"_s,
                       tr("go to a lock, session or page, or do anything: type a few letters, Enter goes"))
-         << std::pair(u"B R E"_s,
-                      tr("on Locks: break the deadlock, release, rehearse; shows the form, sends nothing"))
+         << std::pair(
+                u"B R E X"_s,
+                tr("on Locks: break the deadlock, release, rehearse, cancel a wait; shows the form, sends nothing"))
          << std::pair(u"H G C"_s, tr("on Locks: the holder's session, the graph, copy the incident note"))
          << std::pair(u"F4, F6"_s, tr("choose a connection; next pane: rows, lock, pages"))
          << std::pair(u"/, Ctrl+F"_s, tr("find; Enter or ↓ goes into the rows, Esc clears"))

@@ -23,6 +23,8 @@ constexpr int narrowRailWidth = 52;
 constexpr int itemHeight = 50;
 constexpr int narrowItemHeight = 40;
 constexpr int leastItemHeight = 20; // of a window that is not high
+constexpr int edgeHeight = 6;
+constexpr int betweenItems = 2;
 constexpr qreal iconSide = 20;
 constexpr qreal wordHeight = 15;
 constexpr qreal betweenIconAndWord = 2;
@@ -150,9 +152,10 @@ SideBar::SideBar(QWidget *parent)
     setProperty("look", u"sidebar"_s);
     setObjectName(u"sideBar"_s);
     setAccessibleName(tr("Pages"));
-    m_pages->setSpacing(2);
+    m_pages->setSpacing(betweenItems);
     m_sandbox->setNote(tr("No sandbox"));
-    makeColumn(this, {.margins = {6, 6, 6, 6}, .spacing = 2}, {m_pages, Stretch{1}, m_sandbox, m_settings});
+    makeColumn(this, {.margins = {6, edgeHeight, 6, edgeHeight}, .spacing = betweenItems},
+               {m_pages, Stretch{1}, m_sandbox, m_settings});
     connect(m_pageGroup, &QButtonGroup::idClicked, this, &SideBar::pageChosen);
     connect(m_sandbox, &RailItem::clicked, this, &SideBar::sandboxRequested);
     connect(m_settings, &RailItem::clicked, this, &SideBar::settingsRequested);
@@ -206,9 +209,26 @@ void SideBar::setNarrow(bool isNarrow)
 {
     setFixedWidth(isNarrow ? narrowRailWidth : railWidth);
     const int edge = isNarrow ? 4 : 6;
-    layout()->setContentsMargins(edge, 6, edge, 6);
+    layout()->setContentsMargins(edge, edgeHeight, edge, edgeHeight);
     for (auto *each : findChildren<RailItem *>(Qt::FindDirectChildrenOnly))
         each->setShowsWord(!isNarrow);
+    fit();
+}
+
+void SideBar::resizeEvent(QResizeEvent *event)
+{
+    QFrame::resizeEvent(event);
+    fit();
+}
+
+// All of one height: where there is little, all give up their words, not the last ones.
+void SideBar::fit()
+{
+    const auto items = findChildren<RailItem *>(Qt::FindDirectChildrenOnly);
+    const auto count = static_cast<int>(items.size());
+    const int room = height() - 2 * edgeHeight - (count + 1) * betweenItems;
+    for (auto *each : items)
+        each->setFixedHeight(std::clamp(room / count, leastItemHeight, each->sizeHint().height()));
 }
 
 } // namespace lockscope::ui

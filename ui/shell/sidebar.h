@@ -68,6 +68,8 @@ signals:
     void settingsRequested();
 
 private:
+    void resizeEvent(QResizeEvent *event) override;
+    void fit();
     [[nodiscard]] RailItem *item(int page) const;
 
     QVBoxLayout *m_pages;
