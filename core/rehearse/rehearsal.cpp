@@ -100,8 +100,11 @@ void takeNext(Rehearsal &rehearsal, const LockSnapshot &lock, const RecipeMappin
     const auto first = rehearsal.granted.front();
     if (isDeaf(lock, first)) {
         rehearsal.granted.clear();
-        rehearsal.assumed << u"%1 is next, but does not watch the entry that it waits for. It is not notified, so "
-                             u"the lock stays unused until it checks by itself"_s.arg(label(first, 80));
+        const auto why = recipeOf(lock.recipe).wakeUp == recipes::WakeUp::Watch
+                             ? u"does not watch the entry that it waits for"_s
+                             : u"has no subscriber"_s;
+        rehearsal.assumed << u"%1 is next, but %2. It is not notified, so the lock stays unused until it checks by "
+                             u"itself"_s.arg(label(first, 80), why);
         return;
     }
     if (const auto *gone = goneAhead(lock, cast, granted.front())) {

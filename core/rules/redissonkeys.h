@@ -12,6 +12,8 @@ public:
     explicit RedissonKeys(const QByteArray &lock) : m_slot(lock.contains('{') ? lock : '{' + lock + '}') {}
 
     [[nodiscard]] QByteArray channel() const { return "redisson_lock__channel:" + m_slot; }
+    // Of one waiter of a fair lock.
+    [[nodiscard]] QByteArray waiterChannel(const QByteArray &waiter) const { return channel() + ':' + waiter; }
     [[nodiscard]] QByteArray readWriteChannel() const { return "redisson_rwlock:" + m_slot; }
     [[nodiscard]] QByteArray semaphoreChannel() const { return "redisson_sc:" + m_slot; }
     [[nodiscard]] QByteArray fairQueue() const { return "redisson_lock_queue:" + m_slot; }

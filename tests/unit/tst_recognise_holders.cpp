@@ -240,6 +240,10 @@ private slots:
         QCOMPARE(channelsToCount(string("n", "7")),
                  (std::vector<QByteArray>{"redisson_sc:{n}", "redisson_countdownlatch__channel__{n}"}));
         QVERIFY(channelsToCount(string("n", "x")).empty());
+        KeyView queue{.key = RedisKey("redisson_lock_queue:{orders}"), .type = KeyType::List};
+        queue.items = {"a:1", "b:2"};
+        QCOMPARE(channelsToCount(mains[0], {queue}).back(), "redisson_lock__channel:{orders}:a:1");
+        QCOMPARE(channelsToCount(mains[0], {}), channelsToCount(mains[0]));
     }
 
     void springIsSeenTogether()

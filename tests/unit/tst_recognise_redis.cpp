@@ -64,6 +64,37 @@ private slots:
             {u3}:1 waits exclusive 1
             {u2}:9 waits exclusive 2
             {u4}:4 waits exclusive 3)");
+        row("2b the first in the queue has no subscriber, the lock is free", missing("orders"), R"(
+            list redisson_lock_queue:{orders} {u3}:1 {u2}:9
+            zset redisson_lock_timeout:{orders} {u3}:1=1700000200000 {u2}:9=1700000300000
+            channel redisson_lock__channel:{orders}:{u3}:1 0)",
+            R"(
+            orders redisson-fair-lock high free (Redisson) !lost-wakeup
+            {u3}:1 waits exclusive 0
+            {u2}:9 waits exclusive 1)");
+        row("2b the first in the queue has no subscriber, the lock is held", hash("orders", "{u1}:5 1"), R"(
+            list redisson_lock_queue:{orders} {u3}:1
+            zset redisson_lock_timeout:{orders} {u3}:1=1700000200000
+            channel redisson_lock__channel:{orders}:{u3}:1 0)",
+            R"(
+            orders redisson-fair-lock high contended (Redisson) !lost-wakeup
+            {u1}:5 holds exclusive 0
+            {u3}:1 waits exclusive 1)");
+        row("2b the first in the queue has a subscriber", missing("orders"), R"(
+            list redisson_lock_queue:{orders} {u3}:1 {u2}:9
+            zset redisson_lock_timeout:{orders} {u3}:1=1700000200000 {u2}:9=1700000300000
+            channel redisson_lock__channel:{orders}:{u3}:1 1)",
+            R"(
+            orders redisson-fair-lock high free (Redisson)
+            {u3}:1 waits exclusive 0
+            {u2}:9 waits exclusive 1)");
+        row("2b a fair lock whose name has braces", missing("{a}:b"), R"(
+            list redisson_lock_queue:{a}:b {u3}:1
+            zset redisson_lock_timeout:{a}:b {u3}:1=1700000200000
+            channel redisson_lock__channel:{a}:b:{u3}:1 0)",
+            R"(
+            {a}:b redisson-fair-lock high free (Redisson) !lost-wakeup
+            {u3}:1 waits exclusive 0)");
         row("2b leftovers: the queue without its lock", missing("orders"), R"(
             list redisson_lock_queue:{orders} {u3}:1
             zset redisson_lock_timeout:{orders} {u3}:1=1600000000000)",

@@ -125,6 +125,11 @@ std::map<QByteArray, Case> rehearsalCases()
     addFinding(fair, FindingCode::StaleQueue, QString(), {fair.contenders[1].id});
     cases["a fair queue without who is past its moment"] = {.lock = fair, .nextHolder = 2};
 
+    auto silent = rehearsedLock("redisson-fair-lock", {"Hx", "wx", "wx"});
+    addFinding(silent, FindingCode::LostWakeup, QString(), {silent.contenders[1].id});
+    cases["the first of a fair queue has no subscriber"] = {.lock = silent, .next = Next::NotKnown, .granted = 0};
+    cases["a leader is played as a mutex"] = {rehearsedLock("curator-leader", {"Hx", "wx", "wx"})};
+
     cases["a row: who asked first"] = {rehearsedLock("sql-for-update", {"Hx", "wx", "wx"})};
     auto together = rehearsedLock("sql-for-update", {"Hx", "wx", "wx"});
     together.contenders[2].waitingSince = together.contenders[1].waitingSince;

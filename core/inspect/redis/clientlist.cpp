@@ -107,7 +107,7 @@ std::vector<QByteArray> waiterChannels(const LockSnapshot &lock)
     const redis::RedissonKeys keys(lock.lock.name);
     for (const auto &contender : lock.contenders) {
         if (contender.role == Role::Waiter)
-            channels.push_back(keys.channel() + ':' + contender.guard.redis().value);
+            channels.push_back(keys.waiterChannel(contender.guard.redis().value));
     }
     return channels;
 }

@@ -205,4 +205,14 @@ std::vector<QByteArray> channelsToCount(const KeyView &main)
     return {};
 }
 
+std::vector<QByteArray> channelsToCount(const KeyView &main, const std::vector<KeyView> &companions)
+{
+    auto channels = channelsToCount(main);
+    const redis::RedissonKeys redisson(main.key.bytes());
+    const auto queue = std::ranges::find(companions, RedisKey(redisson.fairQueue()), &KeyView::key);
+    if (queue != companions.end() && queue->type == KeyType::List && !queue->items.empty())
+        channels.push_back(redisson.waiterChannel(queue->items.front()));
+    return channels;
+}
+
 } // namespace lockscope::inspect

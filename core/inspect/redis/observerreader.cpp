@@ -344,8 +344,6 @@ Task<Result<std::vector<KeyReader::Gathered>>> KeyReader::gather(std::vector<Key
             besides.push_back(std::move(companion));
             owners.push_back(gathered.size());
         }
-        for (auto &channel : channelsToCount(main))
-            channels.push_back(std::move(channel));
         gathered.push_back({std::move(main), {}, {}});
     }
     CO_TRY(auto &read, co_await readBeside(besides));
@@ -356,9 +354,13 @@ Task<Result<std::vector<KeyReader::Gathered>>> KeyReader::gather(std::vector<Key
         if (const auto found = there.find(besides[i]); found != there.end())
             gathered[owners[i]].companions.push_back(found->second);
     }
+    for (const auto &one : gathered) {
+        for (auto &channel : channelsToCount(one.main, one.companions))
+            channels.push_back(std::move(channel));
+    }
     CO_TRY(auto &counted, co_await countSubscribers(channels));
     for (auto &one : gathered) {
-        for (const auto &channel : channelsToCount(one.main)) {
+        for (const auto &channel : channelsToCount(one.main, one.companions)) {
             if (const auto at = counted.find(channel); at != counted.end())
                 one.subscribers.insert(*at);
         }

@@ -68,6 +68,8 @@ struct RedisContext {
 // whose subscriber counts tell of waiters.
 [[nodiscard]] std::vector<RedisKey> companionsToRead(const KeyView &main);
 [[nodiscard]] std::vector<QByteArray> channelsToCount(const KeyView &main);
+// The same, and that of the first waiter in a fair lock's queue.
+[[nodiscard]] std::vector<QByteArray> channelsToCount(const KeyView &main, const std::vector<KeyView> &companions);
 
 // One main key with its companions → its lock, if it is one.
 [[nodiscard]] std::optional<LockSnapshot> recognise(const KeyView &main, const std::vector<KeyView> &companions,

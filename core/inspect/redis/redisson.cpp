@@ -26,6 +26,22 @@ Contender holderOfField(const Case &about, const std::pair<QByteArray, QByteArra
     return holder;
 }
 
+// The first in the queue listens on a channel of its own, and gets the lock before all others. A client queues before
+// it subscribes, so this is a warning only while the lock is free.
+void addSilentHead(LockSnapshot &lock, const Case &about, const KeyView &queue)
+{
+    const auto &first = queue.items.front();
+    const auto *waiter = lock.find(first);
+    const bool isQueued = waiter && waiter->expiresAt && *waiter->expiresAt > about.context.observed;
+    if (!isQueued || about.subscribers(about.redissonKeys().waiterChannel(first)) != 0)
+        return;
+    Wording message = u"the first in the queue has no subscriber on its channel. If its client has ended, no client "
+                      u"gets the lock before its time in the queue ends "_s;
+    message.until(*waiter->expiresAt);
+    addFinding(lock, FindingCode::LostWakeup, lock.holderCount() == 0 ? Severity::Warning : Severity::Info,
+               std::move(message), {first});
+}
+
 // The waiters of a fair lock, in order, as many as were read; each with the moment until which others wait for it.
 void addFairQueue(LockSnapshot &lock, const Case &about, const KeyView &queue, const KeyView *deadlines)
 {
@@ -53,6 +69,7 @@ void addFairQueue(LockSnapshot &lock, const Case &about, const KeyView &queue, c
                 .arg(queue.memberCount());
         addFinding(lock, FindingCode::StaleQueue, message, std::move(gone));
     }
+    addSilentHead(lock, about, queue);
 }
 
 // Each read hold has a key of its own; the last of them ends the reader's lease.
