@@ -306,13 +306,6 @@ QString waiting(const LockSnapshot &lock, ServerTime now)
     return lock.waitersKnown ? text : text + clause(unseen);
 }
 
-// The first in the queue waits for a contender that waits behind it.
-bool isFirstBehindAnother(const LockSnapshot &lock)
-{
-    const auto isContender = [&](const WatchEdge &edge) { return lock.find(edge.target) != nullptr; };
-    return !lock.contenders.empty() && std::ranges::any_of(lock.contenders.front().watches, isContender);
-}
-
 } // namespace
 
 QString answerSentence(const LockSnapshot &lock, ServerTime now)
@@ -329,7 +322,7 @@ QString answerSentence(const LockSnapshot &lock, ServerTime now)
         sentence = u"%1 is held by %2"_s.arg(name, withAge(holders(holding, lock.backend), holding, now));
     else if (lock.state == LockState::Free)
         sentence += u" is free"_s;
-    else if (elsewhere || isFirstBehindAnother(lock))
+    else if (lock.state == LockState::Contended || elsewhere)
         sentence = u"no client holds "_s + name;
     else
         sentence = u"%1 is held by a client that is not visible"_s.arg(name);

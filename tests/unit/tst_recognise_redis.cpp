@@ -355,7 +355,7 @@ private slots:
             shared hold 2 holds read -)");
         row("Nextcloud, free", string(file, "0"), "", "");
         row("Nextcloud, broken", string(file, "-1"), "",
-            QByteArray(file) + " redis-rwlock high held (Nextcloud) !leftover-keys");
+            QByteArray(file) + " redis-rwlock high contended (Nextcloud) !leftover-keys");
         row("Nextcloud's name, another's value", string(file, "1x"), "", "");
     }
     void readersAndWriters() { check(); }

@@ -123,8 +123,9 @@ private slots:
             QCOMPARE(companionOf(RedisKey(key)), grabbed.key);
         QCOMPARE(drawnSemaphore(grabbed, {exists, version, available}),
                  QByteArray("jobs:GRABBED redis-semaphore high free (redis-semaphore (PyPI, Ruby))"));
-        QCOMPARE(drawnSemaphore(grabbed, {exists, version}),
-                 QByteArray("jobs:GRABBED redis-semaphore high held (redis-semaphore (PyPI, Ruby)) !leftover-keys"));
+        QCOMPARE(
+            drawnSemaphore(grabbed, {exists, version}),
+            QByteArray("jobs:GRABBED redis-semaphore high contended (redis-semaphore (PyPI, Ruby)) !leftover-keys"));
         QCOMPARE(drawnSemaphore(grabbed, {exists}), QByteArray());
         QCOMPARE(drawnSemaphore(grabbed, {version}), QByteArray());
     }

@@ -229,6 +229,9 @@ private slots:
         counter.lock.name = "sem";
         counter.state = LockState::Held;
         counter.waitersKnown = false;
+        counter.state = LockState::Contended;
+        row("kept from all clients by no holder", counter, u"no client holds sem; waiters are not visible"_s);
+        counter.state = LockState::Held;
         row("no owners on the wire", counter,
             u"sem is held by a client that is not visible; waiters are not visible"_s);
     }

@@ -151,7 +151,7 @@ std::optional<LockSnapshot> nextcloudLock(const Case &about)
     addNoTtl(lock, about);
     judgeState(lock);
     if (count && *count < 0) {
-        lock.state = LockState::Held; // by nobody: exclusive locks are refused all the same
+        lock.state = LockState::Contended; // without a holder: exclusive locks are refused all the same
         addFinding(
             lock, FindingCode::LeftoverKeys, Severity::Warning,
             u"the count is below zero: no client holds the lock, but exclusive ones are refused. Delete the key"_s);

@@ -232,7 +232,7 @@ std::optional<LockSnapshot> grabbedSemaphoreAtRest(const Case &about)
     lock.companions = {keys.exists(), keys.available(), keys.version()};
     if (left > 0)
         return lock;
-    lock.state = LockState::Held; // by nobody, and nobody can have it
+    lock.state = LockState::Contended; // without a holder, and no client can have it
     addFinding(
         lock, FindingCode::LeftoverKeys, Severity::Warning,
         u"its permits are lost: none is free and no client has one. Delete %1, and the next client creates them again"_s
