@@ -65,7 +65,7 @@ private:
 };
 
 template <std::size_t Count>
-bool saysOneOf(const Words<Count> &words, const QByteArray &name)
+bool saysOneOfIn(const Words<Count> &words, const QByteArray &name, bool *hasOther)
 {
     const char *start = name.constData();
     const char *const end = start + name.size();
@@ -80,6 +80,7 @@ bool saysOneOf(const Words<Count> &words, const QByteArray &name)
         const auto kind = characterKind(*at);
         if (kind == CharacterKind::Small) // nearly all
             continue;
+        *hasOther |= kind == CharacterKind::Other;
         // "orderLock" parts before the capital; "HTTPLock" before the last of a run of capitals.
         const bool isInside = kind != CharacterKind::NoLetter && !isHump(at);
         if (isInside)
@@ -89,6 +90,23 @@ bool saysOneOf(const Words<Count> &words, const QByteArray &name)
         start = kind == CharacterKind::NoLetter ? at + 1 : at;
     }
     return words.contains(start, static_cast<std::size_t>(end - start));
+}
+
+// Bytes that are no text part words, as those of a serializer before and behind a name do.
+template <std::size_t Count>
+bool saysOneOf(const Words<Count> &words, const QByteArray &name)
+{
+    bool hasOther = false;
+    if (saysOneOfIn(words, name, &hasOther))
+        return true;
+    if (!hasOther || QUtf8StringView(name).isValidUtf8())
+        return false;
+    auto ofLetters = name;
+    for (auto &c : ofLetters) {
+        if (characterKind(c) == CharacterKind::Other)
+            c = ' ';
+    }
+    return saysOneOfIn(words, ofLetters, &hasOther);
 }
 
 } // namespace

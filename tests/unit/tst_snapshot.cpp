@@ -251,6 +251,13 @@ private slots:
               "HTTPLock",  "лиса:lock",   "shedlock",    "ordersLOCK", "SLocks",        "7Lease",
               "lock{",     "a:MUTEX:b",   "xSemaphoreY"})
             row(name, QByteArray(name), true);
+        row("between bytes that are no text", QByteArray("\x02\x00\x00\x00lock\x9b\x00:orders", 17), true);
+        row("behind bytes that are no text", QByteArray("\xac\xed\x00\x05t\x00\x04\xfflock", 12), true);
+        row("before a byte that is no text", QByteArray("mutex\xff"), true);
+        row("a part of a word between such bytes",
+            QByteArray("\xff"
+                       "block\xff"),
+            false);
         for (const char *name :
              {"block", "clock", "release", "blockLister", "unlocked", "Clock", "orders", "", "flock:1", "locksmith",
               "semaphored", "BLOCK-7", "LOCKorders", "lOCK", "блокlock", "loc", "mute:x", "-", "sema:phore"})
