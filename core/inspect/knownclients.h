@@ -97,6 +97,7 @@ inline constexpr KnownClient cmRedisSession{
     u"Cm_RedisSession (Magento)",
     {.notices = u"when it writes the session: it does not, if another's pid stands there, and only its log says so",
      .isOfOneNode = true}};
+inline constexpr KnownClient phpRedisSession{u"phpredis session", {.isOfOneNode = true}};
 inline constexpr KnownClient celerySingleton{u"celery-singleton",
                                              {.notices = u"not at all: the task runs on to its end",
                                               .deletesBlindly = u"celery-singleton",

@@ -312,7 +312,7 @@ private slots:
         row("19 a counter at rest is held by nobody", string("orders-lock", "0", -1), "", "");
         row("19 a counter below zero is held by nobody", string("orders-lock", "-1", -1), "", "");
         row("19 a process on a host", string("PHPREDIS_SESSION:k3f0_LOCK", "web-7d9c|12", -1), "", R"(
-            PHPREDIS_SESSION:k3f0_LOCK redis-setnx-expire medium held !no-ttl
+            PHPREDIS_SESSION:k3f0_LOCK redis-setnx-expire medium held (phpredis session) !no-ttl
             web-7d9c|12 holds exclusive -)");
         row("19 what is about locks is none", string("lock:settings", "1", -1), "", "");
         row("19 a count of locks", string("user:5:lock_count", "3", -1), "", "");

@@ -210,7 +210,11 @@ private slots:
             "redis-session Cm_RedisSession (Magento)");
         row("a session that nobody has", hash("sess_1", "data x\nlock 0\nwait 0\npid web1|5583"), "");
         row("another session", hash("sess_1", "data x\nuser 7"), "");
-        row("phpredis", string("PHPREDIS_SESSION:abc_LOCK", "web-7d9c|12", 30'000), "redis-setnx-expire ");
+        row("phpredis", string("PHPREDIS_SESSION:abc_LOCK", "web-7d9c|12", 30'000),
+            "redis-setnx-expire phpredis session");
+        row("a process under another name", string("job_LOCK", "web-7d9c|12", 30'000), "redis-setnx-expire ");
+        row("phpredis with another value", string("PHPREDIS_SESSION:abc_LOCK", "web-7d9c", 30'000),
+            "redis-setnx-expire ");
         row("its session", string("PHPREDIS_SESSION:abc", "cart|i:3;", 30'000), "");
         row("Nextcloud", string("x/lockfiles/39b1b1dd24f88308dadb938d2a7907e9", "2", 30'000),
             "redis-rwlock Nextcloud");

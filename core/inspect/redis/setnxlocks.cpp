@@ -167,10 +167,11 @@ std::optional<LockSnapshot> naiveLock(const Case &about)
     if (confidence == Confidence::Low && !about.context.includeLowConfidence)
         return std::nullopt;
     const auto why =
-        !isNamed          ? u"a mark that any client may write, in a key with an expiry"_s
-        : value.isEmpty() ? u"the key's name says lock; its value is empty, so nothing says who holds it"_s
-        : isCount(value)  ? u"the key's name says lock; its value is a number, of holds or of who holds it"_s
-                          : u"the key's name says lock; its value has the form of no client's token"_s;
+        !isNamed                 ? u"a mark that any client may write, in a key with an expiry"_s
+        : value.isEmpty()        ? u"the key's name says lock; its value is empty, so nothing says who holds it"_s
+        : isCount(value)         ? u"the key's name says lock; its value is a number, of holds or of who holds it"_s
+        : isProcessOnHost(value) ? u"the key's name says lock; its value is a process and its host"_s
+                                 : u"the key's name says lock; its value has the form of no client's token"_s;
     LockSnapshot lock = snapshotOf(about, "redis-setnx-expire", nullptr, confidence, why);
     lock.waitersKnown = false;
     if (value.isEmpty() && about.name().endsWith("~lock"))
@@ -181,15 +182,18 @@ std::optional<LockSnapshot> naiveLock(const Case &about)
         attribute(lock, clients::resqueScheduler);
     if (isOfLaravelsScheduler(about.name()))
         attribute(lock, clients::laravelScheduler);
+    const bool isOfProcess = isProcessOnHost(value);
+    if (isOfProcess && about.name().contains("PHPREDIS_SESSION:") && about.name().endsWith("_LOCK"))
+        attribute(lock, clients::phpRedisSession);
     Contender holder = holderOf(about, value);
     // "1" says nothing about anybody, and neither does a time.
     if (!value.isEmpty() && !isConstantMark(value) && !isCount(value) && !momentIn(value, about.context.observed))
         holder.identity = value;
     distinguishByExpiry(holder, about.main);
     lock.contenders.push_back(std::move(holder));
-    // A name is too little for an alarm.
+    // A name is too little for an alarm. Whether a process lives can be checked on its host.
     if (confidence != Confidence::Low)
-        addNoTtl(lock, about, lock.client ? Severity::Critical : Severity::Warning);
+        addNoTtl(lock, about, lock.client && !isOfProcess ? Severity::Critical : Severity::Warning);
     judgeState(lock);
     return lock;
 }
