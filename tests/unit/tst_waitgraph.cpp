@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The wait-for graph as tables: locks as lines of text in, roots and cycles out.
+#include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
 #include "core/inspect/waits/waitgraph.h"
@@ -346,6 +347,31 @@ private slots:
         QVERIFY2(longer.startsWith(u"aaa"_s) && longer.endsWith(u"a…@host-17.example.net"_s), qPrintable(longer));
         QVERIFY(nameLabel(QByteArray(5000, '@')).size() <= 200);
         QVERIFY(!nameLabel("a\x1b[2J@host").contains(QChar(0x1b)));
+    }
+
+    void anObjectThatNamesAClientIsReadable_data()
+    {
+        addColumns<QByteArray>("written");
+        QTest::addColumn<QString>("shown");
+        const QString unchanged;
+        QTest::newRow("Vitess") << QByteArray("{\"Action\":\"SwitchTraffic\",\"HostName\":\"vtctld-1\"}")
+                                << u"SwitchTraffic by vtctld-1"_s;
+        QTest::newRow("Vitess with line breaks, cut off")
+            << QByteArray("{\n  \"Action\": \"ApplyVSchema\",\n  \"HostName\": \"vtctld-1\",\n  \"UserNa")
+            << u"ApplyVSchema by vtctld-1"_s;
+        QTest::newRow("Terraform") << QByteArray(
+            "{\"ID\":\"7\",\"Operation\":\"OperationTypeApply\",\"Who\":\"ci@runner-3\"}")
+                                   << u"OperationTypeApply by ci@runner-3"_s;
+        QTest::newRow("one field only") << QByteArray("{\"Action\":\"X\"}") << unchanged;
+        QTest::newRow("other fields") << QByteArray("{\"node\":\"n1\"}") << unchanged;
+        QTest::newRow("no object") << QByteArray("\"Action\":\"X\",\"HostName\":\"y\"") << unchanged;
+        QTest::newRow("an escaped quote") << QByteArray("{\"Action\":\"a\\\"b\",\"HostName\":\"y\"}") << unchanged;
+    }
+    void anObjectThatNamesAClientIsReadable()
+    {
+        QFETCH(QByteArray, written);
+        QFETCH(QString, shown);
+        QCOMPARE(nameLabel(written), shown.isEmpty() ? label(written, 200) : shown);
     }
 
     // The host behind a name is what an operator looks for.

@@ -5,6 +5,7 @@
 #include "core/inspect/redis/naming.h"
 
 #include <QHostAddress>
+#include <QRegularExpression>
 
 #include <algorithm>
 #include <cctype>
@@ -399,10 +400,37 @@ std::optional<QByteArray> selfNameOf(const Contender &one, BackendKind backend)
     return one.identity;
 }
 
+namespace {
+
+// A top-level text of a JSON object, which may be cut off: what a client writes about itself is read up to a limit.
+QByteArray textInJson(const QByteArray &object, const char *field)
+{
+    const QRegularExpression form(uR"re("%1"\s*:\s*"([^"\\]*)")re"_s.arg(QLatin1StringView(field)));
+    return form.match(QString::fromUtf8(object)).captured(1).toUtf8();
+}
+
+// Vitess (go/vt/topo/locks.go) and Terraform (internal/states/statemgr/locker.go) write an object that says what a
+// client does, and where. Anything else stays as it is.
+QByteArray readable(const QByteArray &name)
+{
+    constexpr std::pair<const char *, const char *> forms[] = {{"Action", "HostName"}, {"Operation", "Who"}};
+    if (!name.startsWith('{'))
+        return name;
+    for (const auto &[action, actor] : forms) {
+        const auto does = textInJson(name, action);
+        const auto who = textInJson(name, actor);
+        if (!does.isEmpty() && !who.isEmpty())
+            return does + " by " + who;
+    }
+    return name;
+}
+
+} // namespace
+
 QString nameLabel(const QByteArray &name)
 {
     constexpr qsizetype longest = 200, longestHost = 100;
-    const auto text = label(name, 2000);
+    const auto text = label(readable(name), 2000);
     if (text.size() <= longest)
         return text;
     const auto at = text.lastIndexOf(u'@');
