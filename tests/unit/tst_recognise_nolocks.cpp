@@ -34,6 +34,19 @@ private slots:
         row("kazoo party", "/p", "{h1}__party__0000000001 s1\n{h2}__party__0000000002 s2", "");
         row("Curator double barrier", "/b", "{u1} s1\n{u2} s2\nready s1", "");
         row("kazoo double barrier", "/b", "{h1} s1\n{h2} s2\nready s1", "");
+        row("Flink's job graph", "/flink/default/jobgraphs/0123456789abcdef0123456789abcdef", "{u1} s1\n{u2} s2", "");
+        row("Flink's job graph, one process", "/flink/default/jobgraphs/0123456789abcdef0123456789abcdef", "{u1} s1",
+            "");
+        row("Flink's job graph, newer", "/flink/default/jobgraphs/0123456789abcdef0123456789abcdef/locks", "{u1} s1",
+            "");
+        row("Flink's checkpoint", "/flink/default/checkpoints/0123456789abcdef0123456789abcdef/0000000000000000007",
+            "{u1} s1", "");
+        row("Flink's checkpoint, newer",
+            "/flink/default/jobs/0123456789abcdef0123456789abcdef/checkpoints/0000000000000000007/locks", "{u1} s1",
+            "");
+        row("another folder of locks that a UUID is in", "/shop/jobgraphs/nightly/locks", "{u1} s1", R"(
+            /shop/jobgraphs/nightly/locks/{u1} zk-ephemeral medium held
+            {u1}@1 holds exclusive 0)");
         row("members of a group", "/services/api", "host-a s1\nhost-b s2", "");
         row("persistent sequential siblings", "/tasks", "task-0000000001 - x\ntask-0000000002 - x", "");
         row("one numbered node of no known name", "/a", "turn-0000000001 s1 x", "");

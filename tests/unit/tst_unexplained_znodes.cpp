@@ -104,6 +104,8 @@ private slots:
             {u"2 ephemeral nodes like /services/api/* belong to no known lock: /services/api/host-a"_s});
         row("a member beside a lock", "/l/lock-0000000001 s1\n/l/member s2",
             {u"1 ephemeral node belongs to no known lock: /l/member"_s});
+        row("references of Flink in their folder", "/flink/jobgraphs/{h1}/locks/{u1} s1",
+            {u"1 ephemeral node belongs to no known lock: /flink/jobgraphs/{h1}/locks/{u1}"_s});
         row("references of Flink", "/flink/jobgraphs/{h1}/{u1} s1\n/flink/jobgraphs/{h1}/{u2} s2",
             {u"2 ephemeral nodes like /flink/jobgraphs/*/* belong to no known lock: /flink/jobgraphs/{h1}/{u1}"_s});
         row("another session watches it", "/app/boss s1\n/app/worker s2\ns2 > /app/boss",

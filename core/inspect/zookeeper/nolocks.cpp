@@ -38,6 +38,7 @@ public:
         }
         return true;
     }
+    [[nodiscard]] const QByteArray &last() const { return m_names[0]; }
     [[nodiscard]] const QByteArray &parent() const { return m_names[1]; }
 
 private:
@@ -76,6 +77,21 @@ bool isRegistration(const Tail &tail, const QByteArray &name)
     const bool dubbo =
         (tail.is({"dubbo", "*", "providers"}) || tail.is({"dubbo", "*", "consumers"})) && name.contains("%3A%2F%2F");
     return bookKeeper || pulsar || helix || druid || hive || dubbo;
+}
+
+// Each process that uses a stored state of Flink has a node below it, so that no other deletes the state: several at
+// once, which wait for nothing. One that a former leader left keeps its job from being removed, so it is no known
+// entry either. Source: flink-runtime, runtime/zookeeper/ZooKeeperStateHandleStore.java; newer versions put them into
+// a folder `locks`.
+bool isFlinkReference(const ZPath &directory, const QByteArray &name)
+{
+    const auto state = directory.name().bytes() == "locks" ? directory.parent() : directory;
+    const Tail tail(state);
+    const bool isJob = tail.is({"jobgraphs", "*"}) && isHex32(tail.last());
+    const bool isCheckpoint = isDigits(tail.last())
+                              && ((tail.is({"checkpoints", "*", "*"}) && isHex32(tail.parent()))
+                                  || tail.is({"jobs", "*", "checkpoints", "*"}));
+    return isUuid36(name) && (isJob || isCheckpoint);
 }
 
 bool isOfOtherSystem(const ZPath &directory, const QByteArray &name)
@@ -148,7 +164,7 @@ bool isNoLock(const ZPath &directory, const NodeName &name)
     // A member of Curator's double barrier, unless it is the only one in a folder of locks. Other systems have such
     // names, too, so that it is not a known entry.
     const bool isMember = isUuid36(name.bytes()) && !saysLock(directory.name().bytes());
-    return isMember || isKnownEntry(directory, name);
+    return isMember || isFlinkReference(directory, name.bytes()) || isKnownEntry(directory, name);
 }
 
 } // namespace lockscope::inspect
