@@ -61,6 +61,7 @@ std::vector<RecipeInfo> zooKeeperClientRecipes()
          .summary = u"Apache Curator's LeaderLatch or LeaderSelector"_s,
          .listedWatch = ListedWatch::Always,
          .release = DeleteNode,
+         .playedBy = "curator-mutex",
          .fair = true,
          .electsLeader = true},
         {.id = "kazoo-lock",

@@ -84,6 +84,15 @@ private slots:
         QCOMPARE(input.locks()[0].holderCount(), 1);
     }
 
+    void aWaiterKnownByItsWatchMayBeGone()
+    {
+        Input watched("/locks", "job s1\ns2 > job");
+        QVERIFY(watched.locks()[0].why.contains(u"may leave its watch"_s));
+        QCOMPARE(watched.locks()[0].waiterCount(), 1);
+        Input alone("/locks", "job s1");
+        QVERIFY(!alone.locks()[0].why.contains(u"watch"_s));
+    }
+
     void aStuckReadWriteLockIsCritical()
     {
         Input input("/kz/rw", R"(

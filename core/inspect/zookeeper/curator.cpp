@@ -37,7 +37,8 @@ void mutexOrLeader(Description &description, const std::vector<Member> &members,
         description.recipeOfSemaphore = {};
     } else if (std::ranges::any_of(members, isOfCurator) && std::ranges::none_of(members, saysNothing)) {
         description.recipe = "curator-leader";
-        description.note = u"the data is an id of its own, as LeaderSelector writes"_s;
+        description.note =
+            u"the data is an id of its own, as LeaderSelector writes, or a mutex with its own node data"_s;
     } else {
         description.note = u"a leader selector looks the same"_s;
     }

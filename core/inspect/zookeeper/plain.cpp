@@ -71,6 +71,9 @@ void addOnlookers(LockSnapshot &lock, const ZnodeView &node, const std::vector<z
         lock.contenders.push_back(waiterOf(session, node.name, servers));
     lock.state = sessions.empty() ? LockState::Held : LockState::Contended;
     lock.waitersKnown = servers.knowsAllWatches();
+    if (!sessions.empty()) // a watch stays until it fires, its client removes it or its session ends
+        lock.why +=
+            clause(u"waiters are known by their watches only, and a client that gave up may leave its watch"_s);
 }
 
 bool isOfYarn(const ZPath &directory)
@@ -169,7 +172,6 @@ std::optional<LockSnapshot> plain(const ZnodeView &node, const Surroundings &aro
     const auto waiting = onlookers(node, around);
     LockSnapshot lock = heldBy(node, directory, context);
     lock.recipe = "zk-ephemeral";
-    addOnlookers(lock, node, waiting, context);
     // Watched it may be by whoever wants to know the members of a group of one.
     lock.confidence = named || marked ? Confidence::Medium : Confidence::Low;
     lock.why = u"a single ephemeral node without a number"_s;
@@ -177,6 +179,7 @@ std::optional<LockSnapshot> plain(const ZnodeView &node, const Surroundings &aro
                        : marked           ? u"its data is an address and a UUID, as Lockscope writes it"_s
                        : !waiting.empty() ? u"sessions that own nothing beside it watch it"_s
                                           : QString());
+    addOnlookers(lock, node, waiting, context);
     return lock;
 }
 
