@@ -132,4 +132,18 @@ bool saysElection(const QByteArray &name)
     return saysOneOf(words, name);
 }
 
+bool saysRead(const QByteArray &name)
+{
+    static constexpr Words<6> words({"read", "reader", "readers", "shared", "rlock", "readlock"});
+    static constexpr Words<1> letter({"r"});
+    return saysOneOf(words, name) || (saysOneOf(letter, name) && saysLock(name));
+}
+
+bool saysWrite(const QByteArray &name)
+{
+    static constexpr Words<6> words({"write", "writer", "writers", "exclusive", "wlock", "writelock"});
+    static constexpr Words<1> letter({"w"});
+    return saysOneOf(words, name) || (saysOneOf(letter, name) && saysLock(name));
+}
+
 } // namespace lockscope::inspect

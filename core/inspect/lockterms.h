@@ -13,6 +13,9 @@ namespace lockscope::inspect {
 [[nodiscard]] bool saysLock(const QByteArray &name);
 // Likewise leader, leadership or election.
 [[nodiscard]] bool saysElection(const QByteArray &name);
+// Likewise read, reader or shared, and write, writer or exclusive. A single r or w counts where the name says lock.
+[[nodiscard]] bool saysRead(const QByteArray &name);
+[[nodiscard]] bool saysWrite(const QByteArray &name);
 // Of a word. Bytes beyond ASCII belong to words: "блок" must not end where a Latin word would begin.
 [[nodiscard]] bool isLetter(char c);
 

@@ -386,6 +386,41 @@ private slots:
             /desk zk-mutex low contended
             turn-0000000000@1 holds exclusive 0
             turn-0000000001@2 waits exclusive 1 ~>children)");
+        row("25 readers and a writer by their names, proven by a watch", "/l/rw", R"(
+            readLock-0000000000 s1
+            readLock-0000000001 s2
+            writeLock-0000000002 s3
+            s3 > readLock-0000000001)",
+            R"(
+            /l/rw zk-shared medium contended
+            readLock-0000000000@1 holds read 0
+            readLock-0000000001@2 holds read 1
+            writeLock-0000000002@3 waits write 2 ->readLock-0000000001@2)");
+        row("25 readers behind a writer", "/l/rw", R"(
+            w-lock-0000000000 s1
+            r-lock-0000000001 s2
+            r-lock-0000000002 s3
+            s2 > w-lock-0000000000
+            s3 > w-lock-0000000000)",
+            R"(
+            /l/rw zk-shared medium contended
+            w-lock-0000000000@1 holds write 0
+            r-lock-0000000001@2 waits read 1 ->w-lock-0000000000@1
+            r-lock-0000000002@3 waits read 2 ->w-lock-0000000000@1)");
+        row("25 readers without a writer", "/l/rw", R"(
+            shared-0000000000 s1
+            shared-0000000001 s2)",
+            R"(
+            /l/rw zk-shared low held
+            shared-0000000000@1 holds read 0
+            shared-0000000001@2 holds read 1)");
+        row("25 a word that only contains one of these", "/work", R"(
+            thread-0000000000 s1
+            thread-0000000001 s2)",
+            R"(
+            /work zk-mutex low contended
+            thread-0000000000@1 holds exclusive 0
+            thread-0000000001@2 waits exclusive 1 ~>children)");
         row("26 alone, and its name says lock", "/app", R"(
             nightly-lock s1 host:7
             config - )",

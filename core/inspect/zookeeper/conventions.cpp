@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names by convention, whoever writes them: textbook shared lock, herd, flat layout, lock-<seq>, and
 // at last any ephemeral sequential siblings.
+#include "core/inspect/lockterms.h"
 #include "core/inspect/zookeeper/layouts.h"
 
 #include <algorithm>
@@ -37,7 +38,18 @@ std::optional<LayoutMatch> matchAny(const Layout &layout, const ZnodeView &node)
         return std::nullopt;
     const auto protection = readProtection(sequence->prefix());
     const QByteArray base = sequence->prefix().mid(protection.kind == Protection::Kazoo ? 0 : protection.length);
-    return LayoutMatch{&layout, std::move(*sequence), Access::Exclusive, base};
+    const bool reads = saysRead(base) && !saysWrite(base);
+    return LayoutMatch{&layout, std::move(*sequence), reads ? Access::Shared : Access::Exclusive, base};
+}
+
+void sharedByName(Description &description, const std::vector<Member> &members, const ZPath &)
+{
+    if (std::ranges::none_of(members, [](const Member &one) { return one.match.access == Access::Shared; }))
+        return;
+    description.recipe = "zk-shared";
+    description.note = u"the names say who reads, the order who waits"_s;
+    description.discipline = Discipline::ReadWrite;
+    description.mode = Mode::Write;
 }
 
 bool isNpmLock(const Member &member)
@@ -103,6 +115,7 @@ extern const Layout anySequence{
                     .note = u"a queue lock or an election, by the order alone"_s,
                     .confidence = Confidence::Low,
                     .mayWatchChildren = true},
+    .refine = sharedByName,
     .extent = Layout::Extent::Siblings,
 };
 

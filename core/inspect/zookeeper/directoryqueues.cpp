@@ -5,6 +5,7 @@
 #include "core/inspect/lockterms.h"
 #include "core/inspect/zookeeper/queue.h"
 
+#include <QRegularExpression>
 #include <QSet>
 
 #include <algorithm>
@@ -49,7 +50,10 @@ bool watchesProveIt(const LockSnapshot &lock)
     const auto isProven = [&lock](const Contender &one) {
         if (one.role == Role::Holder)
             return true;
-        const auto before = *one.position - 1;
+        auto before = *one.position - 1;
+        while (one.mode == Mode::Read && before >= 0
+               && lock.contenders[static_cast<std::size_t>(before)].mode == Mode::Read)
+            --before; // a reader waits for the writer before it
         return before >= 0 && std::ranges::any_of(one.watches, [&](const WatchEdge &edge) {
                    return edge.evidence == Evidence::Server && !edge.children
                           && edge.target == lock.contenders[static_cast<std::size_t>(before)].id;
@@ -199,11 +203,36 @@ bool isLeftover(const std::vector<Member> &queue, const QByteArray &text, const 
            });
 }
 
+// The text of a reader's or a writer's name without the word that says which.
+QByteArray withoutMode(const QByteArray &text)
+{
+    static const QRegularExpression mode(
+        u"(?i)read(er)?s?|write(r)?s?|shared|exclusive|[rw](?=lock)|(?<![a-z])[rw](?![a-z])"_s);
+    return QString::fromLatin1(text).remove(mode).toLower().toLatin1();
+}
+
+// Readers and writers whose names differ in that word only are one queue.
+Groups withWriters(const Groups &texts)
+{
+    std::map<QByteArray, QByteArray> readers;
+    for (const auto &[text, queue] : texts) {
+        if (queue.front().match.access == recipes::Access::Shared)
+            readers.try_emplace(withoutMode(text), text);
+    }
+    Groups joined;
+    for (const auto &[text, queue] : texts) {
+        const auto beside = saysWrite(text) ? readers.find(withoutMode(text)) : readers.end();
+        auto &into = joined[beside == readers.end() ? text : beside->second];
+        into.insert(into.end(), queue.begin(), queue.end());
+    }
+    return joined;
+}
+
 // Siblings of no known name: a queue if there are several, or if a name says so.
 std::vector<LockSnapshot> siblingLocks(const Layout &layout, const std::vector<Member> &members,
                                        const DirectoryView &directory, const RecogniseContext &context)
 {
-    const auto texts = grouped(members, layout);
+    const auto texts = withWriters(grouped(members, layout));
     auto groups = JoinedGroups(texts, directory.path, context).groups();
     const ChildNames names(directory);
     const auto folder = folderAround(directory, members);
