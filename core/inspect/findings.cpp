@@ -4,6 +4,7 @@
 #include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/inspect/lockterms.h"
+#include "core/inspect/waits/clients.h"
 #include "core/rules/catalogue.h"
 
 #include <algorithm>
@@ -66,6 +67,29 @@ void addSelfWait(LockSnapshot &lock, std::chrono::milliseconds threshold)
                u"session %1 holds it and waits for it, too: if one thread does both, it never ends by itself"_s.arg(
                    label(holder->session->toUtf8(), 80)),
                std::move(own));
+}
+
+// Candidates of an election under one name: most likely one client, whose earlier session still has its node.
+void addNamesake(LockSnapshot &lock)
+{
+    const auto holder = std::ranges::find(lock.contenders, Role::Holder, &Contender::role);
+    if (lock.holderCount() != 1 || !recipes::recipeOf(lock.recipe).electsLeader || !holder->session
+        || !holder->identity || !isClientName(*holder->identity))
+        return;
+    std::vector<QByteArray> named{holder->id};
+    for (const auto &contender : lock.contenders) {
+        const bool isOther = contender.session && contender.session != holder->session;
+        if (contender.role == Role::Waiter && isOther && contender.identity == holder->identity)
+            named.push_back(contender.id);
+    }
+    if (named.size() == 1)
+        return;
+    const auto who = label(*holder->identity, 80);
+    addFinding(
+        lock, FindingCode::SelfWait,
+        u"the holder and a waiter both call themselves %1: if they are one client, its earlier session has the "
+        u"lock until that session ends"_s.arg(who),
+        std::move(named));
 }
 
 // Before that many times its usual span, no age is worth a word of its own.
@@ -217,6 +241,7 @@ void addAgeFindings(LockSnapshot &lock, const Thresholds &thresholds, const std:
     addLongHeld(lock, thresholds, usual);
     addLongWait(lock, thresholds.longWait);
     addSelfWait(lock, thresholds.longWait);
+    addNamesake(lock);
 }
 
 void addLongHeld(LockSnapshot &lock, const ThresholdRules &rules, const UsualHolds &holds,

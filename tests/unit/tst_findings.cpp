@@ -183,6 +183,30 @@ private slots:
             QCOMPARE(finding->contenders, (std::vector<QByteArray>{"h", "w"}));
     }
 
+    void candidatesOfOneNameAreReported_data()
+    {
+        const Rows<QByteArray, QByteArray, QByteArray, bool> row("recipe", "holder", "waiter", "isReported");
+        row("one name in two sessions", "curator-leader", "cleaner@dCacheDomain", "cleaner@dCacheDomain", true);
+        row("an election of etcd", "etcd-election", "pod-7", "pod-7", true);
+        row("two names", "curator-leader", "nifi-1:11443", "nifi-2:11443", false);
+        row("an address, which is a host's", "curator-leader", "10.0.0.7", "10.0.0.7", false);
+        row("no name", "curator-leader", "", "", false);
+        row("a mutex, whose clients have threads", "curator-mutex", "billing-1", "billing-1", false);
+    }
+    void candidatesOfOneNameAreReported()
+    {
+        QFETCH(QByteArray, recipe);
+        QFETCH(QByteArray, holder);
+        QFETCH(QByteArray, waiter);
+        QFETCH(bool, isReported);
+        LockSnapshot lock{.lock = {ConnectionName("zk"), "/a"}, .recipe = recipe, .observed = ServerTime(2h)};
+        lock.contenders = {{.id = "h", .role = Role::Holder, .session = u"0x1"_s, .identity = holder},
+                           {.id = "w", .role = Role::Waiter, .session = u"0x2"_s, .identity = waiter}};
+        addAgeFindings(lock, {});
+        QCOMPARE(lock.find(FindingCode::SelfWait) != nullptr, isReported);
+        QVERIFY(lock.findings.empty() || lock.worst() == Severity::Info);
+    }
+
     // Five thousand in one queue are one finding, and the one who waits longest is named in it.
     void aLongQueueIsOneFinding()
     {
