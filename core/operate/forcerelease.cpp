@@ -221,6 +221,8 @@ Task<ReleaseAct> actOnce(ForceReleasePlan plan, ForceReleaseTools tools, QString
     steps.note = [plan](AuditRecord &record, const Result<Sent> &sent, const Result<LockSnapshot> &reread) {
         const auto note = plan.way == ReleaseAction::Release ? noteOutcome : noteAlternativeOutcome;
         note(record, plan, sent, reread);
+        if (sent && !sent->left.isEmpty())
+            record.outcome += clause(sent->left);
         if (reread)
             record.after = inspect::toJson(*reread);
     };
@@ -243,8 +245,15 @@ Result<ForceReleaseOutcome> outcomeOfAct(const ForceReleasePlan &plan, const Rel
     return outcome;
 }
 
+void addLeft(Result<ForceReleaseOutcome> &outcome, const ReleaseAct &act)
+{
+    if (outcome && act.sent && !act.sent->left.isEmpty())
+        outcome->message += u". "_s + act.sent->left;
+}
+
 Result<ForceReleaseOutcome> reported(Result<ForceReleaseOutcome> outcome, const ReleaseAct &act)
 {
+    addLeft(outcome, act);
     if (outcome)
         outcome->isRecorded = bool(act.recorded);
     return withAudit(std::move(outcome), act.recorded);

@@ -24,6 +24,7 @@ namespace lockscope::operate {
 struct Sent {
     qint64 told = 0; // subscribers; 0 where nothing is published
     QString where;   // of a set: on how many of its nodes
+    QString left{};  // a sentence on what the act leaves on the server; empty: nothing
 };
 using ReleaseAct = Act<Sent, inspect::LockSnapshot>;
 

@@ -168,6 +168,9 @@ void planCancel(ForceReleasePlan &plan, const inspect::Contender &one)
     plan.warnings
         << u"pg_cancel_backend addresses the process, not the statement. If it starts another statement in the "
            u"microseconds between comparison and signal, that statement is ended"_s;
+    if (isWaiter && plan.before.lock.name.startsWith("VIRTUALXID#"))
+        plan.warnings << u"a CREATE INDEX CONCURRENTLY or REINDEX CONCURRENTLY that is ended leaves its index as "
+                         u"INVALID: no query uses it, until REINDEX INDEX or DROP INDEX"_s;
     plan.wakes = isWaiter ? wokenWithout(plan.before, one) : u"its client, by the error 57014 of its statement"_s;
     plan.who = isWaiter ? grantedIfWaiterRemoved(plan.before, one)
                         : u"the first in line, if the lock belongs to the transaction that fails; a session-level "
@@ -194,8 +197,61 @@ Task<void> untilBackendIsGone(mariadb::Session *session, QByteArray same)
     }
 }
 
+// A CREATE INDEX CONCURRENTLY (also REINDEX and DROP INDEX) that is ended leaves its index as INVALID. Its backend
+// has ShareUpdateExclusiveLock on the table, over all of its transactions.
+const QByteArray hasTableOfIndex =
+    "l.granted AND l.locktype = 'relation' AND l.mode = 'ShareUpdateExclusiveLock' AND l.relation = i.indrelid AND "
+    "l.database = (SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = current_database())";
+
+// Numbers of the INVALID indexes on tables that the backend has so, with commas; empty: none, or not readable.
+Task<QByteArray> invalidIndexesOf(mariadb::Session *session, QByteArray backend, Deadline deadline)
+{
+    auto asking = session->execute(
+        {"SELECT string_agg(i.indexrelid::text, ',' ORDER BY i.indexrelid) AS invalid FROM pg_catalog.pg_index i JOIN "
+         "pg_catalog.pg_class c ON c.oid = i.indexrelid WHERE NOT i.indisvalid AND c.relkind = 'i' AND EXISTS (SELECT "
+         "1 FROM pg_catalog.pg_locks l JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid WHERE "
+             + hasTableOfIndex + " AND " + backend + ")",
+         {},
+         {},
+         false},
+        deadline);
+    const auto answer = co_await asking;
+    const auto numbers = answer ? answer->cell(0, "invalid").value_or(QByteArray()) : QByteArray();
+    const auto all = numbers.split(',');
+    co_return std::ranges::all_of(all, isDigits) ? numbers : QByteArray();
+}
+
+// Those of them that are still INVALID once the backend no longer has their tables, as a sentence; empty: none.
+Task<QString> leftInvalid(mariadb::Session *session, QByteArray backend, QByteArray invalid)
+{
+    auto &loop = session->loop();
+    const auto limit = Deadline::after(loop, 2s);
+    const auto question =
+        "SELECT string_agg(i.indexrelid::regclass::text, ', ' ORDER BY i.indexrelid) AS invalid, (SELECT count(*) FROM "
+        "pg_catalog.pg_locks l JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid, pg_catalog.pg_index i WHERE "
+        + hasTableOfIndex + " AND i.indexrelid IN (" + invalid + ") AND " + backend
+        + ")::text AS busy FROM pg_catalog.pg_index i WHERE NOT i.indisvalid AND i.indexrelid IN (" + invalid + ')';
+    for (auto pause = 2ms; !limit.hasPassed(loop); pause *= 2) {
+        auto asking = session->execute({question, {}, {}, false}, limit);
+        const auto answer = co_await asking;
+        if (!answer)
+            break;
+        const auto names = answer->cell(0, "invalid").value_or(QByteArray());
+        if (names.isEmpty())
+            co_return QString();
+        if (answer->cell(0, "busy") == QByteArray("0"))
+            co_return u"Its table has an INVALID index (%1), which no query uses. Remove it with DROP INDEX, or build "
+                      u"it again with REINDEX INDEX"_s.arg(label(names, 200));
+        auto rest = sleepFor(loop, pause);
+        co_await rest;
+    }
+    co_return u"Could not check whether it leaves an INVALID index. Run: SELECT indexrelid::regclass FROM pg_index "
+              u"WHERE NOT indisvalid"_s;
+}
+
 struct PgAct {
     QByteArray same, text;
+    QByteArray backend; // as `same`, in whichever transaction
     bool isTerminate = false;
 };
 
@@ -209,8 +265,11 @@ Result<PgAct> actOf(const ForceReleasePlan &plan)
             u"nothing was sent: %1 is a prepared transaction and has no backend; COMMIT PREPARED or ROLLBACK "
             u"PREPARED ends it"_s.arg(label(guard.mid(9), 80))};
     const auto words = wordsOf(guard);
+    auto inAnyTransaction = words;
+    inAnyTransaction.erase("xact_start");
     PgAct act;
     act.same = sameBackend(words);
+    act.backend = sameBackend(inAnyTransaction);
     if (act.same.isEmpty())
         return changedMeanwhile(plan, u"its backend cannot be identified reliably"_s);
     act.isTerminate = plan.way == ReleaseAction::Release;
@@ -232,6 +291,8 @@ Task<Result<Sent>> signalBackend(ForceReleasePlan plan, mariadb::Session *sessio
 {
     CO_TRY(const auto &act, actOf(plan));
     const auto ours = session->connectionId();
+    auto looking = invalidIndexesOf(session, act.backend, deadline);
+    const auto invalid = co_await looking;
     const mariadb::Statement statement{act.text, {}, ours, true};
     auto asking = session->execute(statement, deadline);
     const auto answer = co_await asking;
@@ -256,7 +317,12 @@ Task<Result<Sent>> signalBackend(ForceReleasePlan plan, mariadb::Session *sessio
         co_return goneAlready(plan); // the process ended between the two
     if (act.isTerminate)
         co_await untilBackendIsGone(session, act.same);
-    co_return Sent();
+    Sent sent;
+    if (!invalid.isEmpty()) {
+        auto checking = leftInvalid(session, act.backend, invalid);
+        sent.left = co_await checking;
+    }
+    co_return sent;
 }
 
 void planClearPgRow(ForceReleasePlan &plan, const inspect::Contender &holder)
