@@ -4,6 +4,7 @@
 #include "core/base/duration.h"
 #include "core/base/regularfile.h"
 #include "core/history/encoding.h"
+#include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
 
 #include <QDateTime>
@@ -205,6 +206,24 @@ Result<void> FlightRecording::walk(Moment from, Moment to, const std::function<b
     return {};
 }
 
+namespace {
+
+// Each is in the coverage for minutes.
+void addDeadlocks(LockHistory &history, const QByteArray &lock, Moment at,
+                  const std::vector<inspect::Coverage> &coverage)
+{
+    for (const auto &part : coverage) {
+        for (const auto &deadlock : part.endedDeadlocks) {
+            const bool isKnown = std::ranges::any_of(
+                history.deadlocks, [&deadlock](const auto &known) { return known.second == deadlock; });
+            if (!isKnown && inspect::isInvolved(deadlock, lock))
+                history.deadlocks.emplace_back(at, deadlock);
+        }
+    }
+}
+
+} // namespace
+
 Result<LockHistory> FlightRecording::historyOf(const inspect::LockName &lock, Moment to,
                                                const std::function<bool()> &isWanted) const
 {
@@ -217,6 +236,8 @@ Result<LockHistory> FlightRecording::historyOf(const inspect::LockName &lock, Mo
         history.moments.push_back({begin(), at->second});
     if (const auto at = start.connections.find(lock.connection); at != start.connections.end())
         history.connection.emplace_back(begin(), at->second);
+    if (const auto at = start.coverage.find(lock.connection); at != start.coverage.end())
+        addDeadlocks(history, lock.name, begin(), at->second);
     const auto name = lock.text();
     const auto took = walk(begin() - std::chrono::milliseconds(1), to, [&](const Change &change) {
         if (const auto *news = std::get_if<inspect::SnapshotChange>(&change.what)) {
@@ -226,6 +247,9 @@ Result<LockHistory> FlightRecording::historyOf(const inspect::LockName &lock, Mo
         } else if (const auto *state = std::get_if<LinkState>(&change.what)) {
             if (state->name == lock.connection)
                 history.connection.emplace_back(change.at, *state);
+        } else if (const auto *seen = std::get_if<CoverageSeen>(&change.what)) {
+            if (seen->connection == lock.connection)
+                addDeadlocks(history, lock.name, change.at, seen->coverage);
         } else if (const auto *act = std::get_if<Act>(&change.what)) {
             if (act->lock == name)
                 history.acts.emplace_back(change.at, *act);

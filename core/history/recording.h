@@ -27,6 +27,7 @@ struct LockHistory {
     std::vector<LockMoment> moments; // the first: as the recording begins, where it was there then
     std::vector<std::pair<Moment, LinkState>> connection; // of its connection
     std::vector<std::pair<Moment, Act>> acts;
+    std::vector<std::pair<Moment, inspect::EndedDeadlock>> deadlocks{}; // in which a client waited for it
 };
 
 class FlightRecording {

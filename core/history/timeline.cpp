@@ -2,6 +2,7 @@
 #include "core/history/timeline.h"
 
 #include "core/base/duration.h"
+#include "core/inspect/coverage.h"
 #include "core/inspect/findings.h"
 
 #include <algorithm>
@@ -40,6 +41,9 @@ public:
             take(moment);
         for (const auto &[at, act] : m_history.acts)
             m_timeline.events.push_back({act.time, EventKind::AdminAction, {}, {}, actWords(act)});
+        for (const auto &[at, deadlock] : m_history.deadlocks)
+            m_timeline.events.push_back(
+                {timeOf(deadlock, at), EventKind::DeadlockEnded, {}, {}, inspect::deadlockText(deadlock)});
         notifyUnseen();
         for (auto &event : m_timeline.events)
             addSaidLater(event.contender);
@@ -59,6 +63,16 @@ private:
     {
         return act.phase == "intent"_L1 ? u"%1 is started by %2"_s.arg(act.action, act.actor)
                                         : act.action + u" by "_s + act.actor + u": "_s + act.outcome;
+    }
+
+    // When the server ended it, by our clock, as far as its own was ever compared with ours; else when it was read.
+    [[nodiscard]] Moment timeOf(const inspect::EndedDeadlock &deadlock, Moment seen) const
+    {
+        const auto compared =
+            std::ranges::find_if(m_history.moments, [](const LockMoment &one) { return one.lock.has_value(); });
+        return deadlock.isAtLatest || compared == m_history.moments.end()
+                   ? seen
+                   : std::min(seen, Moment(deadlock.at - compared->lock->serverAhead));
     }
 
     void take(const LockMoment &moment)
@@ -290,6 +304,7 @@ QString nameOf(EventKind kind)
     case EventKind::TtlSet: return u"ttl-set"_s;
     case EventKind::TtlShortened: return u"ttl-shortened"_s;
     case EventKind::Disappears: return u"removed"_s;
+    case EventKind::DeadlockEnded: return u"deadlock-ended"_s;
     case EventKind::Unseen: return u"disconnected"_s;
     case EventKind::SeenAgain: return u"reconnected"_s;
     case EventKind::AdminAction: return u"admin-action"_s;
@@ -314,6 +329,7 @@ QString wordsOf(const TimelineEvent &event)
     case EventKind::Disappears: return u"the lock no longer exists on its server"_s;
     case EventKind::Unseen: return u"the connection broke; nothing is observed from here on"_s;
     case EventKind::SeenAgain: return u"the connection is back"_s;
+    case EventKind::DeadlockEnded:
     case EventKind::AdminAction: return event.words;
     }
     return {};

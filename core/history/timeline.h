@@ -24,6 +24,7 @@ struct TimelineEvent {
         TtlSet,        // holds on, and now the lock ends by itself
         TtlShortened,  // holds on, and the lock ends sooner than it would have; `span`: by so much
         Disappears,    // the lock is gone from its server
+        DeadlockEnded, // the server ended a deadlock in which a client waited for the lock
         Unseen,        // its connection broke: what happens from here on is not seen
         SeenAgain,
         AdminAction, // a record of the audit file
@@ -32,7 +33,7 @@ struct TimelineEvent {
     Kind kind = Kind::Holds;
     inspect::Contender contender; // as it was seen then, and who it is as far as it was ever said; empty: about none
     std::optional<std::chrono::milliseconds> span;
-    QString words; // Acted: what was done by whom
+    QString words; // AdminAction: what was done by whom; DeadlockEnded: who, and who was rolled back
 };
 
 // Nearest rank: a value that was really there.

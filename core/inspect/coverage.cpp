@@ -37,30 +37,6 @@ bool isAnyDeadlockEnded(const std::vector<Coverage> &coverage)
     return std::ranges::any_of(coverage, [](const Coverage &part) { return !part.endedDeadlocks.empty(); });
 }
 
-// "the server ended a deadlock at 10:32; connection 6 (h root) waited for lock shop.stock#id=1 in "UPDATE …"; …".
-QString sentencesOf(const EndedDeadlock &deadlock)
-{
-    const auto time = isoSeconds(std::chrono::floor<std::chrono::seconds>(deadlock.at.time_since_epoch()));
-    const auto when = deadlock.isAtLatest ? u"at %1 or shortly before"_s.arg(time) : u"at "_s + time;
-    QStringList sentences{deadlock.count == 1
-                              ? u"the server ended a deadlock %1"_s.arg(when)
-                              : u"the server ended %1 deadlocks, the last one %2"_s.arg(deadlock.count).arg(when)};
-    QStringList victims;
-    for (const auto &party : deadlock.parties) {
-        const auto number = label(party.session.toUtf8(), 40), lock = label(party.awaited, 120);
-        const auto who = party.client.isEmpty() ? number : u"%1 (%2)"_s.arg(number, label(party.client, 80));
-        sentences << (party.statement.isEmpty() ? u"connection %1 waited for lock %2"_s.arg(who, lock)
-                                                : u"connection %1 waited for lock %2 in \"%3\""_s.arg(
-                                                    who, lock, label(party.statement, 120)));
-        if (party.isRolledBack)
-            victims << u"connection %1 was rolled back"_s.arg(number);
-    }
-    sentences += victims;
-    if (!deadlock.unknown.isEmpty())
-        sentences << deadlock.unknown;
-    return sentences.join(u"; "_s);
-}
-
 QString worstOf(const HiddenLocks &hidden)
 {
     return word(hidden.worst) + u' ' + hidden.code;
@@ -138,13 +114,42 @@ std::vector<std::pair<ConnectionName, Finding>> findingsOfUnexplainedWaits(const
     return all;
 }
 
+// "the server ended a deadlock at 10:32; connection 6 (h root) waited for lock shop.stock#id=1 in "UPDATE …"; …".
+QString deadlockText(const EndedDeadlock &deadlock)
+{
+    const auto time = isoSeconds(std::chrono::floor<std::chrono::seconds>(deadlock.at.time_since_epoch()));
+    const auto when = deadlock.isAtLatest ? u"at %1 or shortly before"_s.arg(time) : u"at "_s + time;
+    QStringList sentences{deadlock.count == 1
+                              ? u"the server ended a deadlock %1"_s.arg(when)
+                              : u"the server ended %1 deadlocks, the last one %2"_s.arg(deadlock.count).arg(when)};
+    QStringList victims;
+    for (const auto &party : deadlock.parties) {
+        const auto number = label(party.session.toUtf8(), 40), lock = label(party.awaited, 120);
+        const auto who = party.client.isEmpty() ? number : u"%1 (%2)"_s.arg(number, label(party.client, 80));
+        sentences << (party.statement.isEmpty() ? u"connection %1 waited for lock %2"_s.arg(who, lock)
+                                                : u"connection %1 waited for lock %2 in \"%3\""_s.arg(
+                                                    who, lock, label(party.statement, 120)));
+        if (party.isRolledBack)
+            victims << u"connection %1 was rolled back"_s.arg(number);
+    }
+    sentences += victims;
+    if (!deadlock.unknown.isEmpty())
+        sentences << deadlock.unknown;
+    return sentences.join(u"; "_s);
+}
+
+bool isInvolved(const EndedDeadlock &deadlock, const QByteArray &lock)
+{
+    return std::ranges::find(deadlock.parties, lock, &EndedDeadlock::Party::awaited) != deadlock.parties.end();
+}
+
 std::vector<DeadlockFinding> findingsOfEndedDeadlocks(const std::vector<Coverage> &coverage)
 {
     std::vector<DeadlockFinding> all;
     for (const auto &part : coverage) {
         for (const auto &deadlock : part.endedDeadlocks) {
             LockSnapshot none; // its locks are released
-            addFinding(none, FindingCode::DeadlockEnded, sentencesOf(deadlock));
+            addFinding(none, FindingCode::DeadlockEnded, deadlockText(deadlock));
             all.push_back({part.connection, deadlock, std::move(none.findings.front())});
         }
     }

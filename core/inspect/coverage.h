@@ -32,6 +32,10 @@ struct DeadlockFinding {
     Finding finding;
 };
 [[nodiscard]] std::vector<DeadlockFinding> findingsOfEndedDeadlocks(const std::vector<Coverage> &coverage);
+// Its clients, their statements and the client that was rolled back, in one text without a full stop.
+[[nodiscard]] QString deadlockText(const EndedDeadlock &deadlock);
+// Whether a client in it waited for the lock of that name on its server.
+[[nodiscard]] bool isInvolved(const EndedDeadlock &deadlock, const QByteArray &lock);
 // A line for each of them, where findings of locks are listed.
 [[nodiscard]] QStringList endedDeadlockLines(const std::vector<Coverage> &coverage);
 

@@ -3,6 +3,7 @@
 
 #include "core/base/duration.h"
 #include "core/base/text.h"
+#include "core/inspect/coverage.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
 #include "core/workspace/recordfeed.h"
@@ -149,6 +150,12 @@ QString findings(const NoteFacts &facts)
     for (const auto &part : facts.coverage) {
         if (!part.complete)
             text += u"- Incomplete: %1\n"_s.arg(codeSpan(harmless(part.message)));
+        for (const auto &deadlock : part.endedDeadlocks) {
+            if (part.connection == facts.lock.lock.connection && inspect::isInvolved(deadlock, facts.lock.lock.name))
+                text += u"- %1 `%2`: %3\n"_s.arg(inspect::word(inspect::Severity::Info),
+                                                 inspect::word(inspect::FindingCode::DeadlockEnded),
+                                                 codeSpan(harmless(inspect::deadlockText(deadlock))));
+        }
     }
     return text.isEmpty() ? u"None with what was seen.\n"_s : text;
 }
@@ -178,11 +185,11 @@ QString timeline(const NoteFacts &facts)
     text += tableHead({u"When it was seen"_s, u"Who"_s, u"Says of itself"_s, u"From"_s, u"What"_s});
     for (auto i = first; i < line.events.size(); ++i) {
         const auto &event = line.events[i];
-        const bool isActed = event.kind == history::TimelineEvent::Kind::AdminAction;
+        const bool isQuoted = !event.words.isEmpty();
         const auto words = history::wordsOf(event);
         text += row({clock(facts, event.at), labelled(event.contender, cell(escaped(event.contender.id))),
                      ofItself(event.contender, facts.lock.backend), textCell(event.contender.endpoint),
-                     isActed ? cell(escaped(words.toUtf8())) : words});
+                     isQuoted ? cell(escaped(words.toUtf8())) : words});
     }
     text +=
         u"\nHand-offs: %1. Forced releases: %2. Times are observation times: changes between two reads are not recorded, and a hand-off seen in one read counts as a gap of 0.\n\n"_s

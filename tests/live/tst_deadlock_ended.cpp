@@ -124,6 +124,40 @@ private slots:
         QVERIFY(QTest::qWaitFor([&] { return endedIn(observer).size() == 2; }, patienceMs));
     }
 
+    // In the past of each lock, also where that was not contended when it was recorded.
+    void recordedDeadlockIsInTheTimeline()
+    {
+        const auto one = openConnected(), other = openConnected();
+        QCOMPARE(makeMariaDbDeadlock(*one, *other), 3);
+        must(*one, "BEGIN");
+        must(*one, "UPDATE shop.pairs SET n = 1 WHERE id = 1");
+        must(*other, "BEGIN");
+        const auto waiting = send(*other, "UPDATE shop.pairs SET n = 2 WHERE id = 1");
+        QVERIFY(someWait(1));
+        const QTemporaryDir folder;
+        const auto file = folder.filePath(u"deadlock.lockscope"_s);
+        const auto recorded =
+            testing::run({u"--connect"_s, u"db=mariadb://root@127.0.0.1:%1"_s.arg(m_server->address().port),
+                          u"record"_s, file, u"--for"_s, u"3s"_s});
+        QVERIFY2(recorded.status == 0, recorded.what());
+        must(*one, "ROLLBACK");
+        QVERIFY(QTest::qWaitFor([&] { return waiting.isComplete(); }, patienceMs));
+        must(*other, "ROLLBACK");
+        const auto shown =
+            testing::run({u"--json"_s, u"replay"_s, file, u"show"_s, u"db:shop.pairs#id=1"_s, u"--timeline"_s});
+        QVERIFY2(shown.status == 0, shown.what());
+        QStringList ended;
+        for (const auto &event : shown.json()[u"timeline"_s][u"events"_s].toArray()) {
+            if (event[u"event"_s] == u"deadlock-ended"_s)
+                ended << event[u"words"_s].toString();
+        }
+        QCOMPARE(ended.size(), 1);
+        QVERIFY2(ended.front().contains(u"was rolled back"_s), shown.what());
+        QVERIFY2(ended.front().contains(u"in \"UPDATE shop.pairs SET n = n + 1 WHERE id = 1\""_s), shown.what());
+        const auto noted = testing::run({u"replay"_s, file, u"note"_s, u"db:shop.pairs#id=1"_s});
+        QVERIFY2(noted.status == 0 && noted.out.contains("info `deadlock-ended`"), noted.what());
+    }
+
     void missingPrivilegeIsAGap()
     {
         must(*m_admin, "CREATE OR REPLACE USER nobody@'127.0.0.1'");

@@ -310,6 +310,38 @@ private slots:
         for (const auto &moment : history->moments)
             QVERIFY(!moment.lock || moment.lock->lock == lock);
         QVERIFY(!history->acts.empty());
+        QVERIFY(history->deadlocks.empty()); // of others
+    }
+
+    // It is in the coverage for minutes: one event of each lock in it, at the first time.
+    void deadlockIsInTheHistoryOfEachLock_data()
+    {
+        const Rows<LockName, int> row("lock", "count");
+        row("one", {zkName, "/locks/1"}, 1);
+        row("other", {zkName, "/locks/2"}, 1);
+        row("not in it", {zkName, "/locks/3"}, 0);
+        row("of another server", {ConnectionName("redis"), "/locks/1"}, 0);
+    }
+    void deadlockIsInTheHistoryOfEachLock()
+    {
+        QFETCH(LockName, lock);
+        const inspect::EndedDeadlock deadlock{
+            .at = recordedFrom, .parties = {{u"5"_s, {}, {}, "/locks/1", true}, {u"6"_s, {}, {}, "/locks/2", false}}};
+        const inspect::Coverage seen{.connection = zkName, .complete = true, .endedDeadlocks = {deadlock}};
+        auto more = seen;
+        more.message = u"changed"_s;
+        const auto path = freshPath();
+        auto writer = RecordingWriter::create(path, recordedFrom);
+        QVERIFY(writer && (*writer)->add({recordedFrom + 5s, CoverageSeen{zkName, {seen}}}));
+        QVERIFY((*writer)->add({recordedFrom + 6s, CoverageSeen{zkName, {more}}}));
+        QVERIFY((*writer)->flush(recordedFrom + 7s));
+        const auto recording = FlightRecording::open({path});
+        QVERIFY(recording);
+        const auto history = recording->historyOf(lock, recording->end());
+        QVERIFY(history);
+        QTEST(static_cast<int>(history->deadlocks.size()), "count");
+        if (!history->deadlocks.empty())
+            QCOMPARE(history->deadlocks.front(), std::pair(recordedFrom + 5s, deadlock));
     }
 };
 

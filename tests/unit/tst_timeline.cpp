@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happened to a lock, from its history; and the note that is written of it.
 #include "core/history/timeline.h"
+#include "core/inspect/coverage.h"
 #include "core/inspect/findings.h"
 #include "core/workspace/incidentnote.h"
 #include "tests/support/testmain.h"
@@ -280,6 +281,44 @@ private slots:
             QVERIFY2(bars == 0 || cells == 0 || bars == cells, qPrintable(line));
             cells = bars;
         }
+    }
+
+    void endedDeadlockIsAnEvent_data()
+    {
+        const Rows<bool, int> row("isTimeExact", "at"); // seconds after the recording's begin
+        row("by the server's log", true, 5);            // its clock is 2 s ahead
+        row("counted only", false, 9);
+    }
+    void endedDeadlockIsAnEvent()
+    {
+        QFETCH(bool, isTimeExact);
+        QFETCH(int, at);
+        auto history = historyOf({seenAt(0s, "a b"), seenAt(40s, "b")});
+        for (auto &moment : history.moments)
+            moment.lock->serverAhead = 2s;
+        const inspect::EndedDeadlock deadlock{.at = begun + 7s,
+                                              .isAtLatest = !isTimeExact,
+                                              .parties = {{u"6"_s, "root", "UPDATE `a|b`", "/locks/orders", true},
+                                                          {u"5"_s, {}, {}, "shop.b#id=2", false}}};
+        history.deadlocks = {{begun + 9s, deadlock}};
+        const auto timeline = timelineOf(history);
+        const auto ended =
+            std::ranges::find(timeline.events, TimelineEvent::Kind::DeadlockEnded, &TimelineEvent::kind);
+        QVERIFY(ended != timeline.events.end());
+        QCOMPARE(ended->at, begun + std::chrono::seconds(at));
+        QCOMPARE(nameOf(ended->kind), u"deadlock-ended"_s);
+        QCOMPARE(wordsOf(*ended), inspect::deadlockText(deadlock));
+        NoteFacts facts{
+            .lock = *seenAt(40s, "b").lock, .asOf = begun + 60s, .connection = stood(true), .history = history};
+        facts.coverage = {{.connection = facts.lock.lock.connection, .complete = true, .endedDeadlocks = {deadlock}}};
+        const auto note = incidentNote(facts);
+        QVERIFY2(note.contains(u"in \"UPDATE `a\\|b`\"; connection 5 waited for lock shop.b#id=2; connection 6 was "
+                               u"rolled back"_s),
+                 qPrintable(note));
+        QVERIFY2(note.contains(u"- info `deadlock-ended`: ``the server ended a deadlock"_s), qPrintable(note));
+        facts.lock.lock.name = "/locks/other";
+        facts.history.reset();
+        QVERIFY(!incidentNote(facts).contains(u"deadlock-ended"_s));
     }
 
     void ttlChangesAreEvents_data()

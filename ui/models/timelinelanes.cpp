@@ -48,6 +48,7 @@ public:
         case EventKind::TtlRemoved:
         case EventKind::TtlSet:
         case EventKind::TtlShortened:
+        case EventKind::DeadlockEnded:
         case EventKind::AdminAction: break;
         }
     }
