@@ -73,7 +73,25 @@ private slots:
     {
         const Rows<QByteArray, QByteArray, std::chrono::seconds, QString> row("holder", "connections", "held",
                                                                               "says");
-        row("there", "app-1 (10.0.0.7)", "10.0.0.7:5001 10.0.0.8:9", 1min, u"connections from 10.0.0.7 are open"_s);
+        row("there", "app-1 (10.0.0.7)", "10.0.0.7:5001 10.0.0.8:9", 1min,
+            u"1 connection from 10.0.0.7 is open, none in a transaction"_s);
+        row("there, one of them in a transaction", "app-1 (10.0.0.7)", "10.0.0.7:5001 10.0.0.8:9 10.0.0.7:5002", 1h,
+            u"2 connections from 10.0.0.7 are open, 1 in a transaction"_s);
+        row("there, and a name of a host", "app-1 (10.0.0.7)", "10.0.0.7:5001 app-2:9", 1h,
+            u"1 connection from 10.0.0.7 is open, none in a transaction"_s);
+        row("IPv6 as Java writes it", "app-1 (2001:db8:0:0:0:0:0:7)", "2001:db8::7:5001", 1h,
+            u"1 connection from 2001:db8::7 is open, none in a transaction"_s);
+        row("IPv6 with a zone", "app-1 (fe80:0:0:0:0:0:0:7%eth0)", "[fe80::7]:5001", 1h,
+            u"1 connection from fe80::7 is open, none in a transaction"_s);
+        row("IPv4 in IPv6", "app-1 (10.0.0.7)", "::ffff:10.0.0.7:5001", 1h,
+            u"1 connection from 10.0.0.7 is open, none in a transaction"_s);
+        row("IPv6 not there for long", "app-1 (2001:db8::7)", "2001:db8::8:5001", 1h,
+            u"warning holder-disconnected"_s);
+        row("loopback is of each machine", "app-1 (127.0.1.1)", "10.0.0.8:9", 1h, {});
+        row("IPv6 loopback, too", "app-1 (0:0:0:0:0:0:0:1)", "10.0.0.8:9", 1h, {});
+        row("a time is no address", "app-1 10:15:30", "10.0.0.8:9", 1h, {});
+        row("our own connection does not count", "app-1 (10.0.0.7)", "own@10.0.0.7:5 10.0.0.8:9", 1min,
+            u"no connection from 10.0.0.7 is open"_s);
         row("not there for long", "app-1 (10.0.0.7)", "10.0.0.8:9 localhost", 1h, u"warning holder-disconnected"_s);
         row("not there for a moment", "app-1 (10.0.0.7)", "10.0.0.8:9", 1min,
             u"no connection from 10.0.0.7 is open"_s);
@@ -94,8 +112,14 @@ private slots:
         row.lockedBy = holder;
         SqlPoll look{.now = *row.since + held};
         look.seesAllProcesses = !connections.isEmpty();
-        for (const auto &host : connections.split(' '))
-            look.processes.push_back({.host = host});
+        for (const auto &host : connections.split(' ')) {
+            const quint64 number = host.startsWith("own@") ? 3 : 1;
+            look.processes.push_back({.connection = number, .host = host.mid(host.indexOf('@') + 1)});
+        }
+        look.ownConnection = 3;
+        look.transactions.push_back({.connection = 2});
+        if (look.processes.size() > 2)
+            look.processes.back().connection = 2;
         look.lockRows.push_back(row);
         const auto lock = snapshotsOf(look, ConnectionName("db")).front();
         const auto *finding = lock.find(FindingCode::HolderDisconnected);

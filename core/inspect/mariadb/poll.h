@@ -130,6 +130,15 @@ inline const QByteArray metadataInstrument =
 // counts them, and gives places again.
 inline const QByteArray metadataHold = QByteArrayLiteral("CONCAT(m.OBJECT_INSTANCE_BEGIN, ':', m.OWNER_EVENT_ID)");
 
+// Connections from one host.
+struct SqlHostConnections {
+    int count = 0;
+    std::optional<int> inTransaction{}; // none: not told
+    std::optional<ServerTime> oldest{}; // since when the oldest of them is open; none: not told
+};
+// By the host as plainHost() writes it; empty or "localhost" for the server's own machine.
+using SqlConnections = std::map<QString, SqlHostConnections>;
+
 struct SqlPoll {
     ServerTime now{};
     std::chrono::milliseconds ahead{}; // the server's clock minus ours
@@ -144,6 +153,7 @@ struct SqlPoll {
     std::vector<SqlLockRow> lockRows;
     bool tellsTableWaiters = false; // for which table somebody waits; else by statements only
     std::vector<SqlProcess> processes;
+    quint64 ownConnection = 0; // which is among them
     IndexColumns columns;
     std::optional<ServerTime> serverStarted;
     // Rows are told from a copy of the server's, see core/mariadb/freshness.h. Not: it is from before this look,
@@ -183,9 +193,8 @@ struct SqlPoll {
 [[nodiscard]] bool isLockRowName(const QByteArray &name);
 // The lock with its holder and what is known of its client; its recipe, place and moment are given.
 [[nodiscard]] LockSnapshot lockOfRow(const SqlLockRow &row, LockSnapshot lock);
-// What the server's connections say of a holder that names an address. `addresses`: of each, without its port; empty
-// or "localhost" for one of the server's own machine.
-void addHolderConnections(LockSnapshot &lock, const QByteArrayList &addresses);
+// Adds what the server's connections say of a holder that names an address.
+void addHolderConnections(LockSnapshot &lock, const SqlConnections &connections);
 // Every row lock somebody waits for, every named lock, and tables that are locked or waited for.
 [[nodiscard]] std::vector<LockSnapshot> snapshotsOf(const SqlPoll &look, const ConnectionName &connection);
 // Waits that the server reports and no snapshot shows: "2 connections wait in the state …", one for each state.

@@ -317,6 +317,7 @@ Task<Result<void>> SqlReader::readProcesses(SqlPoll *look, Deadline deadline)
         look->processes.push_back(std::move(process));
         look->now = moment(rows, i, "now").value_or(ServerTime());
     }
+    look->ownConnection = m_session.connectionId();
     const auto ours = std::chrono::time_point_cast<std::chrono::milliseconds>(datedNow(m_session.loop()));
     look->ahead = look->now.time_since_epoch() - ours.time_since_epoch();
     co_return Result<void>();

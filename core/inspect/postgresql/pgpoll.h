@@ -70,7 +70,7 @@ struct PgPoll {
     PgSharers sharers;
     std::vector<SqlLockRow> lockRows;
     // From where clients are connected, asked only while such a row is locked. None: not told of all.
-    std::optional<QByteArrayList> clientAddresses{};
+    std::optional<SqlConnections> clientConnections{};
     // Why keys of rows that somebody waits for, or who shares them, could not be read; empty: they were.
     QString keysUnread, sharersUnread;
     std::optional<qint64> deadlocks{}; // of this database that the server has ended, as far as it has counted

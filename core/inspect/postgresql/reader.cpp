@@ -2,6 +2,7 @@
 #include "core/inspect/postgresql/reader.h"
 
 #include "core/async/dated.h"
+#include "core/base/endpoint.h"
 #include "core/postgresql/dialect.h"
 
 #include <algorithm>
@@ -162,13 +163,21 @@ Task<Result<void>> PgReader::readLockRows(PgPoll *look, Deadline deadline)
     look->lockRows = m_lockRows.rows();
     if (!read || look->lockRows.empty() || !look->seesOthers)
         co_return read;
-    auto asking = send("SELECT DISTINCT host(client_addr) AS address FROM pg_catalog.pg_stat_activity "
-                       "WHERE backend_type = 'client backend'",
-                       deadline);
+    auto asking =
+        send("SELECT host(client_addr) AS address, count(*)::text AS count, count(xact_start)::text AS busy, "
+                 + microseconds("min(backend_start)")
+                 + "::text AS oldest FROM pg_catalog.pg_stat_activity WHERE backend_type = 'client backend' "
+                   "AND pid <> pg_backend_pid() GROUP BY client_addr",
+             deadline);
     CO_TRY(const auto &rows, co_await asking);
-    look->clientAddresses.emplace();
-    for (std::size_t i = 0; i < rows.rows.size(); ++i)
-        *look->clientAddresses << pgText(rows, i, "address");
+    look->clientConnections.emplace();
+    for (std::size_t i = 0; i < rows.rows.size(); ++i) {
+        auto &from = (*look->clientConnections)[plainHost(QString::fromUtf8(pgText(rows, i, "address")))];
+        from.count += pgText(rows, i, "count").toInt();
+        from.inTransaction = from.inTransaction.value_or(0) + pgText(rows, i, "busy").toInt();
+        if (const auto oldest = pgMoment(rows, i, "oldest"))
+            from.oldest = std::min(from.oldest.value_or(timeOf(*oldest)), timeOf(*oldest));
+    }
     co_return read;
 }
 

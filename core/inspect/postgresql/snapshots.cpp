@@ -413,8 +413,8 @@ void addPgLockRows(std::vector<LockSnapshot> &snapshots, const PgPoll &look, con
         lock.observed = look.now;
         lock.serverAhead = look.ahead;
         snapshots.push_back(lockOfRow(row, std::move(lock)));
-        if (look.clientAddresses)
-            addHolderConnections(snapshots.back(), *look.clientAddresses);
+        if (look.clientConnections)
+            addHolderConnections(snapshots.back(), *look.clientConnections);
     }
 }
 

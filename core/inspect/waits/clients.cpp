@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/waits/clients.h"
 
+#include "core/base/endpoint.h"
 #include "core/base/text.h"
 #include "core/inspect/redis/naming.h"
 
@@ -42,17 +43,6 @@ struct Seat {
     QByteArray thread; // empty where it is not known
 };
 
-QString hostOf(const QString &endpoint)
-{
-    const auto colon = endpoint.lastIndexOf(u':');
-    return colon < 0 ? endpoint : endpoint.left(colon);
-}
-
-bool isLoopback(const QString &host)
-{
-    return host == "localhost"_L1 || QHostAddress(host).isLoopback();
-}
-
 // "billing"; with its process also "billing-4711", "billing:4711" …
 std::set<QByteArray> namesOf(const Native &native)
 {
@@ -75,8 +65,8 @@ bool canBeOneHost(const Native &a, const Native &b)
 {
     for (const auto &endpoint : a.endpoints) {
         for (const auto &other : b.endpoints) {
-            const auto left = hostOf(endpoint), right = hostOf(other);
-            if (left != right && !isLoopback(left) && !isLoopback(right))
+            const auto left = hostOfEndpoint(endpoint), right = hostOfEndpoint(other);
+            if (left != right && !isLoopbackHost(left) && !isLoopbackHost(right))
                 return false;
         }
     }
@@ -149,7 +139,7 @@ LabelFit labelFit(const ClientLabel &label, const Native &native)
     for (const auto &endpoint : native.endpoints) {
         if (labelMatches(label, endpoint.toUtf8()))
             return precise;
-        if (labelMatches(label, hostOf(endpoint).toUtf8()))
+        if (labelMatches(label, hostOfEndpoint(endpoint).toUtf8()))
             return LabelFit::Vague;
     }
     const bool isNamed = labelMatchesAny(label, native.identities) || labelMatchesAny(label, native.programs)
@@ -381,9 +371,10 @@ bool isClientName(const QByteArray &text)
     constexpr qsizetype shortest = 3;
     const auto read = QString::fromUtf8(text);
     const auto isLetter = [](QChar c) { return c.isLetter(); };
-    const auto isOfAddress = [](char c) { return c == '.' || c == ':' || std::isxdigit(static_cast<uchar>(c)); };
-    const bool isAddress = std::ranges::all_of(text, isOfAddress)
-                           && (!QHostAddress(read).isNull() || !QHostAddress(hostOf(read)).isNull());
+    const auto isOfAddress = [](char c) { return c == '.' || std::isxdigit(static_cast<uchar>(c)); };
+    const bool isAddress =
+        (text.contains(':') || std::ranges::all_of(text, isOfAddress))
+        && (!QHostAddress(plainHost(read)).isNull() || !QHostAddress(hostOfEndpoint(read)).isNull());
     return text.size() >= shortest && !isAddress && std::ranges::any_of(read, isLetter) && read != "localhost"_L1
            && read != "lock"_L1 && read != "locked"_L1 && read != "true"_L1;
 }
