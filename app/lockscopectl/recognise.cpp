@@ -28,6 +28,7 @@ struct TriedOn {
 struct Tried {
     QString name;
     QString file;
+    bool isOfTable = false; // for SQL servers: it is not tried on keys
 };
 
 std::vector<Tried> everyRuleOf(const recipes::RuleSet &rules)
@@ -37,6 +38,8 @@ std::vector<Tried> everyRuleOf(const recipes::RuleSet &rules)
         all.push_back({rule.name, rule.file});
     for (const auto &form : rules.tokens)
         all.push_back({form.name(), form.file});
+    for (const auto &table : rules.tables)
+        all.push_back({table.name, table.file, true});
     return all;
 }
 
@@ -90,8 +93,9 @@ QJsonObject answerOf(const std::vector<TriedOn> &all, const recipes::UserRules &
     QJsonArray ruleArray, locks, misfits, coverage;
     for (const auto &rule : everyRuleOf(*rules)) {
         QJsonObject json{{u"name"_s, rule.name}, {u"file"_s, rule.file}};
-        json[u"locks"_s] = isTried ? QJsonValue(countOf(all, rule, true)) : QJsonValue(QJsonValue::Null);
-        json[u"mismatches"_s] = isTried ? QJsonValue(countOf(all, rule, false)) : QJsonValue(QJsonValue::Null);
+        const bool isCounted = isTried && !rule.isOfTable;
+        json[u"locks"_s] = isCounted ? QJsonValue(countOf(all, rule, true)) : QJsonValue(QJsonValue::Null);
+        json[u"mismatches"_s] = isCounted ? QJsonValue(countOf(all, rule, false)) : QJsonValue(QJsonValue::Null);
         ruleArray.append(json);
     }
     for (const auto &[connection, tried] : all) {
@@ -117,7 +121,7 @@ Task<Exit> tryAll(CommandContext &context, std::vector<TriedOn> &all)
         const auto nodes = redisNodesOf(link);
         const auto name = link->spec().name;
         if (nodes.empty())
-            printError(u"%1: rules are for Redis only"_s.arg(escaped(name.bytes())));
+            printError(u"%1: only rules of Redis can be tried"_s.arg(escaped(name.bytes())));
         if (!link->isConnected())
             continue;
         for (auto *node : nodes) {
@@ -161,6 +165,10 @@ Task<Exit> tryRules(CommandContext &context)
     printTrials(all);
     for (const auto &rule : everyRuleOf(*rules)) {
         const auto said = u"%1 (%2): "_s.arg(shown(rule.name), shown(rule.file));
+        if (rule.isOfTable) {
+            print(said + u"the rule is valid; \"locks\" shows its rows of MariaDB, MySQL and PostgreSQL"_s);
+            continue;
+        }
         print(isTried ? said + amountOf(countOf(all, rule, true), "lock"_L1, "locks"_L1) + u"; "_s
                             + othersOfName(countOf(all, rule, false))
                       : said + u"the rules are valid; not tested (no --connect given)"_s);
@@ -206,8 +214,9 @@ std::unique_ptr<RuleWatch> followRules(const Arguments &arguments)
     });
     QObject::connect(watch.get(), &RuleWatch::rulesChanged, watch.get(), [] {
         const auto rules = recipes::userRules();
-        printError(u"custom rules changed and are in force: rules: %1; token formats: %2"_s.arg(
-            QString::number(rules->rules.size()), QString::number(rules->tokens.size())));
+        printError(u"custom rules changed and are in force: rules: %1; token formats: %2; tables: %3"_s.arg(
+            QString::number(rules->rules.size()), QString::number(rules->tokens.size()),
+            QString::number(rules->tables.size())));
     });
     return watch;
 }

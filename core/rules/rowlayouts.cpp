@@ -2,6 +2,8 @@
 #include "core/rules/rowlayouts.h"
 
 #include <algorithm>
+#include <deque>
+#include <mutex>
 
 namespace lockscope::recipes {
 
@@ -146,8 +148,61 @@ const std::vector<RowLayout> &rowLayouts()
     return all;
 }
 
+namespace {
+
+// Never destroyed, and nothing is taken out: whoever has a row of an earlier rule keeps its layout.
+struct UserRowLayouts {
+    std::mutex guard;
+    std::deque<RowLayout> ever;
+    std::vector<const RowLayout *> inForce;
+};
+
+UserRowLayouts &userLayouts()
+{
+    static auto *const all = new UserRowLayouts;
+    return *all;
+}
+
+} // namespace
+
+void setUserRowLayouts(const std::vector<RowLayout> &layouts)
+{
+    auto &all = userLayouts();
+    const std::scoped_lock lock(all.guard);
+    all.inForce.clear();
+    for (const auto &layout : layouts) {
+        const auto known = std::ranges::find(all.ever, layout);
+        all.inForce.push_back(known == all.ever.end() ? &all.ever.emplace_back(layout) : &*known);
+    }
+}
+
+std::vector<const RowLayout *> userRowLayouts()
+{
+    auto &all = userLayouts();
+    const std::scoped_lock lock(all.guard);
+    return all.inForce;
+}
+
+const RowLayout *userRowLayoutOf(const QByteArray &table)
+{
+    const auto all = userRowLayouts();
+    const auto found =
+        std::ranges::find_if(all, [&table](const RowLayout *one) { return one->table == table.toLower(); });
+    return found == all.end() ? nullptr : *found;
+}
+
+QByteArrayList missingColumns(const RowLayout &layout, const QByteArrayList &columns)
+{
+    QByteArrayList missing;
+    std::ranges::copy_if(layout.columns, std::back_inserter(missing),
+                         [&columns](const QByteArray &column) { return !columns.contains(column); });
+    return missing;
+}
+
 const RowLayout *rowLayoutOf(const QByteArray &table, const QByteArrayList &columns)
 {
+    if (const auto *layout = userRowLayoutOf(table); layout && missingColumns(*layout, columns).isEmpty())
+        return layout;
     const auto fits = [&](const RowLayout &one) {
         const auto isOfIt = [&one](const QByteArray &column) {
             return one.columns.contains(column) || one.optional.contains(column);
@@ -162,6 +217,10 @@ const RowLayout *rowLayoutOf(const QByteArray &table, const QByteArrayList &colu
 
 const RowLayout *rowLayoutNamed(const QByteArray &lock)
 {
+    const auto isOf = [&lock](const RowLayout *one) { return lock.startsWith(one->prefix); };
+    const auto users = userRowLayouts();
+    if (const auto user = std::ranges::find_if(users, isOf); user != users.end())
+        return *user;
     const auto found = std::ranges::find_if(
         rowLayouts(), [&lock](const RowLayout &one) { return !one.name.isEmpty() && lock.startsWith(one.prefix); });
     return found == rowLayouts().end() ? nullptr : &*found;

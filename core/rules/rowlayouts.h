@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows that are locks by what stands in them, as known clients write them: which columns tell the table, and what
-// each column means. One entry a layout. Sources: docs/layouts.md. Any thread.
+// each column means. One entry a layout. Sources: docs/layouts.md; a user's own are in rule files (docs/rules.md).
+// Any thread.
 #pragma once
 
 #include <QByteArrayList>
@@ -31,6 +32,7 @@ struct RowLayout {
     QString client{};               // whose layout it is; empty: of our own recipe
     QByteArray recipe = "row-lock"; // behind "sql-" or "pg-"
     QByteArray tableSuffix{};       // how the name of its table ends, in lower case
+    QByteArray table{};             // of a user's rule: the name of its table, in lower case
     QByteArrayList columns{};       // the table has all of these, in lower case …
     QByteArrayList optional{};      // … and may have these …
     bool mayHaveMore = false;       // … or any others
@@ -48,10 +50,20 @@ struct RowLayout {
     RowRelease release = RowRelease::Delete;
     QString why{};                     // what the row says, for people
     const char16_t *notices = nullptr; // how its holder notices that the lock was taken away; null: not known
+    friend bool operator==(const RowLayout &, const RowLayout &) = default;
 };
 
+// The built-in ones.
 [[nodiscard]] const std::vector<RowLayout> &rowLayouts();
-// By the columns of a table, in lower case; null where none fits.
+// Sets the layouts of the user's rules. A layout that was ever set stays where it is: rows refer to it.
+void setUserRowLayouts(const std::vector<RowLayout> &layouts);
+// Those in force, in their order.
+[[nodiscard]] std::vector<const RowLayout *> userRowLayouts();
+// The first of them whose rule names the table; null where none does.
+[[nodiscard]] const RowLayout *userRowLayoutOf(const QByteArray &table);
+// The columns that a table of that layout lacks; `columns` in lower case.
+[[nodiscard]] QByteArrayList missingColumns(const RowLayout &layout, const QByteArrayList &columns);
+// By the columns of a table, in lower case; null where none fits. A user's rule that names the table comes first.
 [[nodiscard]] const RowLayout *rowLayoutOf(const QByteArray &table, const QByteArrayList &columns);
 // By the prefix of a lock's name; null where that is no such lock.
 [[nodiscard]] const RowLayout *rowLayoutNamed(const QByteArray &lock);

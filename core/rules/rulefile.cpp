@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file of rules (docs/rules.md): read whole, and all that is wrong in it told at once, by line and field.
 #include "core/rules/fieldlines.h"
-#include "core/rules/userrules.h"
+#include "core/rules/tablerules.h"
 
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -21,28 +21,6 @@ constexpr int ruleFileVersion = 1;
 constexpr qsizetype longestFile = 1 << 20;
 constexpr qsizetype mostRules = 200; // and forms of tokens
 constexpr qsizetype mostCompanions = 8;
-constexpr qsizetype longestName = 80;
-
-// One object of the file and what is wrong with it.
-class ObjectReader {
-public:
-    ObjectReader(const QJsonObject &json, QString at, std::vector<RuleProblem> &problems)
-        : m_json(json), m_at(std::move(at)), m_problems(problems)
-    {
-    }
-
-protected:
-    void object(const QString &field, const QString &why) { m_problems.push_back({{}, 0, m_at + field, why}); }
-    [[nodiscard]] bool has(const QString &field) const { return m_json.contains(field); }
-    void checkFields(const QStringList &known);
-    QString text(const QString &field);
-    // `says`: what its groups may be called; empty: anything.
-    std::optional<RulePattern> pattern(const QString &field, const QStringList &says = {});
-
-    const QJsonObject &m_json;
-    QString m_at;
-    std::vector<RuleProblem> &m_problems;
-};
 
 class RuleReader : public ObjectReader {
 public:
@@ -86,22 +64,6 @@ bool fitsAnything(const std::optional<RulePattern> &pattern)
     return fits("a") && fits("user:17 /x") && fits("\x01{7}");
 }
 
-template <typename T>
-std::optional<T> oneOf(const std::map<QString, T> &words, const QJsonValue &value)
-{
-    const auto at = words.find(value.toString());
-    return at == words.end() ? std::nullopt : std::optional(at->second);
-}
-
-template <typename T>
-QString choices(const std::map<QString, T> &words)
-{
-    QStringList all;
-    for (const auto &[word, value] : words)
-        all << u'"' + word + u'"';
-    return u"must be "_s + all.join(u" or "_s);
-}
-
 const std::map<QString, RuleMode> &modeWords()
 {
     static const std::map<QString, RuleMode> all{{u"exclusive"_s, RuleMode::Exclusive},
@@ -109,38 +71,6 @@ const std::map<QString, RuleMode> &modeWords()
                                                  {u"write"_s, RuleMode::Write},
                                                  {u"permit"_s, RuleMode::Permit}};
     return all;
-}
-
-void ObjectReader::checkFields(const QStringList &known)
-{
-    for (const auto &field : m_json.keys()) {
-        if (!known.contains(field))
-            object(field, u"is not known here; what is: %1"_s.arg(known.join(u", "_s)));
-    }
-}
-
-QString ObjectReader::text(const QString &field)
-{
-    const auto value = m_json[field];
-    if (has(field) && !value.isString())
-        object(field, u"must be a text"_s);
-    return value.toString();
-}
-
-std::optional<RulePattern> ObjectReader::pattern(const QString &field, const QStringList &says)
-{
-    auto read = RulePattern::read(text(field));
-    if (const auto *why = std::get_if<QString>(&read)) {
-        if (!has(field) || m_json[field].isString())
-            object(field, has(field) ? *why : u"is missing: "_s + *why);
-        return std::nullopt;
-    }
-    auto found = std::get<RulePattern>(std::move(read));
-    for (const auto &group : says.isEmpty() ? QByteArrayList() : found.groups()) {
-        if (const auto named = QString::fromLatin1(group); !says.contains(named))
-            object(field, u"the group \"%1\" says nothing; what does: %2"_s.arg(named, says.join(u", "_s)));
-    }
-    return found;
 }
 
 // The name of another key or a channel.
@@ -292,8 +222,8 @@ UserRule RuleReader::read()
                                    u"waiters"_s, u"wakeUp"_s, u"about"_s, u"release"_s, u"companions"_s};
     checkFields(known);
     m_rule.name = text(u"name"_s).simplified();
-    if (m_rule.name.isEmpty() || m_rule.name.size() > longestName)
-        object(u"name"_s, u"must be the name of these locks, at most %1 characters"_s.arg(longestName));
+    if (m_rule.name.isEmpty() || m_rule.name.size() > longestRuleName)
+        object(u"name"_s, u"must be the name of these locks, at most %1 characters"_s.arg(longestRuleName));
     m_rule.key = pattern(u"key"_s);
     // Every key of the server would be read, and be a lock.
     if (fitsAnything(m_rule.key))
@@ -331,11 +261,11 @@ TokenForm TokenFormReader::read()
                                    u"proof"_s,  u"confidence"_s, u"beside"_s, u"about"_s};
     checkFields(known);
     m_form.client = text(u"client"_s).simplified();
-    if (m_form.client.size() > longestName)
-        object(u"client"_s, u"must be the name of the client, at most %1 characters"_s.arg(longestName));
+    if (m_form.client.size() > longestRuleName)
+        object(u"client"_s, u"must be the name of the client, at most %1 characters"_s.arg(longestRuleName));
     m_form.why = text(u"why"_s).simplified();
-    if (m_form.why.isEmpty() || m_form.why.size() > 2 * longestName)
-        object(u"why"_s, u"must describe the value, in at most %1 characters"_s.arg(2 * longestName));
+    if (m_form.why.isEmpty() || m_form.why.size() > 2 * longestRuleName)
+        object(u"why"_s, u"must describe the value, in at most %1 characters"_s.arg(2 * longestRuleName));
     if (has(u"key"_s))
         m_form.key = pattern(u"key"_s);
     m_form.value = pattern(u"value"_s, {u"holder"_s, u"uuid1"_s});
@@ -371,12 +301,16 @@ void readRules(const QJsonObject &file, RuleFile &read)
     if (version.toInt(-1) != ruleFileVersion)
         say(u"version"_s, u"must be %1"_s.arg(ruleFileVersion));
     for (const auto &field : file.keys()) {
-        if (field != "version"_L1 && field != "rules"_L1 && field != "tokens"_L1 && field != "about"_L1)
-            say(field, u"is not known here; what is: version, about, rules, tokens"_s);
+        if (field != "version"_L1 && field != "rules"_L1 && field != "tokens"_L1 && field != "tables"_L1
+            && field != "about"_L1)
+            say(field, u"is not known here; what is: version, about, rules, tokens, tables"_s);
     }
     if (file.contains(u"tokens"_s))
         readList<TokenFormReader>(file, u"tokens"_s, read.tokens, read.problems);
-    if (!file.contains(u"tokens"_s) || file.contains(u"rules"_s))
+    if (file.contains(u"tables"_s))
+        readList<TableReader>(file, u"tables"_s, read.tables, read.problems);
+    const bool hasOthers = file.contains(u"tokens"_s) || file.contains(u"tables"_s);
+    if (!hasOthers || file.contains(u"rules"_s))
         readList<RuleReader>(file, u"rules"_s, read.rules, read.problems);
     QSet<QString> names;
     const auto rules = file[u"rules"_s].toArray();
@@ -385,6 +319,17 @@ void readRules(const QJsonObject &file, RuleFile &read)
         if (!name.isEmpty() && names.contains(name))
             say(u"rules[%1].name"_s.arg(i), u"\"%1\" is another rule's, too"_s.arg(name));
         names.insert(name);
+    }
+    // Locks are named by the one and found by the other.
+    QSet<QByteArray> prefixes, tables;
+    for (std::size_t i = 0; i < read.tables.size(); ++i) {
+        const auto &[name, ignored, layout] = read.tables[i];
+        if (prefixes.contains(layout.prefix))
+            say(u"tables[%1].name"_s.arg(i), u"\"%1\" gives the same lock names as another rule"_s.arg(name));
+        if (!layout.table.isEmpty() && tables.contains(layout.table))
+            say(u"tables[%1].table"_s.arg(i), u"is another rule's, too"_s);
+        prefixes.insert(layout.prefix);
+        tables.insert(layout.table);
     }
 }
 
@@ -422,6 +367,7 @@ void RuleFile::add(RuleFile other)
 {
     std::ranges::move(other.rules, std::back_inserter(rules));
     std::ranges::move(other.tokens, std::back_inserter(tokens));
+    std::ranges::move(other.tables, std::back_inserter(tables));
     std::ranges::move(other.problems, std::back_inserter(problems));
 }
 
@@ -445,10 +391,13 @@ RuleFile readRuleFile(const QByteArray &text, const QString &file)
             rule.file = file;
         for (auto &form : read.tokens)
             form.file = file;
+        for (auto &table : read.tables)
+            table.file = file;
         return read;
     }
     read.rules.clear();
     read.tokens.clear();
+    read.tables.clear();
     for (auto &problem : read.problems) {
         problem.file = file;
         problem.line = lineOf(fields.lines, problem.field);

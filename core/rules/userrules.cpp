@@ -69,8 +69,12 @@ UserRules userRules()
 
 void setUserRules(RuleSet rules)
 {
+    std::vector<RowLayout> layouts;
+    for (const auto &table : rules.tables)
+        layouts.push_back(table.layout);
     auto fresh = std::make_shared<const RuleSet>(std::move(rules));
     const std::lock_guard lock(ruleGuard());
+    setUserRowLayouts(layouts);
     rulesInForce() = std::move(fresh);
     ++generation;
 }

@@ -4,6 +4,8 @@
 // since the same name must mean the same to whoever looks, releases and wakes. Any thread.
 #pragma once
 
+#include "core/rules/rowlayouts.h"
+
 #include <QByteArrayList>
 #include <QMap>
 #include <QRegularExpression>
@@ -100,10 +102,18 @@ struct RuleProblem {
     [[nodiscard]] QString text() const; // "FILE:LINE: FIELD: why"
 };
 
+// Rows of a table of an SQL server that are locks by what stands in them.
+struct TableRule {
+    QString name;
+    QString file;
+    RowLayout layout;
+};
+
 struct RuleSet {
     std::vector<UserRule> rules;
     std::vector<TokenForm> tokens;
-    [[nodiscard]] bool isEmpty() const { return rules.empty() && tokens.empty(); }
+    std::vector<TableRule> tables;
+    [[nodiscard]] bool isEmpty() const { return rules.empty() && tokens.empty() && tables.empty(); }
 };
 
 // Rules only where nothing is wrong.

@@ -8,6 +8,7 @@
 #include "core/operate/forcerelease.h"
 #include "core/operate/gate.h"
 #include "core/operate/killconnection.h"
+#include "core/rules/userrules.h"
 #include "mariadbfixture.h"
 #include "tests/support/finish.h"
 #include "tests/support/keepingsink.h"
@@ -124,6 +125,43 @@ private slots:
         QVERIFY(!isAllKnown(observer.coverage()));
         for (const auto &table : locks + others)
             must(*m_admin, "DROP TABLE shop.`" + table + "`");
+    }
+
+    // Tables that custom rules describe, as soon as there is such a rule.
+    void rowsOfCustomRulesAreSeen()
+    {
+        QFile file(QFINDTESTDATA("../../docs/rules/acme-rows.json"));
+        QVERIFY(file.open(QFile::ReadOnly));
+        must(*m_admin, "CREATE DATABASE acme");
+        must(*m_admin, "CREATE TABLE acme.ACME_JOB_LEASES (Job VARCHAR(40) PRIMARY KEY, worker VARCHAR(40), taken_at "
+                       "DATETIME, expires_at DATETIME)");
+        must(*m_admin, "INSERT INTO acme.ACME_JOB_LEASES VALUES ('nightly', 'web-3', UTC_TIMESTAMP() - INTERVAL 2 "
+                       "MINUTE, UTC_TIMESTAMP() + INTERVAL 60 SECOND), ('weekly', 'web-4', NULL, UTC_TIMESTAMP() - "
+                       "INTERVAL 1 SECOND)");
+        const auto session = openConnected();
+        MariaDbObserver observer(*session, ConnectionName("db"), {}, m_sink);
+        const QByteArray name("RULE-ACME-JOB-LEASE#acme.ACME_JOB_LEASES#");
+        const auto before = readNow(observer, name + "nightly");
+        recipes::setUserRules(recipes::readRuleFile(file.readAll(), u"acme-rows.json"_s));
+        const auto lock = readNow(observer, name + "nightly");
+        const auto over = readNow(observer, name + "weekly");
+        must(*m_admin, "ALTER TABLE acme.ACME_JOB_LEASES DROP COLUMN expires_at");
+        MariaDbObserver later(*session, ConnectionName("db"), {.follow = false}, m_sink);
+        later.start();
+        QTRY_VERIFY(later.firstSnapshot().isComplete());
+        const auto coverage = later.coverage();
+        recipes::setUserRules({});
+        must(*m_admin, "DROP DATABASE acme");
+        QCOMPARE(codeOf(before), code(ErrorCode::NoNode));
+        QVERIFY2(lock, textOf(lock));
+        QCOMPARE(lock->client, std::optional(u"Acme job lease"_s));
+        QCOMPARE(lock->contenders[0].identity, std::optional<QByteArray>("web-3"));
+        const auto &ends = lock->contenders[0].expiresAt;
+        QVERIFY(ends && std::chrono::abs(*ends - lock->observed - 60s) < 20s);
+        QCOMPARE(codeOf(over), code(ErrorCode::NoNode));
+        QVERIFY(std::ranges::any_of(coverage, [](const Coverage &part) {
+            return part.message.contains(u"by your rule \"Acme job lease\": it has no column expires_at"_s);
+        }));
     }
 
     // Tables of known clients as these make them, each with a row that is held; and as it is free.

@@ -74,6 +74,43 @@ private slots:
         must("DROP SCHEMA hangfire CASCADE; DROP TABLE public.blocks;");
     }
 
+    // Tables that custom rules describe (docs/rules/acme-rows.json), whatever they are named.
+    void rowsOfCustomRulesAreSeen()
+    {
+        must(
+            "CREATE SCHEMA acme; CREATE TABLE acme.acme_job_leases (job text PRIMARY KEY, worker text, taken_at "
+            "timestamp, expires_at timestamptz, note text); INSERT INTO acme.acme_job_leases VALUES ('nightly', "
+            "'web-3', timezone('utc', now()) - interval '2 min', now() + interval '60 s', NULL), ('weekly', 'web-4', "
+            "NULL, now() - interval '1 s', NULL); CREATE TABLE acme.acme_imports (tenant text, source int, is_running "
+            "boolean, run_id uuid); INSERT INTO acme.acme_imports VALUES ('eu', 1, true, "
+            "'0f3c2a14-97a1-4d7e-8c55-2f8f2a0d9b11'), ('us', 1, false, NULL);");
+        const auto withRules = [this](const QStringList &words) {
+            return ctl(QStringList{u"--rules"_s, QFINDTESTDATA("../../docs/rules/acme-rows.json")} + words);
+        };
+        const auto locks = withRules({u"locks"_s});
+        const auto lease = u"RULE-ACME-JOB-LEASE#acme.acme_job_leases#nightly"_s;
+        const auto flag = u"RULE-ACME-IMPORT-FLAG#acme.acme_imports#eu,1"_s;
+        const auto shownLease = withRules({u"show"_s, u"pg:"_s + lease}).json().value("lock"_L1).toObject();
+        const auto shownFlag = withRules({u"show"_s, u"pg:"_s + flag}).json().value("lock"_L1).toObject();
+        const auto refused = withRules({u"force-release"_s, u"pg:"_s + flag, u"--holder"_s,
+                                        u"0f3c2a14-97a1-4d7e-8c55-2f8f2a0d9b11"_s, u"--yes"_s});
+        must("ALTER TABLE acme.acme_imports DROP COLUMN run_id;");
+        const auto without = withRules({u"locks"_s});
+        must("DROP SCHEMA acme CASCADE;");
+        QStringList names;
+        for (const auto &lock : locks.json().value("locks"_L1).toArray())
+            names << lock.toObject().value("lock"_L1).toString();
+        names.sort();
+        QCOMPARE(names, (QStringList{u"pg:"_s + flag, u"pg:"_s + lease}));
+        QCOMPARE(shownLease.value("client"_L1).toString(), u"Acme job lease"_s);
+        QCOMPARE(holderIn(shownLease).value("identity"_L1).toString(), u"web-3"_s);
+        const auto left = holderIn(shownLease).value("ttlMs"_L1).toDouble(-1);
+        QVERIFY2(left > 40'000 && left <= 60'000, qPrintable(QString::number(left)));
+        QCOMPARE(holderIn(shownFlag).value("id"_L1).toString(), u"0f3c2a14-97a1-4d7e-8c55-2f8f2a0d9b11"_s);
+        QVERIFY2(refused.status != 0 && refused.what().contains("UPDATE"), refused.what());
+        QVERIFY2(without.out.contains("it has no column run_id of a built-in type"), without.what());
+    }
+
     // Tables of known clients as these make them, each with a row that is held; and as it is free.
     void rowsOfKnownClientsAreSeen_data()
     {

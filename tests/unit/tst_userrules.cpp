@@ -5,6 +5,7 @@
 #include "znodetable.h"
 
 #include "core/inspect/findings.h"
+#include "core/inspect/mariadb/poll.h"
 #include "core/inspect/redis/userrulelocks.h"
 #include "core/operate/forcereleaseplan.h"
 #include "core/rules/keysignals.h"
@@ -95,7 +96,7 @@ private slots:
                 documented << line.trimmed();
         }
         QCOMPARE(textsOf(read).join(u'\n'), documented.join(u'\n'));
-        QCOMPARE(documented.size(), 13);
+        QCOMPARE(documented.size(), 21);
     }
 
     // What does not hang on it is told beside a wrong type.
@@ -453,6 +454,112 @@ value = ".*"
         QCOMPARE(
             said(R"(, "tokens": [{"why": "w", "value": "x", "beside": "him", "confidence": "low"}])"),
             u"f:1: tokens[0].confidence: must be \"high\" or \"medium\"\nf:1: tokens[0].beside: must be \"wake-up list\""_s);
+    }
+
+    void mistakesOfTables_data()
+    {
+        const Rows<QByteArray, QString> row("fields", "says");
+        row("no table", R"j("name": "n", "lock": "job")j", u"tables[0].table: must be the name of the table"_s);
+        row("several tables", R"j("name": "n", "table": "a,b", "lock": "job")j",
+            u"tables[0].table: must be the name of the table"_s);
+        row("no lock", R"j("name": "n", "table": "t")j", u"tables[0].lock: must be the column"_s);
+        row("a name without letters", R"j("name": "- -", "table": "t", "lock": "job")j",
+            u"tables[0].name: must be"_s);
+        row("no column", R"j("name": "n", "table": "t", "lock": ["job", ""])j",
+            u"tables[0].lock[1]: must be the name of a column"_s);
+        row("a time of nothing", R"j("name": "n", "table": "t", "lock": "job", "untilTime": "utc")j",
+            u"tables[0].untilTime: describes the column of \"until\", which is missing"_s);
+        row("a zone of its own", R"j("name": "n", "table": "t", "lock": "job", "until": "u", "untilTime": "cet")j",
+            u"tables[0].untilTime: must be \"seconds\" or \"server\" or \"unclear\" or \"utc\""_s);
+        row("not true or false", R"j("name": "n", "table": "t", "lock": "job", "since": "s", "sinceRenewed": 1)j",
+            u"tables[0].sinceRenewed: must be true or false"_s);
+    }
+    void mistakesOfTables()
+    {
+        QFETCH(QByteArray, fields);
+        QFETCH(QString, says);
+        const auto read = readRuleFile("{\"version\": 1, \"tables\": [{" + fields + "}]}", u"f"_s);
+        QVERIFY(read.tables.empty());
+        QCOMPARE(read.problems.size(), std::size_t(1));
+        QVERIFY2(textsOf(read)[0].contains(says), qPrintable(textsOf(read)[0]));
+    }
+
+    void tableIsKnownByItsColumns_data()
+    {
+        const Rows<QByteArray, QByteArray, QByteArray> row("table", "columns", "prefix");
+        row("its own", "acme_job_leases", "job worker taken_at expires_at", "RULE-ACME-JOB-LEASE#");
+        row("more columns, in capitals", "ACME_JOB_LEASES", "id job worker taken_at expires_at",
+            "RULE-ACME-JOB-LEASE#");
+        row("two columns name it", "acme_imports", "tenant source is_running run_id", "RULE-ACME-IMPORT-FLAG#");
+        row("a column is missing", "acme_job_leases", "job worker taken_at", "");
+        row("another table", "acme_job_leases_old", "job worker taken_at expires_at", "");
+        row("built in", "cache_locks", "key owner expiration", "LARAVEL#");
+    }
+    void tableIsKnownByItsColumns()
+    {
+        QFETCH(QByteArray, table);
+        QFETCH(QByteArray, columns);
+        auto read = readRuleFiles({examplePath(u"acme-rows.json"_s)});
+        QVERIFY(read.problems.empty());
+        QCOMPARE(read.tables.size(), std::size_t(2));
+        recipes::setUserRules(std::move(read));
+        const auto *layout = recipes::rowLayoutOf(table, columns.split(' '));
+        QTEST(layout ? layout->prefix : QByteArray(), "prefix");
+        if (!layout || layout->table.isEmpty())
+            return;
+        QCOMPARE(recipes::rowLayoutNamed(layout->prefix + "shop.t#x"), layout);
+        recipes::setUserRules(readRuleFiles({examplePath(u"acme-rows.json"_s)}));
+        QCOMPARE(recipes::rowLayoutOf(table, columns.split(' ')), layout); // its address stays
+        recipes::setUserRules({});
+        QVERIFY(!recipes::rowLayoutOf(table, columns.split(' ')));
+    }
+
+    void rowOfATableRuleIsALock()
+    {
+        recipes::setUserRules(readRuleFiles({examplePath(u"acme-rows.json"_s)}));
+        const auto lockOf = [](SqlLockRow row) {
+            LockSnapshot empty;
+            empty.backend = BackendKind::MariaDb;
+            empty.observed = ServerTime(1'700'000'100s);
+            empty.lock = {ConnectionName("db"), lockRowName(row)};
+            return lockOfRow(row, empty);
+        };
+        SqlLockRow lease{.layout = recipes::userRowLayoutOf("acme_job_leases"),
+                         .schema = "shop",
+                         .table = "acme_job_leases",
+                         .names = {"nightly"},
+                         .lockedBy = "web-3",
+                         .stamp = "2026-11-22 10:00:00"};
+        lease.since = ServerTime(1'700'000'000s);
+        lease.ends = ServerTime(1'700'000'128s);
+        const auto lock = lockOf(lease);
+        QCOMPARE(lock.lock.name, QByteArray("RULE-ACME-JOB-LEASE#shop.acme_job_leases#nightly"));
+        QCOMPARE(lock.recipe, QByteArray("sql-row-lock"));
+        QCOMPARE(lock.client, std::optional(u"Acme job lease"_s));
+        QVERIFY2(lock.byUserRule && lock.why.startsWith(u"by your rule \"Acme job lease\": "_s),
+                 qPrintable(lock.why));
+        QCOMPARE(lock.contenders[0].identity, std::optional<QByteArray>("web-3"));
+        QCOMPARE(lock.contenders[0].expiresAt, lease.ends);
+        QCOMPARE(lock.contenders[0].heldSince, lease.since);
+        const auto plan = operate::planForceRelease(lock, lock.contenders[0].id);
+        QVERIFY(!plan);
+        QVERIFY2(plan.error().message.contains(u"DELETE FROM `shop`.`acme_job_leases` WHERE `job` = 'nightly'"_s),
+                 qPrintable(plan.error().message));
+
+        const SqlLockRow flag{.layout = recipes::userRowLayoutOf("acme_imports"),
+                              .schema = "shop",
+                              .table = "acme_imports",
+                              .names = {"eu", "a,b"},
+                              .lockedBy = "r-17"};
+        const auto taken = lockOf(flag);
+        QCOMPARE(taken.lock.name, QByteArray("RULE-ACME-IMPORT-FLAG#shop.acme_imports#eu,`a,b`"));
+        QCOMPARE(taken.contenders[0].id, QByteArray("r-17"));
+        const auto back = lockRowNamed(taken.lock.name);
+        QVERIFY(back && back->layout == flag.layout && back->names == flag.names);
+        const auto freed = operate::planForceRelease(taken, "r-17");
+        QVERIFY(!freed);
+        QVERIFY2(freed.error().message.contains(u"UPDATE `shop`.`acme_imports` SET `is_running` = '0' WHERE"_s),
+                 qPrintable(freed.error().message));
     }
 
     // As an editor saves: the file is used as it is now, or not at all.

@@ -162,6 +162,37 @@ private slots:
         QCOMPARE(word(graph.clients[1].join), u"session"_s);
     }
 
+    // As each server writes it.
+    void oneIpv6HostIsOneHost_data()
+    {
+        const Rows<QString, QString, std::size_t> row("zooKeeper", "mariaDb", "clients"); // with the waiter
+        row("one", u"0:0:0:0:0:0:0:1:40000"_s, u"::1:40001"_s, 2);
+        row("in brackets", u"2001:db8:0:0:0:0:0:7:40000"_s, u"[2001:db8::7]:40001"_s, 2);
+        row("two", u"2001:db8:0:0:0:0:0:7:40000"_s, u"[2001:db8::8]:40001"_s, 3);
+        row("over loopback", u"2001:db8:0:0:0:0:0:7:40000"_s, u"[::1]:40001"_s, 2);
+    }
+    void oneIpv6HostIsOneHost()
+    {
+        QFETCH(QString, zooKeeper);
+        QFETCH(QString, mariaDb);
+        auto locks = drawnLocks(u"zk:/a kazoo-lock: A@worker |\nmariadb:t#id=1 sql-for-update: 9@worker | 3"_s);
+        locks[0].contenders[0].endpoint = zooKeeper;
+        locks[1].contenders[0].endpoint = mariaDb;
+        QTEST(waitGraphOf(locks, {}, pictureTime).clients.size(), "clients");
+    }
+
+    void addressIsNoName_data()
+    {
+        addRows<bool>("name", {{"worker", true},
+                               {"fe80::1", false},
+                               {"[fe80::1]:5432", false},
+                               {"fe80::1%eth0", false},
+                               {"::ffff:10.0.3.7", false},
+                               {"app:fe80", true},
+                               {"0x1000009b4890007", true}});
+    }
+    void addressIsNoName() { QTEST(isClientName(QTest::currentDataTag()), "name"); }
+
     // Of two hosts, each its own "worker".
     void aNameOnTwoHostsIsTwoClients()
     {

@@ -3,8 +3,10 @@
 
 #include "core/base/text.h"
 #include "core/inspect/mariadb/readerrows.h"
+#include "core/rules/userrules.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace lockscope::inspect {
 
@@ -47,8 +49,26 @@ bool isNamedLikeLocks(const QByteArray &table)
 
 } // namespace
 
+namespace {
+
+// Of a table that the user's rule names and that its layout does not fit.
+QString misfitText(const recipes::RowLayout &rule, const LockRowTable &table)
+{
+    const auto missing = recipes::missingColumns(rule, table.columns);
+    const auto why = missing.isEmpty()
+                         ? u"it is partitioned or has row security"_s
+                         : u"it has no column %1 of a built-in type"_s.arg(label(missing.join(", "), 120));
+    return u"the rows of %1 are not read by your rule \"%2\": %3"_s.arg(tableLabel(table), rule.client, why);
+}
+
+} // namespace
+
 Task<Result<void>> SqlLockRows::read(Send send, Loop *loop, std::vector<SqlTableLock> kept, Deadline deadline)
 {
+    if (const auto rules = recipes::userRulesGeneration(); rules != std::exchange(m_rules, rules)) {
+        m_tables.clear(); // other layouts may fit
+        m_read.reset();
+    }
     const bool isRead = m_read && loop->now() - *m_read < readsRowsEvery;
     if (!isRead) {
         m_rows.clear();
@@ -76,7 +96,11 @@ Task<Result<void>> SqlLockRows::read(Send send, Loop *loop, std::vector<SqlTable
 Task<Result<void>> SqlLockRows::findTables(Send send, Deadline deadline)
 {
     m_tableGaps.clear();
-    auto asking = send(m_dialect->whichTables, deadline, {});
+    QByteArrayList ofRules;
+    for (const auto *layout : recipes::userRowLayouts())
+        ofRules << layout->table;
+    const auto named = ofRules.join(',');
+    auto asking = send(m_dialect->whichTables, deadline, {named, named});
     const auto rows = co_await asking;
     if (!rows && !m_dialect->isRefusal(rows.error()))
         co_return rows.error();
@@ -91,11 +115,16 @@ Task<Result<void>> SqlLockRows::findTables(Send send, Deadline deadline)
     for (std::size_t i = 0; i < rows->rows.size(); ++i) {
         LockRowTable table{text(*rows, i, "table_schema"), text(*rows, i, "name"), nullptr,
                            text(*rows, i, "columns").split(','), text(*rows, i, "zoned").split(',')};
-        if (!isNamedLikeLocks(table.name))
+        const auto *rule = recipes::userRowLayoutOf(table.name);
+        if (!rule && !isNamedLikeLocks(table.name))
             continue;
         if (text(*rows, i, "is_readable") == "1") {
             CO_TRY(table, co_await withLayout(send, table, deadline));
         }
+        if (rule && table.layout != rule)
+            m_tableGaps << misfitText(*rule, table);
+        if (!table.layout && !isNamedLikeLocks(table.name))
+            continue;
         if (!table.layout)
             m_otherTables << table.schema + '.' + table.name;
         else if (!table.layout->name.isEmpty())

@@ -21,8 +21,9 @@ struct LockRowTable {
 constexpr std::size_t mostLockRows = 1000, mostLockTables = 100; // of one table, and of those
 
 struct LockRowDialect {
-    // Every table whose name contains a word for a lock, Liquibase's and ShedLock's first. Columns table_schema, name
-    // and is_readable; and, without whichColumns, columns and zoned (each in one, with commas).
+    // Every table whose name contains a word for a lock or is among the parameter's (in lower case, with commas; the
+    // parameter is there twice): those, then Liquibase's and ShedLock's first. Columns table_schema, name and
+    // is_readable; and, without whichColumns, columns and zoned (each in one, with commas).
     QByteArray whichTables;
     // Of a table, by schema and name: column name, in lower case. Not asked again of a table that is known.
     QByteArray whichColumns;
@@ -82,6 +83,7 @@ private:
     QByteArrayList m_otherTables;
     QStringList m_tableGaps, m_gaps; // of the last search for tables, and of the last read
     std::optional<Instant> m_looked, m_read;
+    int m_rules = 0; // recipes::userRulesGeneration() of the last search for tables
 };
 
 } // namespace lockscope::inspect

@@ -70,6 +70,7 @@ LockSnapshot lockOfRow(const SqlLockRow &row, LockSnapshot lock)
         lock.clientTraits.notices = layout.notices;
     }
     lock.why = layout.why;
+    lock.byUserRule = !layout.table.isEmpty();
     if (layout.isSinceRenewed && !row.stamp.isEmpty())
         lock.why += u" (%1 = %2)"_s.arg(label(layout.since.toUpper(), 60), label(row.stamp, 60));
     if (row.isZoneUnclear) {

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/rules/tablerules.h"
+
+#include <QJsonArray>
+
+#include <algorithm>
+
+namespace lockscope::recipes {
+
+using namespace Qt::StringLiterals;
+
+// In lower case, as PostgreSQL keeps a name without quotes and MariaDB compares it.
+QByteArray TableReader::column(const QString &field, const QJsonValue &value)
+{
+    const auto name = value.toString().toUtf8().toLower();
+    if (name.isEmpty() || name.contains('\0') || value.toString().size() > longestRuleName)
+        object(field, u"must be the name of a column"_s);
+    else if (!m_rule.layout.columns.contains(name))
+        m_rule.layout.columns << name;
+    return name;
+}
+
+RowTime TableReader::time(const QString &field, const QString &of)
+{
+    static const std::map<QString, RowTime> times{{u"seconds"_s, RowTime::Epoch},
+                                                  {u"server"_s, RowTime::Server},
+                                                  {u"utc"_s, RowTime::Utc},
+                                                  {u"unclear"_s, RowTime::Unclear}};
+    if (!has(field))
+        return RowTime::Unclear;
+    if (!has(of)) {
+        object(field, u"describes the column of \"%1\", which is missing"_s.arg(of));
+        return RowTime::Unclear;
+    }
+    const auto found = oneOf(times, m_json[field]);
+    if (!found)
+        object(field, choices(times));
+    return found.value_or(RowTime::Unclear);
+}
+
+void TableReader::readLock()
+{
+    constexpr qsizetype mostColumns = 8;
+    const auto lock = m_json[u"lock"_s];
+    const auto columns = lock.isString() ? QJsonArray{lock} : lock.toArray();
+    if (columns.isEmpty() || columns.size() > mostColumns)
+        object(u"lock"_s,
+               u"must be the column whose value names the lock, or an array of at most %1 such columns"_s.arg(
+                   mostColumns));
+    for (qsizetype i = 0; i < std::min(columns.size(), mostColumns); ++i)
+        m_rule.layout.name << column(lock.isString() ? u"lock"_s : u"lock[%1]"_s.arg(i), columns[i]);
+}
+
+void TableReader::readTimes()
+{
+    auto &layout = m_rule.layout;
+    if (has(u"since"_s))
+        layout.since = column(u"since"_s, m_json[u"since"_s]);
+    if (has(u"until"_s))
+        layout.ends = column(u"until"_s, m_json[u"until"_s]);
+    layout.sinceTime = time(u"sinceTime"_s, u"since"_s);
+    layout.endsTime = time(u"untilTime"_s, u"until"_s);
+    layout.isSinceRenewed = m_json[u"sinceRenewed"_s].toBool();
+    if (has(u"sinceRenewed"_s) && !m_json[u"sinceRenewed"_s].isBool())
+        object(u"sinceRenewed"_s, u"must be true or false"_s);
+}
+
+// What the row says while it is a lock.
+void TableReader::readWhy()
+{
+    auto &layout = m_rule.layout;
+    const auto named = [](const QByteArray &column) { return QString::fromUtf8(column); };
+    const auto state = !layout.flag.isEmpty() ? u"%1 is 1"_s.arg(named(layout.flag))
+                       : !layout.ends.isEmpty()
+                           ? u"the row says until when it is locked (%1)"_s.arg(named(layout.ends))
+                           : u"the row exists"_s;
+    layout.why = u"by your rule \"%1\": %2"_s.arg(m_rule.name, state);
+}
+
+TableRule TableReader::read()
+{
+    static const QStringList known{u"name"_s,  u"table"_s,     u"lock"_s,         u"flag"_s,
+                                   u"owner"_s, u"token"_s,     u"since"_s,        u"sinceTime"_s,
+                                   u"until"_s, u"untilTime"_s, u"sinceRenewed"_s, u"about"_s};
+    checkFields(known);
+    auto &layout = m_rule.layout;
+    m_rule.name = text(u"name"_s).simplified();
+    for (const auto character : m_rule.name.toUpper()) {
+        const bool isPlain = (character >= u'A' && character <= u'Z') || (character >= u'0' && character <= u'9');
+        layout.prefix += isPlain ? character.toLatin1() : '-';
+    }
+    if (m_rule.name.isEmpty() || m_rule.name.size() > longestRuleName
+        || layout.prefix.count('-') == layout.prefix.size())
+        object(u"name"_s,
+               u"must be the name of these locks, with a Latin letter or a digit, at most %1 characters"_s.arg(
+                   longestRuleName));
+    // No lock of a server or of a built-in layout is named so.
+    layout.prefix = "RULE-" + layout.prefix + '#';
+    layout.client = m_rule.name;
+    layout.mayHaveMore = true;
+    layout.table = text(u"table"_s).toUtf8().toLower();
+    if (layout.table.isEmpty() || layout.table.contains(',') || layout.table.contains('.'))
+        object(u"table"_s, u"must be the name of the table, without its schema; it may not contain a comma or dot"_s);
+    readLock();
+    if (has(u"flag"_s))
+        layout.flag = column(u"flag"_s, m_json[u"flag"_s]);
+    if (has(u"owner"_s) && has(u"token"_s))
+        object(u"token"_s, u"is in place of \"owner\": a value that no two holds share"_s);
+    layout.isOwnerToken = has(u"token"_s);
+    const auto owner = layout.isOwnerToken ? u"token"_s : u"owner"_s;
+    if (has(owner))
+        layout.owner = column(owner, m_json[owner]);
+    readTimes();
+    layout.release = layout.flag.isEmpty() ? RowRelease::Delete : RowRelease::ResetFlag;
+    readWhy();
+    return m_rule;
+}
+
+} // namespace lockscope::recipes
