@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of locks: incidents above the list, the list beside the lock or above it, connections as groups.
+#include "core/inspect/findings.h"
+#include "tests/support/testmain.h"
 #include "tests/ui/windowfixture.h"
 #include "ui/dialogs/forcereleasedialog.h"
 #include "ui/parts/notices.h"
@@ -63,7 +65,7 @@ private slots:
         QTRY_COMPARE(page().currentLock(), std::optional(zkName("/locks/stuck")));
     }
 
-    void whatSomebodyChoseStays()
+    void aChosenLockStaysChosen()
     {
         notifyConnected();
         m_backend->notifyLocks({lockOf("/locks/orders", 3), immortal("/locks/stuck")});
@@ -165,7 +167,7 @@ private slots:
     }
 
     // What no lock explains is a row below the list, and what it opens names all of it.
-    void whatIsNotExplainedIsSaidBelowTheList()
+    void unexplainedEntriesAreNamedBelowTheList()
     {
         notifyConnected();
         m_backend->notifyLocks({lockOf("/locks/orders", 3)});

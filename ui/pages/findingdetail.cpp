@@ -144,7 +144,7 @@ FindingBanners::FindingBanners(QWidget *parent)
     : QWidget(parent), m_column(new QVBoxLayout), m_incidentBanner(named(new Banner(this), u"incidentBanner"_s))
 {
     makeColumn(this, {.margins = {16, 0, 16, 0}, .spacing = 6}, {m_incidentBanner, m_column});
-    m_incidentBanner->button()->setProperty("look", u"act"_s);
+    m_incidentBanner->button()->setProperty("look", u"danger"_s);
     m_incidentBanner->secondButton()->setProperty("look", u"flat"_s);
     m_incidentBanner->hide();
     connect(m_incidentBanner, &Banner::actionRequested, this, [this] { emit incidentActRequested(*m_incident); });

@@ -56,8 +56,9 @@ LockHeader::LockHeader(QWidget *parent)
       m_acquire(
           named(makeButton(tr("Acquire…"), m_buttons, this, &LockHeader::acquireRequested), u"acquireButton"_s)),
       m_copy(named(makeButton(tr("Copy note"), m_buttons, this, &LockHeader::copyNoteRequested), u"copyNote"_s)),
-      m_forceRelease(named(makeButton(tr("Force-release…"), m_buttons, this, &LockHeader::releaseRequested, u"act"_s),
-                           u"forceReleaseButton"_s))
+      m_forceRelease(
+          named(makeButton(tr("Force-release…"), m_buttons, this, &LockHeader::releaseRequested, u"danger"_s),
+                u"forceReleaseButton"_s))
 {
     m_why->setProperty("look", u"muted"_s);
     m_buttons->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);

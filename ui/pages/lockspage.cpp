@@ -36,9 +36,9 @@ constexpr int ticksPerRanking = 10;
 
 LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     : Page(parent), m_book(book), m_banners(new BrokenBanners(this)), m_holds(new HoldsPanel(this)),
-      m_incidents(new IncidentList(this)), m_splitter(new QSplitter(Qt::Vertical, this)),
+      m_gaps(new GapsLine(this)), m_incidents(new IncidentList(this)), m_splitter(new QSplitter(Qt::Vertical, this)),
       m_stack(new QStackedWidget(this)), m_table(new LocksTable(m_model, m_stack)),
-      m_share(new ListShare(*m_splitter, *m_table)), m_empty(new EmptyNotice(m_stack)), m_gaps(new GapsLine(this)),
+      m_share(new ListShare(*m_splitter, *m_table)), m_empty(new EmptyNotice(m_stack)),
       m_detail(new LockDetail(m_splitter)), m_watch([this] { return incidentQuestion(); })
 {
     connect(m_banners, &BrokenBanners::retryRequested, this, &LocksPage::retryRequested);

@@ -92,7 +92,7 @@ const inspect::FindingPlace *placeToRelease(const Incident &incident)
 
 IncidentEntry::IncidentEntry(QWidget *parent)
     : QFrame(parent), m_kind(makeLabel({}, {}, this)), m_facts(new ElidedLabel(this)), m_cause(new ElidedLabel(this)),
-      m_action(makeButton({}, this, &IncidentEntry::actRequested, u"act"_s))
+      m_action(makeButton({}, this, &IncidentEntry::actRequested, u"danger"_s))
 {
     setObjectName(u"incident"_s);
     setFocusPolicy(Qt::StrongFocus);

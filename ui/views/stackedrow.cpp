@@ -19,7 +19,6 @@ constexpr int textLeft = 36;
 constexpr int rightMargin = 12;
 constexpr int partGap = 10;
 constexpr int leastOfAHolder = 60;
-constexpr qreal tagHeight = 18;
 
 // Draws one line from `left` and returns where the next one may begin.
 qreal drawPart(QPainter &painter, const QRectF &line, const QString &text, const QFont &font, const QColor &color,
@@ -56,31 +55,10 @@ QColor connectionColor(int number)
 void paintEdge(QPainter &painter, const QRect &box, const GroupHead &group)
 {
     const QRect edge(box.left(), box.top(), edgeWidth, box.height());
-    painter.fillRect(edge, group.edge);
-    if (!group.isProduction)
-        return;
-    painter.save();
-    painter.setClipRect(edge);
-    painter.setRenderHint(QPainter::Antialiasing);
-    painter.setPen(QPen(Theme::tokens().panel, 2.5));
-    constexpr int stripe = 8;
-    for (int y = box.top() / stripe * stripe - stripe; y < box.bottom() + stripe; y += stripe)
-        painter.drawLine(QPointF(edge.left() - 2, y + edgeWidth + 2), QPointF(edge.right() + 3, y - 2));
-    painter.restore();
-}
-
-void paintTag(QPainter &painter, const QRectF &box, const QString &tag, bool isProduction)
-{
-    const Tokens &t = Theme::tokens();
-    painter.save();
-    painter.setRenderHint(QPainter::Antialiasing);
-    painter.setPen(Qt::NoPen);
-    painter.setBrush(isProduction ? t.text : t.freeSoft);
-    painter.drawRoundedRect(box, 4, 4);
-    painter.setPen(isProduction ? t.panel : t.muted);
-    painter.setFont(textFont(11, QFont::DemiBold));
-    painter.drawText(box, Qt::AlignCenter, tag);
-    painter.restore();
+    if (group.isProduction)
+        paintStripes(painter, edge, group.edge);
+    else
+        painter.fillRect(edge, group.edge);
 }
 
 void paintGroupHead(QPainter &painter, const QRect &box, const GroupHead &group)
@@ -98,11 +76,9 @@ void paintGroupHead(QPainter &painter, const QRect &box, const GroupHead &group)
                 Qt::AlignRight | Qt::AlignVCenter, group.status);
     line.setRight(line.right() - statusWidth - partGap);
     line.setLeft(drawPart(painter, line, group.name, textFont(13, QFont::DemiBold), t.text));
-    const qreal tagWidth = QFontMetricsF(textFont(11, QFont::DemiBold)).horizontalAdvance(group.tag) + 12;
-    if (!group.tag.isEmpty() && line.width() > tagWidth) {
-        paintTag(painter, QRectF(line.left(), line.center().y() - tagHeight / 2, tagWidth, tagHeight), group.tag,
-                 group.isProduction);
-        line.setLeft(line.left() + tagWidth + partGap);
+    if (line.width() > tagWidth(group.tag)) {
+        paintTag(painter, line, group.tag, group.isProduction ? TagLook::Production : TagLook::Plain);
+        line.setLeft(line.left() + tagWidth(group.tag) + (group.tag.isEmpty() ? 0 : partGap));
     }
     drawPart(painter, line, group.facts, small, t.muted);
 }

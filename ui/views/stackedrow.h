@@ -41,8 +41,7 @@ struct StackedRow {
 
 void paintStackedRow(QPainter &painter, const QRect &box, const StackedRow &row, const GroupHead &group);
 void paintGroupHead(QPainter &painter, const QRect &box, const GroupHead &group);
-// The filled tag and the striped edge by which production is told apart: a shape, no warning.
-void paintTag(QPainter &painter, const QRectF &box, const QString &tag, bool isProduction);
+// The edge of a row: striped where it is production.
 void paintEdge(QPainter &painter, const QRect &box, const GroupHead &group);
 // Of the n-th connection of a window.
 [[nodiscard]] QColor connectionColor(int number);
