@@ -18,7 +18,7 @@
 
 namespace lockscope::ui {
 
-constexpr int narrowLesson = 900;
+constexpr int narrowLesson = 980; // three pictures in Russian have no room beside the words
 constexpr int narrowLargeLesson = 1100;
 constexpr int shortLesson = 400;
 

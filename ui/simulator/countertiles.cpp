@@ -81,6 +81,8 @@ void CounterTiles::retranslate()
     }
     m_whole->setToolTip(tr(
         "Bytes: total network traffic. Wait: from a contender's first attempt until it gets the lock or gives up. Fairness: share of overlapping waits that were served in arrival order; 1 for a queue."));
+    if (m_columns > 2 && width() < leastWidth(4)) // words of another language are longer
+        place(2);
 }
 
 void CounterTiles::place(int columns)
