@@ -268,6 +268,7 @@ void MainWindow::showPageAt(int at)
         return;
     m_pages->showRow(static_cast<std::size_t>(at));
     m_side->setCurrentPage(at);
+    fitFoot();
     currentPage()->setFilter(m_top->findText());
     showContext();
 }
@@ -425,11 +426,18 @@ void MainWindow::showEvent(QShowEvent *event)
     m_focus->give();
 }
 
+// A small window has room for the page only, and a lesson says itself what its keys do.
+void MainWindow::fitFoot()
+{
+    const bool hasRoom = height() >= leastForFoot && allPages()[m_pages->current()].id != u"lessons"_s;
+    m_foot->setMaximumHeight(hasRoom ? QWIDGETSIZE_MAX : 0);
+}
+
 void MainWindow::resizeEvent(QResizeEvent *event)
 {
     QMainWindow::resizeEvent(event);
     m_side->setNarrow(width() < 1200);
-    m_foot->setMaximumHeight(height() < leastForFoot ? 0 : QWIDGETSIZE_MAX); // a small one has room for the page only
+    fitFoot();
 }
 
 void MainWindow::fitInto(const QRect &available)

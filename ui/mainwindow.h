@@ -105,6 +105,7 @@ private:
     void addActions();
     void addWindowActions();
     void focusNextPane();
+    void fitFoot();
     void connectParts();
     void connectList();
     void showIncidents(int page, const FindingCounts &counts, const QString &shown);

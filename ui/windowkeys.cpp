@@ -100,7 +100,7 @@ std::vector<FootKey> WindowKeys::keys()
     if (m_window.time().isElsewhere())
         keys.push_back(keyOf(u"Esc"_s, tr("Return to live view"), u"now"_s));
     const auto *focus = QApplication::focusWidget();
-    if (focus && focus == m_window.findChild<QLineEdit *>(u"find"_s)) {
+    if (qobject_cast<const QLineEdit *>(focus) && focus->objectName() == u"find"_s) {
         keys.push_back({u"⏎"_s, tr("Into the results")});
         keys.push_back({u"Esc"_s, tr("Clear")});
     } else if (isOnLocks()) {

@@ -154,7 +154,7 @@ private slots:
         }
         m_backend->tell(batch);
         const auto *coverage = part<QLabel>("coverage");
-        QVERIFY2(coverage->text().startsWith(u"◐ coverage: 4 of 5 in part · etcd: "_s), qPrintable(coverage->text()));
+        QVERIFY2(coverage->text().startsWith(u"◐ Incomplete on 4 of 5: etcd: "_s), qPrintable(coverage->text()));
         QCOMPARE(coverage->toolTip().count(u"not listed"_s), 4);
         const auto first = coverage->text().section(u" · "_s, 0, 0);
         QVERIFY(coverage->fontMetrics().horizontalAdvance(first) < coverage->width());

@@ -57,6 +57,8 @@ private slots:
         page().clearFocus();
         m_window->setFocus();
         QTRY_VERIFY2(foot().contains(u"F fork at the cursor"_s), qPrintable(foot().join(u", "_s)));
+        m_window->showPage(u"lessons"_s); // whose stage names its own
+        QTRY_COMPARE(part<ui::FootBar>("footBar")->height(), 0);
     }
 
     // What has no room is not cut in half, it is not there; the list of all keys always is.

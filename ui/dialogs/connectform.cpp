@@ -208,7 +208,7 @@ void ConnectForm::buildMarks(QFormLayout *form)
     for (auto *said : {m_problem, m_news})
         said->setTextFormat(Qt::PlainText);
     form->addRow(u"&Group"_s, m_group);
-    form->addRow(u"Colour"_s, buildColours());
+    form->addRow(u"Color"_s, buildColours());
     form->addRow(QString(), m_production);
     form->addRow(QString(), m_development);
     form->addRow(QString(), m_readOnly);

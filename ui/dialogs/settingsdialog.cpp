@@ -97,7 +97,7 @@ QWidget *SettingsDialog::makeGeneral()
     grid->setHorizontalSpacing(16);
     grid->setVerticalSpacing(8);
     grid->setColumnStretch(2, 1);
-    addChoice(grid, tr("Colours"), settings::theme, u"auto"_s,
+    addChoice(grid, tr("Colors"), settings::theme, u"auto"_s,
               {{u"auto"_s, tr("as the desktop")}, {u"light"_s, tr("light")}, {u"dark"_s, tr("dark")}},
               [](const QString &choice) {
                   if (auto *theme = Theme::instance())

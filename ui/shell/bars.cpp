@@ -230,7 +230,7 @@ void StatusBar::refreshCoverage(const std::vector<const ConnectionStatus *> &sho
             worst = missing;
     }
     const auto how =
-        partly > 1 ? tr("◐ coverage: %1 of %2 in part · ").arg(partly).arg(shown.size()) : tr("◐ coverage: ");
+        partly > 1 ? tr("◐ Incomplete on %1 of %2: ").arg(partly).arg(shown.size()) : tr("◐ Incomplete: ");
     m_coverage->setText(all.isEmpty() ? QString() : how + worst.join(u" · "_s));
     m_coverage->setToolTip(plainToolTip(all.join(u'\n')));
     setTone(*m_coverage, u"warning"_s);

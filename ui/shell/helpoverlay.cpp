@@ -61,7 +61,7 @@ void HelpOverlay::fill()
     grid->setContentsMargins(24, 20, 24, 20);
     grid->setHorizontalSpacing(20);
     grid->setVerticalSpacing(6);
-    auto *title = makeLabel(tr("Keys"), u"heading"_s, card);
+    auto *title = makeLabel(tr("Keys and help"), u"heading"_s, card);
     grid->addWidget(title, 0, 0, 1, 2);
     KeyHints keys;
     if (!m_pages.isEmpty())

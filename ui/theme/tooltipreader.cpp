@@ -8,6 +8,26 @@
 
 namespace lockscope::ui {
 
+using namespace Qt::StringLiterals;
+
+namespace {
+
+// Most are made by plainToolTip(), and need no parser.
+QString withoutMarkup(const QString &tip)
+{
+    static const QString begin = u"<p style='white-space:pre-wrap'>"_s;
+    static const QString end = u"</p>"_s;
+    if (!tip.startsWith(begin) || !tip.endsWith(end))
+        return QTextDocumentFragment::fromHtml(tip).toPlainText();
+    auto text = tip.sliced(begin.size(), tip.size() - begin.size() - end.size());
+    return text.replace(u"&lt;"_s, u"<"_s)
+        .replace(u"&gt;"_s, u">"_s)
+        .replace(u"&quot;"_s, u"\""_s)
+        .replace(u"&amp;"_s, u"&"_s);
+}
+
+} // namespace
+
 // What was described by this is described again; what has a description of its own keeps it.
 bool ToolTipReader::eventFilter(QObject *watched, QEvent *event)
 {
@@ -20,7 +40,7 @@ bool ToolTipReader::eventFilter(QObject *watched, QEvent *event)
     const auto tip = widget->toolTip();
     if (isOwn || (!Qt::mightBeRichText(tip) && !widget->property(described).isValid()))
         return false; // plain text is read as it is
-    const auto text = Qt::mightBeRichText(tip) ? QTextDocumentFragment::fromHtml(tip).toPlainText() : tip;
+    const auto text = Qt::mightBeRichText(tip) ? withoutMarkup(tip) : tip;
     widget->setProperty(described, text);
     widget->setAccessibleDescription(text);
     return false;
