@@ -6,8 +6,6 @@
 
 #include <QPainter>
 
-#include <array>
-
 namespace lockscope::ui {
 
 namespace {
@@ -45,11 +43,8 @@ QRectF lineOf(const QRect &box, int line)
 
 QColor connectionColor(int number)
 {
-    const Tokens &t = Theme::tokens();
-    constexpr std::array<QRgb, 6> light{0x9c2a8f, 0x8a5a1c, 0x2b6cb0, 0x4a7a1e, 0x6b4bb8, 0x00727a};
-    constexpr std::array<QRgb, 6> dark{0xe07bd3, 0xd9a25b, 0x7fb2f0, 0x9ccc65, 0xb39ddb, 0x58c7cf};
-    const auto at = static_cast<std::size_t>(number) % light.size();
-    return t.dark ? dark[at] : light[at];
+    const auto &colors = Theme::tokens().connections;
+    return colors[static_cast<std::size_t>(number) % colors.size()];
 }
 
 void paintEdge(QPainter &painter, const QRect &box, const GroupHead &group)
