@@ -65,7 +65,7 @@ void ScreenshotTaker::settle()
 {
     if (std::exchange(m_settling, true))
         return;
-    // The side bar has numbers of every page; rows, detail and evidence arrive within the next few frames.
+    // The rail has numbers of every page; rows, detail and evidence arrive within the next few frames.
     m_window.pages().whenComplete(this, [this] { QTimer::singleShot(700ms, this, &ScreenshotTaker::take); });
 }
 

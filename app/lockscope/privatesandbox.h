@@ -29,7 +29,7 @@ public:
 signals:
     // The backend connects to one of its servers.
     void connecting(const lockscope::ConnectionName &name, lockscope::Scheme scheme);
-    // One line for the side bar: starting, running, what is missing. Complete: nothing more will come.
+    // One line for the rail: starting, running, what is missing. Complete: nothing more will come.
     void stateChanged(const QString &line, bool isComplete);
     // Everything that will answer does, and what the demo plays can be seen.
     void settled();

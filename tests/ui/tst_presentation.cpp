@@ -55,7 +55,7 @@ private slots:
     {
         testing::FakeBackend backend;
         MainWindow window(backend);
-        window.resize(1175, 768);
+        window.resize(1195, 768);
         window.show();
         QVERIFY(QTest::qWaitForWindowExposed(&window));
         for (const auto *name : {"zk", "redis"})

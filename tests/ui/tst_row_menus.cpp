@@ -276,7 +276,7 @@ private slots:
 
     void columnsAreChosenAndTheNameStays()
     {
-        m_window->resize(1175, 800);
+        m_window->resize(1195, 800);
         auto &tools = table().tools();
         tools.openChooser({});
         auto *open = menu();

@@ -169,7 +169,7 @@ private slots:
     // The room of an arrow that is not drawn is the holder's port.
     void onlyTheColumnOfTheOrderKeepsRoomForItsArrow()
     {
-        m_window->resize(1175, 768); // a column for each fact
+        m_window->resize(1195, 768); // a column for each fact
         auto &table = page().table();
         const auto *header = table.horizontalHeader();
         const int column = ui::LockRow::OldestWait;

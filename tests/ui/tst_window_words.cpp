@@ -75,7 +75,7 @@ private slots:
 
     void rowsSayWhoseTheyAreAsSoonAsThereAreTwo()
     {
-        m_window->resize(1175, 700); // side by side the connections are groups
+        m_window->resize(1195, 700); // side by side the connections are groups
         tell("live", true);
         auto &table = page().table();
         QVERIFY(table.isColumnHidden(ui::LockRow::Connection));
@@ -274,7 +274,7 @@ private slots:
         const auto findings = std::ranges::find(items, u"Findings"_s, &QAbstractButton::text);
         QVERIFY((*findings)->badge() == u"1"_s && (*findings)->isBadgeCritical());
         tell("test", false);
-        QTRY_COMPARE(m_window->windowTitle(), u"1 critical, 2 connections - Lockscope"_s);
+        QTRY_COMPARE(m_window->windowTitle(), u"1 critical, live PROD - Lockscope"_s); // the chosen lock's
         m_window->showPage(u"lessons"_s);
         QCOMPARE(m_window->windowTitle(), u"1 critical, 2 connections - Lockscope"_s);
     }

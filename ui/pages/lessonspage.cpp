@@ -26,7 +26,7 @@ LessonsPage::LessonsPage(QWidget *parent, const QStringList &folders, Simulate s
     connect(m_lesson, &LessonView::played, this, &Page::settled);
     connect(m_lesson, &LessonView::tryRequested, this, &LessonsPage::tryRequested);
     addKeys();
-    QTimer::singleShot(0, this, &LessonsPage::load); // their number stands in the side bar
+    QTimer::singleShot(0, this, &LessonsPage::load); // their number stands in the rail
 }
 
 void LessonsPage::addKeys()

@@ -46,7 +46,7 @@ int readersBeside(const LockSnapshot &lock, const Contender &next)
 
 constexpr int queueShare = 44; // of the width, in percent: a client's name with its address has room at 1366
 constexpr int narrowBelow = 780;
-constexpr int lowBelow = 270;
+constexpr int lowBelow = 340;
 constexpr int fewLinesBelow = 360; // as in a window of 768
 constexpr int stripHeight = 230;
 constexpr int emptyStripHeight = 44;

@@ -23,7 +23,7 @@ using inspect::LockName;
 
 namespace {
 
-constexpr int wideFrom = 1100; // of the page: a window of 1200 less what stands beside the pages
+constexpr int wideFrom = 1200; // of the window
 constexpr int lowPageBelow = 640;
 constexpr int listShareOfWidth = 40; // percent
 
@@ -37,8 +37,8 @@ void LocksPage::resizeEvent(QResizeEvent *event)
 
 void LocksPage::arrange()
 {
-    m_incidents->setLow(width() < wideFrom || height() < lowPageBelow);
-    const bool isWide = width() >= wideFrom;
+    m_incidents->setLow(window()->width() < wideFrom || height() < lowPageBelow);
+    const bool isWide = window()->width() >= wideFrom;
     if (std::exchange(m_isWide, isWide) == isWide)
         return;
     auto &other = isWide ? m_stackedSizes : m_wideSizes;

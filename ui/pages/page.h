@@ -46,10 +46,11 @@ public:
     virtual void setBackend(Backend *backend) = 0;
     // The locks of all connections, as the page of locks has them; it outlives the page.
     virtual void useLocks(const LocksModel &locks) { Q_UNUSED(locks) }
-    // The connection chosen in the side bar; an empty name means all. Pages that show one connection
+    // The connection chosen in the header; an empty name means all. Pages that show one connection
     // at a time take the first they can show.
     virtual void showConnection(const ConnectionName &name) = 0;
-    // The one connection that all on the page is of, `chosen` being the side bar's choice. Empty: several, or none.
+    // The one connection that all on the page is of, `chosen` being the choice in the header. Empty: several, or
+    // none.
     [[nodiscard]] virtual ConnectionName connectionShown(const ConnectionName &chosen) const { return chosen; }
     // Narrows the page to this text (the window's find field).
     virtual void setFilter(const QString &text) = 0;
@@ -85,7 +86,7 @@ signals:
     void settled();
     // connectionShown() is another.
     void connectionTurned();
-    // The number (or word) at the right of the page's entry in the side bar; empty for none.
+    // The number (or word) at the right of the entry of the page in the rail; empty for none.
     void countChanged(const QString &text);
     // Asks the window to show this lock on the page of locks.
     void lockActivated(const lockscope::inspect::LockName &lock);

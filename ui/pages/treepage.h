@@ -129,7 +129,7 @@ private:
     Words m_words;
     const ConnectionBook *m_book = nullptr;
     ConnectionName m_shown;
-    ConnectionName m_asked; // the side bar's choice, which this page may not be able to show
+    ConnectionName m_asked; // the choice in the header, which this page may not be able to show
     QLabel *m_environment = nullptr;
     QLabel *m_absent = nullptr;
     std::vector<std::pair<QAction *, MakeRequest>> m_edits;

@@ -229,9 +229,10 @@ void StatusBar::refreshCoverage(const std::vector<const ConnectionStatus *> &sho
         if (missing.size() > worst.size())
             worst = missing;
     }
-    const auto how =
-        partly > 1 ? tr("◐ Incomplete on %1 of %2: ").arg(partly).arg(shown.size()) : tr("◐ Incomplete: ");
-    m_coverage->setText(all.isEmpty() ? QString() : how + worst.join(u" · "_s));
+    const auto what = worst.join(u" · "_s);
+    const auto text = partly > 1 ? tr("◐ Incomplete on %1 of %2: %3").arg(partly).arg(shown.size()).arg(what)
+                                 : tr("◐ Incomplete: %1").arg(what);
+    m_coverage->setText(all.isEmpty() ? QString() : text);
     m_coverage->setToolTip(plainToolTip(all.join(u'\n')));
     setTone(*m_coverage, u"warning"_s);
 }
