@@ -351,7 +351,7 @@ Task<bool> DemoZooKeeper::transferOnce(zk::Session *session, QByteArray client, 
         auto work = m_stage.pauseOfAbout(3s);
         co_await work;
         auto removing = session->remove(*second, zk::anyVersion, Deadline::after(m_stage.loop(), answerWithin));
-        co_await removing;
+        (void)co_await removing;
     }
     auto removing = session->remove(*first, zk::anyVersion, Deadline::after(m_stage.loop(), answerWithin));
     auto removed = co_await removing;
@@ -371,7 +371,7 @@ Task<std::optional<ZPath>> DemoZooKeeper::enterQueue(zk::Session *session, ZPath
     if (isFirst)
         co_return node;
     auto removing = session->remove(node, zk::anyVersion, Deadline::after(m_stage.loop(), answerWithin));
-    co_await removing;
+    (void)co_await removing;
     co_return std::nullopt;
 }
 

@@ -341,7 +341,7 @@ private slots:
             return text.english.contains(words) ? QByteArray() : text.english.toUtf8();
         };
         QCOMPARE(says(herd, 2, u"11 wake-ups, one new holder, 10 wasted"_s), QByteArray());
-        QCOMPARE(says(toldOfTwelve("children-watch"), 3, u"11 are told"_s), QByteArray());
+        QCOMPARE(says(toldOfTwelve("children-watch"), 3, u"11 are woken"_s), QByteArray());
         QCOMPARE(says(toldOfTwelve("predecessor"), 2, u"Left, 11 were woken"_s), QByteArray());
     }
 
