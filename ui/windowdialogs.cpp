@@ -118,7 +118,7 @@ void WindowDialogs::openForceRelease()
         return;
     const auto *lock = m_locks->detail().snapshot();
     if (!m_locks->isVisibleTo(&m_window) || !lock || m_locks->detail().holder().isEmpty()
-        || m_locks->currentLock() != lock->lock)
+        || m_locks->currentLock() != lock->lock || !m_locks->detail().releaseDisabledReason().isEmpty())
         return;
     openReleaseForm(*lock, m_locks->detail().chosen());
 }
@@ -145,7 +145,10 @@ void WindowDialogs::openForceReleaseOf(const inspect::LockName &lock, const QByt
     if (!snapshot)
         return;
     m_window.selectLock(lock); // what the form is about is in sight behind it
-    openReleaseForm(*snapshot, contender);
+    m_locks->detail().chooseContender(contender);
+    const auto *one = snapshot->find(contender);
+    if (one && one->role == inspect::Role::Holder && m_locks->detail().releaseDisabledReason().isEmpty())
+        openReleaseForm(*snapshot, contender);
 }
 
 namespace {

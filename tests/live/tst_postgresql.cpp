@@ -330,7 +330,7 @@ private slots:
         QVERIFY2(ended.out.contains("leaves its index as INVALID"), ended.what()); // of the preview
         QVERIFY(builder->answer().contains("canceling statement due to user request"));
         QCOMPARE(builder->ask("SELECT indexrelid::regclass FROM pg_index WHERE NOT indisvalid;"),
-                 invalid.mid(qstrlen("public.")));
+                 invalid.mid(QByteArrayView("public.").size()));
         writer->ask("ROLLBACK;");
         builder->ask("DROP INDEX " + invalid + ';');
     }

@@ -13,6 +13,7 @@
 
 #include <QHeaderView>
 #include <QPushButton>
+#include <QSignalSpy>
 #include <QSplitter>
 
 using inspect::ChangeKind;
@@ -97,6 +98,51 @@ private slots:
         QCOMPARE(page().detail().chosen(), place->contender);
         QVERIFY2(m_backend->calls.last().startsWith(u"planForceRelease "_s + QString::fromUtf8(place->lock.text())),
                  qPrintable(m_backend->calls.last()));
+    }
+
+    // Incidents are a moment old: whoever holds the lock by now is not the one that the incident names.
+    void aReleaseIsNotOfferedForTheNextHolder()
+    {
+        notifyConnected();
+        planReleases(1);
+        m_backend->notifyLocks({immortal("/locks/stuck")});
+        QTRY_COMPARE(kinds(), QStringList{u"No expiry"_s});
+        auto *button = list().entries().front()->findChild<QPushButton *>();
+        auto next = testing::queueLock("zk", "/locks/stuck", 0, testing::serverTime(testing::present));
+        next.contenders[0].id = "another";
+        m_backend->notifyLocks({testing::change(ChangeKind::Changed, next)});
+        button->click(); // before the next look
+        QCOMPARE(page().currentLock(), std::optional(zkName("/locks/stuck")));
+        QVERIFY(!m_window->findChild<ui::ForceReleaseDialog *>());
+    }
+
+    // The button acts on the incident that was there when it was pressed.
+    void aButtonActsOnWhatWasPressed()
+    {
+        notifyConnected();
+        m_backend->notifyLocks({immortal("/locks/stuck")});
+        QTRY_COMPARE(kinds(), QStringList{u"No expiry"_s});
+        QSignalSpy acted(&list(), &ui::IncidentList::actRequested);
+        auto *button = list().entries().front()->findChild<QPushButton *>();
+        button->setDown(true);
+        emit button->pressed();
+        m_backend->notifyLocks(crossedLocks()); // comes above it
+        QTRY_COMPARE(kinds().first(), u"Deadlock"_s);
+        emit button->clicked();
+        QCOMPARE(acted.size(), 1);
+        QCOMPARE(acted[0][0].value<inspect::Incident>().code, FindingCode::NoTtl);
+    }
+
+    // Who works in the lock keeps it, whatever is worse.
+    void aLockInUseIsNotReplaced()
+    {
+        notifyConnected();
+        m_backend->notifyLocks({lockOf("/locks/orders", 3)});
+        QTRY_COMPARE(page().currentLock(), std::optional(zkName("/locks/orders")));
+        page().detail().focusQueue();
+        m_backend->notifyLocks({immortal("/locks/stuck")});
+        QTRY_COMPARE(kinds(), QStringList{u"No expiry"_s});
+        QCOMPARE(page().currentLock(), std::optional(zkName("/locks/orders")));
     }
 
     // The banner of the lock has the same action, and what follows from the incident is folded into it.

@@ -76,6 +76,13 @@ std::vector<inspect::Coverage> ConnectionBook::coverageOf(const ConnectionName &
     return result;
 }
 
+bool ConnectionBook::isLooking() const
+{
+    return std::ranges::any_of(m_all, [](const ConnectionStatus &status) {
+        return status.state == ConnectionStatus::State::Connected && !status.progress.firstSnapshotComplete;
+    });
+}
+
 bool ConnectionBook::isStale(const ConnectionStatus &status)
 {
     // asOf is set by the first look; before it there is nothing that could be stale.

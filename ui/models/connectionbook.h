@@ -33,6 +33,8 @@ public:
     [[nodiscard]] const ConnectionStatus *find(const ConnectionName &name) const;
     [[nodiscard]] std::vector<inspect::Coverage> coverageOf(const ConnectionName &name) const;
     [[nodiscard]] const std::vector<inspect::Coverage> &coverage() const { return m_coverage; } // of all connections
+    // A first look at one of them is not over.
+    [[nodiscard]] bool isLooking() const;
     // Connected once and not now: what is shown of it is as of status.asOf.
     [[nodiscard]] static bool isStale(const ConnectionStatus &status);
     // Those of the sandbox, also before their first status.

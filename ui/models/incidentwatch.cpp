@@ -33,23 +33,35 @@ void IncidentWatch::changed()
         look();
 }
 
+void IncidentWatch::reset()
+{
+    ++m_generation;
+    if (!m_incidents->empty()) {
+        m_incidents = std::make_shared<const Incidents>();
+        emit incidentsChanged();
+    }
+    changed();
+}
+
 void IncidentWatch::look()
 {
     m_isBusy = true;
     auto question = std::make_shared<const Question>(m_ask());
-    m_worker.start([this, question] {
+    m_worker.start([this, question, generation = m_generation] {
         const auto graph = inspect::waitGraphOf(question->locks, question->labels, question->now);
         auto incidents =
             std::make_shared<const Incidents>(inspect::incidentsOf(graph, question->locks, question->coverage));
         QMetaObject::invokeMethod(
-            this, [this, incidents] { found(incidents); }, Qt::QueuedConnection);
+            this, [this, incidents, generation] { found(incidents, generation); }, Qt::QueuedConnection);
     });
 }
 
-void IncidentWatch::found(std::shared_ptr<const Incidents> incidents)
+void IncidentWatch::found(std::shared_ptr<const Incidents> incidents, quint64 generation)
 {
     m_isBusy = false;
     m_pause.start();
+    if (generation != m_generation)
+        return;
     const bool isOther = *incidents != *m_incidents;
     m_incidents = std::move(incidents);
     if (isOther)

@@ -33,6 +33,8 @@ public:
 
     // Something changed: a look follows soon, at most four in a second.
     void changed();
+    // Another moment is on screen: what was found is not said of it, nor what a look under way finds.
+    void reset();
     // As of the last look.
     [[nodiscard]] const Incidents &incidents() const { return *m_incidents; }
     // The worst incident of the lock; null without one.
@@ -44,11 +46,12 @@ signals:
 
 private:
     void look();
-    void found(std::shared_ptr<const Incidents> incidents);
+    void found(std::shared_ptr<const Incidents> incidents, quint64 generation);
 
     Ask m_ask;
     QTimer m_pause;
     std::shared_ptr<const Incidents> m_incidents = std::make_shared<const Incidents>();
+    quint64 m_generation = 0; // of the moment on screen
     bool m_isBusy = false;
     bool m_isDue = false;
     QThreadPool m_worker; // last: waits for the look under way

@@ -339,13 +339,12 @@ void LocksModel::reorder(const std::function<void()> &change)
 std::vector<int> LocksModel::groupStarts() const
 {
     std::vector<int> starts;
-    const auto connectionOf = [](const LockRow *row) -> const ConnectionName & {
-        return row->snapshot.lock.connection;
+    const auto isBefore = [](const ConnectionName &name, const LockRow *row) {
+        return name.bytes() < row->snapshot.lock.connection.bytes();
     };
     for (auto row = m_rows.begin(); m_order.isGrouped && row != m_rows.end();) {
         starts.push_back(static_cast<int>(row - m_rows.begin()));
-        row = std::find_if(row, m_rows.end(),
-                           [&](const LockRow *other) { return connectionOf(other) != connectionOf(*row); });
+        row = std::upper_bound(row, m_rows.end(), (*row)->snapshot.lock.connection, isBefore);
     }
     return starts;
 }
@@ -355,8 +354,15 @@ int LocksModel::worstRow() const
     auto order = m_order;
     order.isGrouped = false;
     order.column = -1;
-    const auto worst = std::ranges::min_element(m_rows, order);
-    return worst == m_rows.end() ? -1 : static_cast<int>(worst - m_rows.begin());
+    if (m_order.column >= 0) {
+        const auto worst = std::ranges::min_element(m_rows, order);
+        return worst == m_rows.end() ? -1 : static_cast<int>(worst - m_rows.begin());
+    }
+    // The first of each group is the worst there.
+    const auto starts = m_order.isGrouped || m_rows.empty() ? groupStarts() : std::vector<int>{0};
+    const auto rowAt = [this](int row) { return m_rows[static_cast<std::size_t>(row)]; };
+    const auto worst = std::ranges::min_element(starts, order, rowAt);
+    return worst == starts.end() ? -1 : *worst;
 }
 
 } // namespace lockscope::ui

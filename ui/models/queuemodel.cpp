@@ -78,7 +78,11 @@ QueueModel::QueueModel(QObject *parent) : RowsModel(parent)
          .help = u"What you or the client itself call it, and its address; else what it wrote, else its id"_s,
          .values = {{WholeTextRole,
                      [this](const Contender &contender) { return withWholeId(whoText(contender), contender); }}}},
-        {.text = &sessionText, .help = u"As the server names it"_s},
+        {.text =
+             [this](const Contender &contender) {
+                 return m_isTall ? watchedText(contender) : sessionText(contender);
+             },
+         .help = u"As the server names it"_s},
         {.title = u"Age"_s,
          .text = [this](const Contender &contender) { return ageText(contender); },
          .help = u"Since when it holds or waits; ≤ where only the earliest possible moment is known"_s,
@@ -102,7 +106,6 @@ QueueModel::QueueModel(QObject *parent) : RowsModel(parent)
 void QueueModel::nameColumns()
 {
     const auto &words = infoOf(m_lock->backend).words;
-    m_columns[Place].title = m_isTall ? QString() : u"#"_s;
     m_columns[Who].title = m_isTall ? tr("Client") : u"Who"_s;
     m_columns[Session].title = !m_isTall ? words.client.left(1).toUpper() + words.client.mid(1)
                                : m_lock->backend == BackendKind::ZooKeeper ? tr("Watches")
@@ -266,9 +269,8 @@ QString QueueModel::originAt(int row) const
     return parts.join(u" · "_s);
 }
 
-QString QueueModel::watchedAt(int row) const
+QString QueueModel::watchedText(const Contender &contender) const
 {
-    const auto &contender = at(row);
     if (contender.watches.isEmpty())
         return contender.role == Role::Holder ? tr("holds %1").arg(shortId(contender.id)) : QString();
     const auto &watch = contender.watches.front();
@@ -280,7 +282,7 @@ QString QueueModel::watchedAt(int row) const
         return id;
     const auto *watched = &at(target);
     return watched->role == Role::Holder ? tr("%1, the holder").arg(id)
-           : watched->position           ? tr("%1, waiter %2").arg(id).arg(*watched->position)
+           : watched->position           ? tr("%1, waiter %2").arg(id, QString::number(*watched->position))
                                          : id;
 }
 

@@ -41,7 +41,7 @@ public:
     // What a row of two lines says: one name, then where it comes from, then what it watches or waits for.
     [[nodiscard]] QString nameAt(int row) const;
     [[nodiscard]] QString originAt(int row) const;
-    [[nodiscard]] QString watchedAt(int row) const;
+    [[nodiscard]] QString watchedAt(int row) const { return watchedText(at(row)); }
     [[nodiscard]] QString evidenceAt(int row) const;
     [[nodiscard]] int rowOf(const QByteArray &id) const; // -1 if there is no such contender
     [[nodiscard]] bool hasTtl() const;
@@ -63,6 +63,7 @@ private:
     void dropOlder(const Rows &next);
     void nameColumns();
     [[nodiscard]] Pill pillOf(const inspect::Contender &contender) const;
+    [[nodiscard]] QString watchedText(const inspect::Contender &contender) const;
     [[nodiscard]] QString whoText(const inspect::Contender &contender) const;
     [[nodiscard]] QString ageText(const inspect::Contender &contender) const;
     [[nodiscard]] QString leftText(const inspect::Contender &contender) const;

@@ -237,7 +237,7 @@ void FindingBanners::setRoom(bool isTall, bool isLow)
         return;
     m_isTall = isTall;
     m_isLow = isLow;
-    refresh();
+    refreshFindings();
 }
 
 void FindingBanners::setPast(bool isPast)
@@ -283,7 +283,8 @@ void FindingBanners::refresh()
     for (qsizetype i = 0; i < shown; ++i) {
         auto *banner = static_cast<Banner *>(m_column->itemAt(static_cast<int>(i))->widget());
         banner->setMostLines(isFolded ? linesWhereLow : 0);
-        say(*banner, m_findings[static_cast<std::size_t>(i)], i == shown - 1 ? all - shown : 0, i == 0);
+        const auto unsaid = all - shown + (m_incident && isFolded && !isIncidentWorst() ? 1 : 0);
+        say(*banner, m_findings[static_cast<std::size_t>(i)], i == shown - 1 ? unsaid : 0, i == 0);
     }
     setVisible(all > 0 || m_incident);
 }

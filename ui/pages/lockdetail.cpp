@@ -49,7 +49,7 @@ constexpr int narrowBelow = 780;
 constexpr int lowBelow = 340;
 constexpr int fewLinesBelow = 360; // as in a window of 768
 constexpr int stripHeight = 230;
-constexpr int emptyStripHeight = 44;
+constexpr int emptyStripHeight = 60;
 
 } // namespace
 
@@ -274,9 +274,10 @@ void LockDetail::showNextOwner()
         return shortId(one.id) + u" · "_s + whoIsByName(one, m_lock->backend);
     };
     const int beside = readersBeside(*m_lock, *next);
-    const QString who = beside == 0   ? tr("next owner: %1").arg(name(*next))
-                        : beside == 1 ? tr("next owners: %1, and the reader behind it").arg(name(*next))
-                                      : tr("next owners: %1, and %2 readers behind it").arg(name(*next)).arg(beside);
+    const QString who =
+        beside == 0   ? tr("next owner: %1").arg(name(*next))
+        : beside == 1 ? tr("next owners: %1, and the reader behind it").arg(name(*next))
+                      : tr("next owners: %1, and %2 readers behind it").arg(name(*next), QString::number(beside));
     const bool watches = std::any_of(next->watches.begin(), next->watches.end(),
                                      [&](const auto &edge) { return edge.children || edge.target == from; });
     const auto wakeUp = recipes::recipeOf(m_lock->recipe).wakeUp;
@@ -400,14 +401,22 @@ void LockDetail::arrange()
     if (m_isTall) {
         m_splitter->addWidget(m_timeline);
         m_timeline->show();
-        m_splitter->setStretchFactor(0, 1);
-        m_splitter->setStretchFactor(1, 0);
-        fitStrip();
     } else if (m_tabs->indexOf(m_timeline) < 0) {
         m_tabs->addTab(m_timeline, tr("Timeline"));
     }
+    m_splitter->setStretchFactor(0, m_isTall ? 1 : queueShare);
+    m_splitter->setStretchFactor(1, m_isTall ? 0 : 100 - queueShare);
+    fitStrip();
     if (isBeside)
         m_splitter->setSizes({width() * queueShare / 100, width() * (100 - queueShare) / 100});
+}
+
+void LockDetail::restoreSplitter(const QByteArray &state)
+{
+    if (m_isTall)
+        return;
+    m_splitter->restoreState(state);
+    m_splitter->setOrientation(Qt::Horizontal);
 }
 
 // A strip that has nothing to show takes one line.

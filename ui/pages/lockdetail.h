@@ -81,6 +81,8 @@ public:
     void saveNote();
     void focusQueue();
     [[nodiscard]] QSplitter *splitter() const { return m_splitter; }
+    // How queue and chain divide their width, where they stand beside each other.
+    void restoreSplitter(const QByteArray &state);
 
 signals:
     void acquireRequested();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of locks: how list and lock stand to each other, the heads of its groups, and the incidents above them.
 #include "ui/pages/lockspage.h"
+#include "ui/parts/layouts.h"
 #include "ui/parts/listshare.h"
 #include "ui/views/brokenbanners.h"
 #include "ui/views/incidentlist.h"
@@ -27,7 +28,34 @@ constexpr int wideFrom = 1200; // of the window
 constexpr int lowPageBelow = 640;
 constexpr int listShareOfWidth = 40; // percent
 
+// The columns have no titles to click on where the rows are stacked.
+void fillOrders(QMenu &menu, LocksTable &table)
+{
+    menu.clear();
+    auto *header = table.horizontalHeader();
+    menu.addAction(LocksPage::tr("Worst first"), header,
+                   [header] { header->setSortIndicator(-1, Qt::AscendingOrder); });
+    for (int column = 0; column < LockRow::Connection; ++column) {
+        const auto title = table.model()->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
+        const auto first = table.model()->headerData(column, Qt::Horizontal, Qt::InitialSortOrderRole).toInt();
+        menu.addAction(title, header, [header, column, first] {
+            header->setSortIndicator(column, static_cast<Qt::SortOrder>(first));
+        });
+    }
+}
+
 } // namespace
+
+QPushButton *LocksPage::makeSortBy(QWidget *parent)
+{
+    auto *button = named(new QPushButton(parent), u"sortBy"_s);
+    button->setProperty("look", u"flat"_s);
+    button->setMenu(new QMenu(button));
+    button->hide();
+    connect(button->menu(), &QMenu::aboutToShow, this,
+            [this, menu = button->menu()] { fillOrders(*menu, *m_table); });
+    return button;
+}
 
 void LocksPage::resizeEvent(QResizeEvent *event)
 {
@@ -49,8 +77,7 @@ void LocksPage::arrange()
         m_splitter->setSizes({listShareOfWidth * 10, (100 - listShareOfWidth) * 10});
     m_table->setStacked(isWide);
     m_detail->setTall(isWide);
-    for (const auto chip : {LocksModel::Chip::Critical, LocksModel::Chip::Warning})
-        m_chips->button(static_cast<int>(chip))->setVisible(!isWide); // the incidents stand above the list
+    showChips();
     m_order->setVisible(!isWide);
     m_sortBy->setVisible(isWide);
     m_share->divide();
@@ -58,19 +85,12 @@ void LocksPage::arrange()
     followWorst();
 }
 
-// The columns have no titles to click on where the rows are stacked.
-void LocksPage::fillOrders()
+// Side by side the incidents stand above the list instead; what filters it is seen all the same.
+void LocksPage::showChips()
 {
-    auto *menu = m_sortBy->menu();
-    menu->clear();
-    auto *header = m_table->horizontalHeader();
-    menu->addAction(tr("Worst first"), this, [header] { header->setSortIndicator(-1, Qt::AscendingOrder); });
-    for (int column = 0; column < LockRow::Connection; ++column) {
-        const auto title = m_model.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
-        const auto first = m_model.headerData(column, Qt::Horizontal, Qt::InitialSortOrderRole).toInt();
-        menu->addAction(title, this, [header, column, first] {
-            header->setSortIndicator(column, static_cast<Qt::SortOrder>(first));
-        });
+    for (const auto chip : {LocksModel::Chip::Critical, LocksModel::Chip::Warning}) {
+        auto *button = m_chips->button(static_cast<int>(chip));
+        button->setVisible(!m_isWide || button->isChecked());
     }
 }
 
@@ -106,7 +126,10 @@ void LocksPage::showIncidents()
 // What nobody chose follows the worst: until somebody clicks or presses a key here.
 void LocksPage::followWorst()
 {
-    if (m_hasChosen || m_table->isInUse() || m_model.rowCount() == 0 || isLooking())
+    const auto *focus = window()->focusWidget();
+    const bool isDetailInUse = m_detail->underMouse() || (focus && m_detail->isAncestorOf(focus));
+    if (m_hasChosen || m_table->isInUse() || isDetailInUse || clock().isElsewhere() || m_book.isLooking()
+        || m_model.rowCount() == 0)
         return;
     const auto *worst = m_incidents->entries().empty() ? nullptr : &m_incidents->entries().front()->incident();
     const int row = worst && !worst->locks.empty() ? m_model.rowOf(worst->locks.front()) : m_model.worstRow();
@@ -116,27 +139,27 @@ void LocksPage::followWorst()
     showSnapshot();
 }
 
-bool LocksPage::isLooking() const
+// By value: choosing another lock says other incidents.
+void LocksPage::showIncident(Incident incident)
 {
-    return std::ranges::any_of(m_book.all(), [](const ConnectionStatus &status) {
-        return status.state == ConnectionStatus::State::Connected && !status.progress.firstSnapshotComplete;
-    });
-}
-
-void LocksPage::showIncident(const Incident &incident)
-{
-    if (const auto *place = placeToRelease(incident)) {
-        selectLock(place->lock);
+    const auto *place = placeToRelease(incident);
+    const auto lock = place ? place->lock : incident.locks.empty() ? LockName() : incident.locks.front();
+    if (!m_model.snapshot(lock))
+        return; // it is over
+    selectLock(lock);
+    if (place)
         m_detail->chooseContender(place->contender);
-    } else if (!incident.locks.empty()) {
-        selectLock(incident.locks.front());
-    }
 }
 
-void LocksPage::actOn(const Incident &incident)
+// The form opens only for the contender that the incident names, while it holds the lock.
+void LocksPage::actOn(Incident incident)
 {
     showIncident(incident);
-    emit forceReleaseRequested();
+    const auto *place = placeToRelease(incident);
+    const auto *lock = place ? m_model.snapshot(place->lock) : nullptr;
+    const auto *contender = lock ? lock->find(place->contender) : nullptr;
+    if (contender && contender->role == inspect::Role::Holder && m_detail->releaseDisabledReason().isEmpty())
+        emit forceReleaseRequested();
 }
 
 } // namespace lockscope::ui

@@ -18,7 +18,6 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QLocale>
-#include <QMenu>
 #include <QPushButton>
 #include <QSettings>
 #include <QSplitter>
@@ -68,6 +67,7 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     connect(m_gaps, &GapsLine::moreRequested, this, &LocksPage::findingsRequested);
     connect(m_incidents, &IncidentList::moreRequested, this, &LocksPage::findingsRequested);
     connect(&m_watch, &IncidentWatch::incidentsChanged, this, &LocksPage::showIncidents);
+    connect(m_table, &QTableView::pressed, this, [this] { m_hasChosen = true; });
     connect(m_table, &LocksTable::opened, m_detail, &LockDetail::focusQueue);
     connect(m_table, &LocksTable::orderChanged, this, &LocksPage::showOrder);
     connect(&m_model, &LocksModel::countsChanged, this, &LocksPage::showCounts);
@@ -145,6 +145,7 @@ QWidget *LocksPage::makeChips()
     connect(m_chips, &QButtonGroup::idClicked, this, [this](int chip) {
         m_model.setChip(static_cast<LocksModel::Chip>(chip));
         leaveHidden();
+        showChips();
     });
     row->addStretch();
     m_resort = named(makeButton({}, strip, &m_model, &LocksModel::settle, u"flat"_s), u"resort"_s);
@@ -156,12 +157,7 @@ QWidget *LocksPage::makeChips()
     m_resort->setSizePolicy(policy);
     m_resort->hide();
     row->addWidget(m_resort);
-    m_sortBy = new QPushButton(strip);
-    m_sortBy->setProperty("look", u"flat"_s);
-    m_sortBy->setObjectName(u"sortBy"_s);
-    m_sortBy->setMenu(new QMenu(m_sortBy));
-    m_sortBy->hide();
-    connect(m_sortBy->menu(), &QMenu::aboutToShow, this, &LocksPage::fillOrders);
+    m_sortBy = makeSortBy(strip);
     row->addWidget(m_sortBy);
     m_order = new ElidedLabel(strip);
     m_order->setProperty("look", u"muted"_s);
@@ -214,7 +210,7 @@ void LocksPage::freeze(std::optional<std::chrono::system_clock::time_point>)
 {
     m_detail->setPast(clock().isElsewhere());
     m_incidents->setPast(clock().isElsewhere());
-    m_watch.changed();
+    m_watch.reset();
     if (!m_detail->snapshot())
         showSnapshot(); // what it says of a lock that is not there depends on the moment
 }
@@ -223,6 +219,7 @@ void LocksPage::setChip(LocksModel::Chip chip)
 {
     m_chips->button(static_cast<int>(chip))->setChecked(true);
     m_model.setChip(chip);
+    showChips();
 }
 
 // After somebody narrowed the list: the choice goes where the list still is, and the detail and the actions with it.
@@ -244,7 +241,7 @@ void LocksPage::followList()
 void LocksPage::holdOrder()
 {
     // Until the first look is through the list is only being made.
-    m_model.setOrderHeld(!isLooking() && m_table->isInUse());
+    m_model.setOrderHeld(!m_book.isLooking() && m_table->isInUse());
 }
 
 void LocksPage::showWaiting()
@@ -416,7 +413,8 @@ void LocksPage::saveView(QSettings &settings) const
     if (!m_isWide)
         m_share->save(settings, u"locks/splitter"_s);
     settings.setValue(u"locks/sideBySide"_s, m_isWide ? m_splitter->saveState() : m_wideSizes);
-    settings.setValue(u"locks/detailSplitter"_s, m_detail->splitter()->saveState());
+    if (!m_isWide)
+        settings.setValue(u"locks/detailSplitter"_s, m_detail->splitter()->saveState());
     settings.setValue(u"locks/columns"_s, m_table->saveColumns());
 }
 
@@ -425,7 +423,7 @@ void LocksPage::restoreView(QSettings &settings)
     m_isWide = false; // which turns the splitter below, when the page has its size
     m_share->restore(settings, u"locks/splitter"_s);
     m_wideSizes = settings.value(u"locks/sideBySide"_s).toByteArray();
-    m_detail->splitter()->restoreState(settings.value(u"locks/detailSplitter"_s).toByteArray());
+    m_detail->restoreSplitter(settings.value(u"locks/detailSplitter"_s).toByteArray());
     m_table->restoreColumns(settings.value(u"locks/columns"_s).toByteArray());
     arrange();
 }

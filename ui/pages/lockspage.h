@@ -65,9 +65,9 @@ public:
     // All incidents of all connections, worst first.
     [[nodiscard]] const std::vector<inspect::Incident> &incidents() const { return m_watch.incidents(); }
     // Shows the lock of the incident, and there the contender that its action is about.
-    void showIncident(const inspect::Incident &incident);
+    void showIncident(inspect::Incident incident);
     // The same, with the form of its action.
-    void actOn(const inspect::Incident &incident);
+    void actOn(inspect::Incident incident);
     // For tests and screenshots: a present that stands still.
     void setClock(LocksModel::Clock source);
     // The present, paused or not.
@@ -95,12 +95,12 @@ private:
     void resizeEvent(QResizeEvent *event) override;
     QWidget *makeChips();
     void arrange();
-    void fillOrders();
+    void showChips();
+    QPushButton *makeSortBy(QWidget *parent);
     void showGroups();
     [[nodiscard]] IncidentWatch::Question incidentQuestion() const;
     void showIncidents();
     void followWorst();
-    [[nodiscard]] bool isLooking() const;
     void apply(const Batch &batch) { m_model.apply(batch.locks); }
     void showSnapshot();
     void showOwn();

@@ -78,7 +78,8 @@ void GapsLine::say(const QStringList &gaps)
     setVisible(!gaps.isEmpty());
     if (gaps.isEmpty())
         return;
-    m_text->setText(gaps.size() == 1 ? gaps.front() : tr("%1 (and %2 more)").arg(gaps.front()).arg(gaps.size() - 1));
+    m_text->setText(gaps.size() == 1 ? gaps.front()
+                                     : tr("%1 (and %2 more)").arg(gaps.front(), QString::number(gaps.size() - 1)));
     m_text->setToolTip(plainToolTip(gaps.join(u'\n')));
 }
 

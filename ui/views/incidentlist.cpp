@@ -13,6 +13,7 @@
 #include <QKeyEvent>
 #include <QPainter>
 #include <QPushButton>
+#include <QStyle>
 
 #include <algorithm>
 
@@ -47,6 +48,13 @@ QColor colorOf(const Incident &incident)
     return incident.severity == Severity::Critical  ? t.critical
            : incident.severity == Severity::Warning ? t.warning
                                                     : t.free;
+}
+
+QString lookOf(const Incident &incident)
+{
+    return incident.severity == Severity::Critical  ? u"critical"_s
+           : incident.severity == Severity::Warning ? u"warning"_s
+                                                    : u"muted"_s;
 }
 
 QString kindText(FindingCode code)
@@ -92,7 +100,8 @@ const inspect::FindingPlace *placeToRelease(const Incident &incident)
 
 IncidentEntry::IncidentEntry(QWidget *parent)
     : QFrame(parent), m_kind(makeLabel({}, {}, this)), m_facts(new ElidedLabel(this)), m_cause(new ElidedLabel(this)),
-      m_action(makeButton({}, this, &IncidentEntry::actRequested, u"danger"_s))
+      m_action(makeButton(
+          {}, this, [this] { emit actRequested(m_pressed); }, u"danger"_s))
 {
     setObjectName(u"incident"_s);
     setFocusPolicy(Qt::StrongFocus);
@@ -100,6 +109,7 @@ IncidentEntry::IncidentEntry(QWidget *parent)
     m_kind->setProperty("weight", u"bold"_s);
     m_facts->setProperty("look", u"muted"_s);
     m_action->setAutoDefault(false);
+    connect(m_action, &QPushButton::pressed, this, [this] { m_pressed = m_incident; });
     auto *first = makeRow({.spacing = 8}, {m_kind, {m_facts, 1}});
     auto *lines = makeColumn({.spacing = 1}, {first, m_cause});
     makeRow(this, {.margins = {textIndent, 4, 10, 5}, .spacing = 8}, {{lines, 1}, m_action});
@@ -111,7 +121,11 @@ void IncidentEntry::setIncident(Incident incident)
     m_incident = std::move(incident);
     const auto text = textOf(m_incident);
     m_kind->setText(text.kind);
-    m_kind->setStyleSheet(u"color: %1"_s.arg(colorOf(m_incident).name()));
+    if (const QString look = lookOf(m_incident); m_kind->property("look").toString() != look) {
+        m_kind->setProperty("look", look);
+        m_kind->style()->unpolish(m_kind);
+        m_kind->style()->polish(m_kind);
+    }
     m_facts->setText(m_isLow ? u"%1 · %2"_s.arg(text.facts, text.cause) : text.facts);
     m_cause->setText(text.cause);
     m_action->setText(text.action);
@@ -162,11 +176,25 @@ void IncidentEntry::keyPressEvent(QKeyEvent *event)
     if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter)
         emit chosen();
     else if (event->key() == Qt::Key_Down)
-        focusNextChild();
+        step(+1);
     else if (event->key() == Qt::Key_Up)
-        focusPreviousChild();
+        step(-1);
     else
         QFrame::keyPressEvent(event);
+}
+
+// To the next entry, and from the last one to the list.
+void IncidentEntry::step(int by)
+{
+    auto entries = parentWidget()->findChildren<IncidentEntry *>();
+    entries.removeIf([](const IncidentEntry *entry) { return !entry->isVisible(); });
+    const auto at = entries.indexOf(this) + by;
+    if (at >= 0 && at < entries.size())
+        entries[at]->setFocus(Qt::OtherFocusReason);
+    else if (by > 0)
+        focusNextChild();
+    else
+        focusPreviousChild();
 }
 
 void IncidentEntry::mousePressEvent(QMouseEvent *event)
@@ -207,7 +235,7 @@ IncidentEntry *IncidentList::addEntry()
     auto *entry = new IncidentEntry(this);
     entry->setLow(m_isLow);
     connect(entry, &IncidentEntry::chosen, this, [this, entry] { emit chosen(entry->incident()); });
-    connect(entry, &IncidentEntry::actRequested, this, [this, entry] { emit actRequested(entry->incident()); });
+    connect(entry, &IncidentEntry::actRequested, this, &IncidentList::actRequested);
     m_column->addWidget(entry);
     return entry;
 }

@@ -44,9 +44,11 @@ public:
 
 signals:
     void chosen();
-    void actRequested();
+    // Of the incident that was there when the button was pressed.
+    void actRequested(const lockscope::inspect::Incident &incident);
 
 private:
+    void step(int by);
     void paintEvent(QPaintEvent *event) override;
     void keyPressEvent(QKeyEvent *event) override;
     void mousePressEvent(QMouseEvent *event) override;
@@ -54,6 +56,7 @@ private:
     void focusOutEvent(QFocusEvent *event) override;
 
     inspect::Incident m_incident;
+    inspect::Incident m_pressed;
     QLabel *m_kind;
     ElidedLabel *m_facts;
     ElidedLabel *m_cause;

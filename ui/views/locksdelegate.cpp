@@ -73,8 +73,9 @@ StackedRow LocksDelegate::stackedRow(const QModelIndex &index) const
         m_model.isGoneAt(index.row()) ? Pill{PillShape::Ring, Tone::Free, text(LockRow::State)} : facts.pill();
     row.name = text(LockRow::Lock);
     if (facts.waiters > 0 || !lock.waitersKnown)
-        row.waiting = facts.waiters == 1 ? LocksDelegate::tr("1 waits")
-                                         : LocksDelegate::tr("%1 wait").arg(text(LockRow::Waiting));
+        row.waiting = facts.waiters == 1 && lock.waitersKnown
+                          ? LocksDelegate::tr("1 waits")
+                          : LocksDelegate::tr("%1 wait").arg(text(LockRow::Waiting));
     row.holder = brief(index.siblingAtColumn(LockRow::Holder));
     if (row.holder.isEmpty())
         row.holder = text(LockRow::Holder);
