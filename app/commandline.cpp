@@ -205,13 +205,16 @@ ConnectWord connectWordOf(const QString &argument, const ConnectionSpec &spec)
     if (!argument.contains(u"://"_s))
         return {argument};
     static const QRegularExpression name(u"^[A-Za-z0-9_.-]+=(?=[a-z+]+://)"_s);
-    static const QRegularExpression password(u"(://[^:/@]*):.*@"_s);
     auto uri = QString(argument).remove(name);
     // ssh=USER@HOST has an @ as well.
     const auto query = uri.indexOf(u'?');
     auto address = query < 0 ? uri : uri.first(query);
-    if (!spec.password.isEmpty())
-        address.replace(password, u"\\1@"_s).replace(u"://@"_s, u"://"_s);
+    const auto user = address.indexOf(u"://"_s) + 3;
+    const auto host = address.lastIndexOf(u'@'); // the one that ends the password, as parsing has it
+    const auto colon = address.indexOf(u':', user);
+    if (!spec.password.isEmpty() && host >= 0 && colon >= 0 && colon < host)
+        address.remove(colon, host - colon);
+    address.replace(u"://@"_s, u"://"_s);
     return {u"%1=%2%3"_s.arg(escaped(spec.name.bytes()), address, query < 0 ? QString() : uri.sliced(query)),
             !spec.password.isEmpty()};
 }

@@ -322,7 +322,9 @@ QString answerSentence(const LockSnapshot &lock, ServerTime now)
         sentence = u"%1 is held by %2"_s.arg(name, withAge(holders(holding, lock.backend), holding, now));
     else if (lock.state == LockState::Free)
         sentence += u" is free"_s;
-    else if (lock.state == LockState::Contended || elsewhere)
+    else if ((lock.state == LockState::Contended && lock.backend != BackendKind::MariaDb
+              && lock.backend != BackendKind::PostgreSql)
+             || elsewhere) // SQL servers do not report every holder
         sentence = u"no client holds "_s + name;
     else
         sentence = u"%1 is held by a client that is not visible"_s.arg(name);

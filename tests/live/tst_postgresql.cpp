@@ -184,7 +184,7 @@ private slots:
         const auto clients = run(with({u"sessions"_s}));
         QVERIFY2(clients.out.contains("shop (billing)"), clients.what());
         QVERIFY2(text.out.contains("shop (billing)"), text.what());
-        QVERIFY2(table.out.contains(" (billing)"), table.what());
+        QVERIFY2(table.out.contains("\tbilling\t"), table.what());
 
         const auto id = contender(lock, 0).value("id"_L1).toString();
         const auto planned = forced(u"public.stock#id=1"_s, id, {u"--dry-run"_s});
