@@ -367,7 +367,17 @@ void RuleFile::add(RuleFile other)
 {
     std::ranges::move(other.rules, std::back_inserter(rules));
     std::ranges::move(other.tokens, std::back_inserter(tokens));
-    std::ranges::move(other.tables, std::back_inserter(tables));
+    // Locks are named by the one and found by the other, so two files must not describe the same.
+    for (auto &table : other.tables) {
+        const auto same = std::ranges::find_if(tables, [&](const TableRule &known) {
+            return known.layout.prefix == table.layout.prefix || known.layout.table == table.layout.table;
+        });
+        if (same == tables.end())
+            tables.push_back(std::move(table));
+        else
+            problems.push_back({table.file, 0, u"tables"_s,
+                                u"\"%1\" has the name or the table of a rule in %2"_s.arg(table.name, same->file)});
+    }
     std::ranges::move(other.problems, std::back_inserter(problems));
 }
 

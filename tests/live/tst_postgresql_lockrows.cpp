@@ -94,6 +94,10 @@ private slots:
         const auto shownFlag = withRules({u"show"_s, u"pg:"_s + flag}).json().value("lock"_L1).toObject();
         const auto refused = withRules({u"force-release"_s, u"pg:"_s + flag, u"--holder"_s,
                                         u"0f3c2a14-97a1-4d7e-8c55-2f8f2a0d9b11"_s, u"--yes"_s});
+        // Free as many tables have it; a claim without an end; and two rows that one name stands for.
+        must("INSERT INTO acme.acme_job_leases VALUES ('idle', NULL, NULL, NULL, NULL), ('endless', 'web-5', NULL, "
+             "NULL, NULL); INSERT INTO acme.acme_imports VALUES ('eu', 1, true, gen_random_uuid());");
+        const auto unclear = withRules({u"locks"_s});
         must("ALTER TABLE acme.acme_imports DROP COLUMN run_id;");
         const auto without = withRules({u"locks"_s});
         must("DROP SCHEMA acme CASCADE;");
@@ -108,6 +112,11 @@ private slots:
         QVERIFY2(left > 40'000 && left <= 60'000, qPrintable(QString::number(left)));
         QCOMPARE(holderIn(shownFlag).value("id"_L1).toString(), u"0f3c2a14-97a1-4d7e-8c55-2f8f2a0d9b11"_s);
         QVERIFY2(refused.status != 0 && refused.what().contains("UPDATE"), refused.what());
+        QVERIFY2(!unclear.out.contains("#idle") && !unclear.out.contains("#endless"), unclear.what());
+        QVERIFY2(!unclear.out.contains("#eu,1"), unclear.what());
+        QVERIFY2(unclear.out.contains("the end of 1 of the rows of acme.acme_job_leases cannot be read"),
+                 unclear.what());
+        QVERIFY2(unclear.out.contains("2 rows of acme.acme_imports share their lock name"), unclear.what());
         QVERIFY2(without.out.contains("it has no column run_id of a built-in type"), without.what());
     }
 

@@ -150,6 +150,8 @@ private slots:
         QCOMPARE(secret.word, u"cart=redis://app@h:6380/2?ssh=ops@jump"_s);
         QVERIFY(secret.lacksPassword);
         QCOMPARE(wordOf(u"redis://:s3cret@h"_s).word, u"redis=redis://h"_s);
+        QCOMPARE(wordOf(u"db=mariadb://ops@corp:s3cret@h/shop"_s).word, u"db=mariadb://ops@corp@h/shop"_s);
+        QCOMPARE(wordOf(u"db=mariadb://ops:s3@cret@h/shop"_s).word, u"db=mariadb://ops@h/shop"_s);
         QCOMPARE(wordOf(u"sandbox:"_s).word, u"none"_s); // its servers end with this run
 
         QCOMPARE(app::shellWord(u"zk:/locks/orders"_s), u"zk:/locks/orders"_s);

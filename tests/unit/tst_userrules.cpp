@@ -514,6 +514,22 @@ value = ".*"
         QVERIFY(!recipes::rowLayoutOf(table, columns.split(' ')));
     }
 
+    // As within one file: locks of one would be found by the other.
+    void twoFilesMustNotDescribeOneTable()
+    {
+        const QByteArray first = R"({"version": 1, "tables": [{"name": "A", "table": "t", "lock": "job"}]})";
+        auto read = readRuleFile(first, u"1.json"_s);
+        read.add(readRuleFile(QByteArray(first).replace("\"A\"", "\"B\""), u"2.json"_s));
+        QCOMPARE(read.tables.size(), std::size_t(1));
+        QCOMPARE(read.problems.size(), std::size_t(1));
+        QCOMPARE(read.problems[0].file, u"2.json"_s);
+        read.add(readRuleFile(QByteArray(first).replace("\"t\"", "\"u\""), u"3.json"_s));
+        QCOMPARE(read.tables.size(), std::size_t(1));
+        QCOMPARE(read.problems.size(), std::size_t(2));
+        read.add(readRuleFile(QByteArray(first).replace("\"t\"", "\"u\"").replace("\"A\"", "\"C\""), u"4.json"_s));
+        QCOMPARE(read.tables.size(), std::size_t(2));
+    }
+
     void rowOfATableRuleIsALock()
     {
         recipes::setUserRules(readRuleFiles({examplePath(u"acme-rows.json"_s)}));

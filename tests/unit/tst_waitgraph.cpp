@@ -189,6 +189,8 @@ private slots:
                                {"fe80::1%eth0", false},
                                {"::ffff:10.0.3.7", false},
                                {"app:fe80", true},
+                               {"17:billing", true},
+                               {"4711:web-1", true},
                                {"0x1000009b4890007", true}});
     }
     void addressIsNoName() { QTEST(isClientName(QTest::currentDataTag()), "name"); }

@@ -6,6 +6,8 @@
 #include "core/rules/userrules.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <utility>
 
 namespace lockscope::inspect {
@@ -55,7 +57,8 @@ namespace {
 QString misfitText(const recipes::RowLayout &rule, const LockRowTable &table)
 {
     const auto missing = recipes::missingColumns(rule, table.columns);
-    const auto why = missing.isEmpty()
+    const auto why = table.columns.join().isEmpty() ? u"its columns could not be read"_s
+                     : missing.isEmpty()
                          ? u"it is partitioned or has row security"_s
                          : u"it has no column %1 of a built-in type"_s.arg(label(missing.join(", "), 120));
     return u"the rows of %1 are not read by your rule \"%2\": %3"_s.arg(tableLabel(table), rule.client, why);
@@ -224,8 +227,46 @@ Task<Result<void>> SqlLockRows::readTable(Send send, LockRowTable table, Deadlin
     co_return Result<void>();
 }
 
+namespace {
+
+// Of a user's rule: whether the row says that it is held. Nothing: its end does not tell.
+std::optional<bool> saysHeld(const SqlLockRow &row)
+{
+    const auto &layout = *row.layout;
+    if (layout.table.isEmpty() || !layout.flag.isEmpty())
+        return true; // the question asked for those that are
+    if (!layout.owner.isEmpty() && row.lockedBy.isEmpty())
+        return false;
+    return layout.ends.isEmpty() || row.ends || row.isZoneUnclear ? std::optional(true) : std::nullopt;
+}
+
+} // namespace
+
+// A user's rule may name columns that do not tell one lock from another: then no row of that name is a lock.
+void SqlLockRows::takeRuled(const LockRowTable &table, std::vector<SqlLockRow> rows)
+{
+    std::map<QByteArray, int> named;
+    int unclear = 0;
+    std::erase_if(rows, [&](const SqlLockRow &row) {
+        const auto held = saysHeld(row);
+        unclear += held ? 0 : 1;
+        return !held.value_or(false);
+    });
+    for (const auto &row : rows)
+        ++named[lockRowName(row)];
+    const auto ambiguous = std::erase_if(rows, [&](const SqlLockRow &row) { return named[lockRowName(row)] > 1; });
+    if (unclear > 0)
+        m_gaps << u"the end of %1 of the rows of %2 cannot be read, and these are not shown as locks"_s.arg(
+            QString::number(unclear), tableLabel(table));
+    if (ambiguous > 0)
+        m_gaps << u"%1 rows of %2 share their lock name with another row and are not shown: name more columns in "
+                  u"\"lock\" of your rule"_s.arg(QString::number(ambiguous), tableLabel(table));
+    std::ranges::move(rows, std::back_inserter(m_rows));
+}
+
 void SqlLockRows::take(const LockRowTable &table, const Rows &rows)
 {
+    std::vector<SqlLockRow> taken;
     for (std::size_t i = 0; i < rows.rows.size(); ++i) {
         SqlLockRow row{.layout = table.layout,
                        .schema = table.schema,
@@ -245,8 +286,12 @@ void SqlLockRows::take(const LockRowTable &table, const Rows &rows)
             row.since.reset();
         if (row.isZoneUnclear)
             row.ends.reset();
-        m_rows.push_back(std::move(row));
+        taken.push_back(std::move(row));
     }
+    if (table.layout->table.isEmpty())
+        std::ranges::move(taken, std::back_inserter(m_rows));
+    else
+        takeRuled(table, std::move(taken));
 }
 
 } // namespace lockscope::inspect

@@ -76,6 +76,7 @@ private:
     Task<Result<LockRowTable>> withLayout(Send send, LockRowTable table, Deadline deadline);
     Task<Result<void>> readTable(Send send, LockRowTable table, Deadline deadline);
     void take(const LockRowTable &table, const mariadb::Rows &rows);
+    void takeRuled(const LockRowTable &table, std::vector<SqlLockRow> rows);
 
     const LockRowDialect *m_dialect;
     std::vector<LockRowTable> m_tables;

@@ -26,15 +26,14 @@ qint64 millisOf(const std::optional<ServerTime> &moment)
 // The first that a holder writes of itself, as plainHost() has it: of "web-1 (10.0.3.7)", "web-1 (0:0:0:0:0:0:0:1)".
 QString addressIn(const QByteArray &identity)
 {
-    static const QRegularExpression ipv4(u"(?<![0-9.:])([0-9]{1,3}(?:\\.[0-9]{1,3}){3})(?![0-9.])"_s);
     static const QRegularExpression ipv6(
         u"(?<![0-9A-Za-z:.%])([0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?:(?:\\.[0-9]{1,3}){3})?)(?![0-9A-Za-z:.])"_s);
+    static const QRegularExpression ipv4(u"(?<![0-9.])([0-9]{1,3}(?:\\.[0-9]{1,3}){3})(?![0-9.])"_s);
     const auto text = QString::fromUtf8(identity);
-    if (const auto named = ipv4.match(text); named.hasMatch())
-        return named.captured(1);
-    const auto named = ipv6.match(text);
-    const QHostAddress address(named.captured(1));
-    return named.hasMatch() && !address.isNull() ? plainHost(named.captured(1)) : QString();
+    if (const auto named = ipv6.match(text); named.hasMatch() && !QHostAddress(named.captured(1)).isNull())
+        return plainHost(named.captured(1)); // also of an IPv4 address that is written as one
+    const auto named = ipv4.match(text);
+    return named.hasMatch() ? named.captured(1) : QString();
 }
 
 // "2 connections from 10.0.3.7 are open, the oldest since 2026-11-22T10:00:00Z, 1 in a transaction". Times and not

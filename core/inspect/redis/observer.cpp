@@ -273,6 +273,24 @@ bool RedisObserver::isWorthReading(const KeyView &view) const
     return isSuspect(view.key, view.type, view.ttl, m_options.includeLowConfidence);
 }
 
+namespace {
+
+constexpr std::chrono::milliseconds confirmsAfter(1500);
+
+// Key, queue and subscribers are read one after the other: between two of them the head may have got the lock. That
+// no release wakes it is a warning only once two looks in a row found it so; `before` may be null.
+void confirmSilentHead(LockSnapshot &lock, const LockSnapshot *before)
+{
+    const auto *earlier = before && before->holderCount() == 0 ? before->find(FindingCode::LostWakeup) : nullptr;
+    for (auto &finding : lock.findings) {
+        const bool isSeenAgain = earlier && earlier->contenders == finding.contenders;
+        if (finding.code == FindingCode::LostWakeup && !isSeenAgain)
+            finding.severity = Severity::Info;
+    }
+}
+
+} // namespace
+
 std::optional<LockSnapshot> RedisObserver::snapshotOf(const KeyReader::Gathered &gathered, KeyReader::Clock clock,
                                                       bool isAskedFor) const
 {
@@ -288,7 +306,9 @@ std::optional<LockSnapshot> RedisObserver::snapshotOf(const KeyReader::Gathered 
         return snapshot;
     if (auto told = m_clients.told(*snapshot, gathered.subscribers))
         snapshot = std::move(told);
-    if (const auto *before = m_snapshots.find(snapshot->lock.name))
+    const auto *before = m_snapshots.find(snapshot->lock.name);
+    confirmSilentHead(*snapshot, before);
+    if (before)
         steady(*snapshot, *before, gathered.main.expiresAt.has_value(), came);
     addLongHeld(*snapshot, *m_options.thresholds, m_usual, m_seen.heldAtLeastSince(gathered.main.key));
     return snapshot;
@@ -337,7 +357,10 @@ void RedisObserver::planNextLook(const KeyReader::Gathered &gathered, Known &kno
     const auto now = snapshot.observed;
     const auto &key = gathered.main.key;
     const auto longHeldAt = nextLongHeld(snapshot, *m_options.thresholds, m_usual, m_seen.heldAtLeastSince(key));
-    const auto next = nextMomentOf(gathered.main, gathered.companions, snapshot, longHeldAt);
+    auto next = nextMomentOf(gathered.main, gathered.companions, snapshot, longHeldAt);
+    const auto *silent = snapshot.holderCount() == 0 ? snapshot.find(FindingCode::LostWakeup) : nullptr;
+    if (silent && silent->severity == Severity::Info) // seen once
+        next = std::min(next.value_or(now + confirmsAfter), now + confirmsAfter);
     if (!next || !m_options.follow) {
         known.nextLook.cancel();
         return;

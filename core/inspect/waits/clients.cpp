@@ -364,6 +364,12 @@ bool isOneWord(const QByteArray &text)
            && !std::ranges::all_of(text, isOfToken);
 }
 
+// "17" of "17:billing" is none, though it may be read as one.
+bool isHostAddress(const QString &host)
+{
+    return (host.contains(u'.') || host.contains(u':')) && !QHostAddress(host).isNull();
+}
+
 } // namespace
 
 bool isClientName(const QByteArray &text)
@@ -372,9 +378,8 @@ bool isClientName(const QByteArray &text)
     const auto read = QString::fromUtf8(text);
     const auto isLetter = [](QChar c) { return c.isLetter(); };
     const auto isOfAddress = [](char c) { return c == '.' || std::isxdigit(static_cast<uchar>(c)); };
-    const bool isAddress =
-        (text.contains(':') || std::ranges::all_of(text, isOfAddress))
-        && (!QHostAddress(plainHost(read)).isNull() || !QHostAddress(hostOfEndpoint(read)).isNull());
+    const bool isAddress = (text.contains(':') || std::ranges::all_of(text, isOfAddress))
+                           && (!QHostAddress(plainHost(read)).isNull() || isHostAddress(hostOfEndpoint(read)));
     return text.size() >= shortest && !isAddress && std::ranges::any_of(read, isLetter) && read != "localhost"_L1
            && read != "lock"_L1 && read != "locked"_L1 && read != "true"_L1;
 }
