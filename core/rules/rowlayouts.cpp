@@ -150,7 +150,7 @@ const std::vector<RowLayout> &rowLayouts()
 
 namespace {
 
-// Never destroyed, and nothing is taken out: whoever has a row of an earlier rule keeps its layout.
+// Never destroyed, and nothing is taken out: a row of an earlier rule keeps its layout.
 struct UserRowLayouts {
     std::mutex guard;
     std::deque<RowLayout> ever;

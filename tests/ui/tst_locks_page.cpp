@@ -100,7 +100,7 @@ private slots:
                  qPrintable(m_backend->calls.last()));
     }
 
-    // Incidents are a moment old: whoever holds the lock by now is not the one that the incident names.
+    // Incidents are a moment old: the client that holds the lock by now may be another.
     void aReleaseIsNotOfferedForTheNextHolder()
     {
         notifyConnected();

@@ -55,13 +55,13 @@ private slots:
     void linesFollowTheWatches_data()
     {
         const testing::Rows<QString, QString, QStringList> row("order", "watches", "drawn");
-        row("nobody watches", u"a b"_s, QString(), {u".."_s, u".."_s});
+        row("no client watches", u"a b"_s, QString(), {u".."_s, u".."_s});
         row("each the one before", u"a b c"_s, u"b>a c~b"_s, {u".|"_s, u"|:"_s, u":."_s});
         row("a herd on the holder", u"a b c d"_s, u"b>a c>a d>a"_s,
             {u".| .||<"_s, u"|. ||."_s, u".. |||"_s, u".. |.|"_s});
         row("a herd on the directory", u"a b c"_s, u"b>* c>*"_s, {u".. ||."_s, u".. |||"_s, u".. |.|"_s});
         row("readers behind a writer", u"w r s"_s, u"r>w s~w"_s, {u".| .::<"_s, u"|. ::."_s, u".. :.:"_s});
-        row("of somebody who is not there", u"a b"_s, u"b>x"_s, {u".."_s, u".."_s});
+        row("a client that is not in the queue", u"a b"_s, u"b>x"_s, {u".."_s, u".."_s});
         row("of itself", u"a b"_s, u"b>b"_s, {u".."_s, u".."_s});
         row("of one behind it", u"a b c"_s, u"a>c"_s, {u".. .||"_s, u".. ||."_s, u".. |.|<"_s});
         row("two at once", u"a b c d"_s, u"c>a d>b"_s,

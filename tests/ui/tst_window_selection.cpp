@@ -187,7 +187,7 @@ private slots:
         auto &table = page().table();
         m_window->findChild<QLineEdit *>(u"find"_s)->setFocus();
         table.setFocus(Qt::TabFocusReason);
-        verifyChosen(zkName("/locks/nightly-report")); // the worst, as long as nobody chose
+        verifyChosen(zkName("/locks/nightly-report")); // the worst, until the user chooses
         QTest::keyClick(&table, Qt::Key_Down);
         verifyChosen(zkName("/locks/orders-1"));
         QTest::keyClick(&table, Qt::Key_Up);

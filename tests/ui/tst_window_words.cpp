@@ -121,7 +121,7 @@ private slots:
         tell("gone", false, ConnectionStatus::State::Broken);
         QCOMPARE(tag->shownName(), u"PROD · live"_s);
         tell("gone", false);
-        QCOMPARE(tag->shownName(), u"PROD · live"_s); // what somebody looks at stays
+        QCOMPARE(tag->shownName(), u"PROD · live"_s); // what is on screen stays
         m_window->showPage(u"findings"_s);
         QCOMPARE(tag->shownName(), u"1 PROD · 2 connections"_s);
     }

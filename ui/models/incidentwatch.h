@@ -57,7 +57,7 @@ private:
     QThreadPool m_worker; // last: waits for the look under way
 };
 
-// Of these rows those that can be part of an incident: somebody waits, or something is wrong.
+// Of these rows those that can be part of an incident: a client waits, or something is wrong.
 [[nodiscard]] std::vector<inspect::LockSnapshot> locksOfIncidents(const LockRows &rows);
 
 } // namespace lockscope::ui

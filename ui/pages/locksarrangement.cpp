@@ -123,7 +123,7 @@ void LocksPage::showIncidents()
     emit incidentsChanged();
 }
 
-// What nobody chose follows the worst: until somebody clicks or presses a key here.
+// Until the user clicks or presses a key here, the worst is chosen.
 void LocksPage::followWorst()
 {
     const auto *focus = window()->focusWidget();

@@ -135,7 +135,7 @@ private:
     IncidentList *m_incidents;
     bool m_isWide = false; // list and lock stand side by side
     QByteArray m_wideSizes, m_stackedSizes;
-    bool m_hasChosen = false; // somebody chose a lock: the page chooses none any more
+    bool m_hasChosen = false; // the user chose a lock: the page chooses none any more
     QSplitter *m_splitter;
     QStackedWidget *m_stack;
     LocksTable *m_table;
