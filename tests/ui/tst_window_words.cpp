@@ -14,6 +14,7 @@
 #include "ui/shell/bars.h"
 #include "ui/shell/connectionchooser.h"
 #include "ui/shell/connectionlist.h"
+#include "ui/shell/connectionlist.h"
 #include "ui/shell/sidebar.h"
 #include "ui/shell/topbar.h"
 #include "ui/theme/text.h"
@@ -258,6 +259,21 @@ private slots:
         QVERIFY(!header().isProduction());
         m_window->showPage(u"locks"_s);
         QVERIFY(header().isProduction());
+    }
+
+    // A connection that comes while the list is open moves no choice to a neighbor: Enter is about to be pressed.
+    void theListKeepsTheChosenConnection()
+    {
+        tell("b", false);
+        auto *list = m_window->findChild<ui::ConnectionList *>();
+        QVERIFY(list);
+        list->open({});
+        list->rows().setCurrentRow(0);
+        QCOMPARE(list->rows().currentItem()->text(), u"b"_s);
+        tell("c", false);
+        QTRY_COMPARE(list->rows().count(), 4); // all, b, c, another one
+        QCOMPARE(list->rows().currentItem()->text(), u"b"_s);
+        list->close();
     }
 
     // A task bar shows nothing but the title.

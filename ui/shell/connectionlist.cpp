@@ -160,10 +160,11 @@ void ConnectionList::fillRow(QListWidgetItem &row, const ConnectionStatus &statu
     row.setData(Qt::AccessibleTextRole, described.join(u", "_s));
 }
 
-// The row that was chosen stays so.
+// What was chosen stays so, wherever its row is now; of a connection that is gone no other is chosen.
 void ConnectionList::refresh()
 {
-    const int before = m_rows->currentRow();
+    const auto *chosen = m_rows->currentItem();
+    const auto before = chosen ? std::optional(chosen->data(NameRole)) : std::nullopt;
     m_rows->clear();
     const auto &all = m_book.all();
     if (all.size() > 1) {
@@ -181,7 +182,10 @@ void ConnectionList::refresh()
     another->setData(ShapeRole, static_cast<int>(PillShape::None));
     another->setData(ToneRole, static_cast<int>(Tone::Free));
     another->setData(WritesRole, tr("Open another connection, new or saved"));
-    m_rows->setCurrentRow(std::clamp(before, 0, m_rows->count() - 1));
+    int row = before ? m_rows->count() - 1 : 0;
+    while (before && row >= 0 && m_rows->item(row)->data(NameRole) != *before)
+        --row;
+    m_rows->setCurrentRow(row);
 }
 
 void ConnectionList::open(const QPoint &corner)
