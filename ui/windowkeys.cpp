@@ -72,6 +72,12 @@ void WindowKeys::addLetters()
         shortcut->setContext(Qt::WidgetWithChildrenShortcut);
         connect(shortcut, &QShortcut::activated, this, [this, letter] { press(letter); });
     }
+    for (int number = 1; number <= 9; ++number) {
+        auto *shortcut = new QShortcut(QKeySequence(Qt::Key_0 + number), &m_window.locksPage());
+        shortcut->setContext(Qt::WidgetWithChildrenShortcut);
+        connect(shortcut, &QShortcut::activated, this,
+                [this, number] { m_window.locksPage().detail().chooseWaiter(number); });
+    }
 }
 
 bool WindowKeys::isOnLocks() const
@@ -126,6 +132,8 @@ void WindowKeys::addLockKeys(std::vector<FootKey> &keys)
         if (hasUse && m_actions.whyNot(m_actions.find(letter.action)).isEmpty())
             keys.push_back(keyOf(QKeySequence(letter.key).toString(), letter.text, letter.action));
     }
+    if (page.detail().hasWaiters())
+        keys.push_back({u"1…9"_s, tr("Waiting client")});
     if (page.table().hasFocus())
         keys.push_back({u"⏎"_s, tr("Open"), [&page] { page.detail().focusQueue(); }});
     keys.push_back(keyOf(u"F6"_s, tr("Next pane"), u"next-pane"_s));

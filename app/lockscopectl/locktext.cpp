@@ -113,8 +113,9 @@ QString identityWords(const Contender &contender)
     QStringList words;
     if (contender.identity && !contender.identity->isEmpty())
         words << inspect::nameLabel(*contender.identity);
-    if (contender.program)
-        words << u'(' + inspect::nameLabel(*contender.program) + u')';
+    const auto shared = contender.work ? contender.work->application : QByteArray();
+    if (const auto program = contender.program.value_or(shared); !program.isEmpty())
+        words << u'(' + inspect::nameLabel(program) + u')';
     return words.isEmpty() ? u"-"_s : words.join(u' ');
 }
 

@@ -326,6 +326,10 @@ private:
                     u"%1 %2, %3"_s.arg(infoOf(m_lock.backend).words.waitsFor, right[i], right[i + 1]), whole);
             right.clear();
         }
+        if (contender.work) {
+            for (const auto &text : inspect::workLines(*contender.work, m_now))
+                below += wrappedWhole(text, whole);
+        }
         for (const auto &text : otherLocks(m_lock, contender, m_graph))
             below += wrappedWhole(text, whole);
         below << u"ID %1"_s.arg(escaped(contender.id));

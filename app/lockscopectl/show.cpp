@@ -204,6 +204,10 @@ void printText(const LockSnapshot &lock, const std::optional<HeldBeside> &beside
     auto lines = introduction(lock, beside, now);
     if (!lock.contenders.empty())
         lines << QString() << queueTable(lock, now);
+    for (const auto &one : lock.contenders) {
+        if (one.work)
+            lines << u"%1: %2"_s.arg(escaped(one.id), inspect::workLines(*one.work, now).join(u"; "_s));
+    }
     if (!lock.findings.empty())
         lines << QString();
     lines << findingLines(lock) << partLines(lock, now) << inspect::gapsIn(coverage);

@@ -91,6 +91,14 @@ QJsonObject toJson(const Contender &contender, ServerTime now)
         out.insert(u"program"_s, escaped(*contender.program));
     if (contender.pid)
         out.insert(u"pid"_s, *contender.pid);
+    if (const auto &work = contender.work)
+        out.insert(u"work"_s,
+                   QJsonObject{{u"statement"_s, work->statement.isEmpty() ? QJsonValue() : escaped(work->statement)},
+                               {u"running"_s, work->isRunning},
+                               {u"sinceMs"_s, spanOrNull(since(work->since, now))},
+                               {u"transactionMs"_s, spanOrNull(since(work->transactionSince, now))},
+                               {u"application"_s, escaped(work->application)},
+                               {u"rowsModified"_s, work->rowsModified}});
     return out;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/snapshot.h"
 
+#include "core/base/duration.h"
+#include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/rules/catalogue.h"
 #include "core/rules/contenderid.h"
@@ -128,6 +130,28 @@ QStringList wakesBeside(const LockSnapshot &lock, const QByteArray &holder)
             messages << finding.message;
     }
     return messages;
+}
+
+QStringList workLines(const SqlWork &work, ServerTime now)
+{
+    constexpr int mostOfStatement = 400; // five lines of a terminal
+    const auto since = [now](const std::optional<ServerTime> &then) {
+        return formatDuration(std::max(std::chrono::milliseconds(0), now - then.value_or(now)));
+    };
+    QStringList facts;
+    if (work.since)
+        facts << (work.isRunning ? u"runs a statement for %1"_s : u"idle for %1"_s).arg(since(work.since));
+    if (work.transactionSince)
+        facts << u"transaction open for %1"_s.arg(since(work.transactionSince));
+    if (work.rowsModified > 0)
+        facts << u"%1 modified"_s.arg(amountOf(work.rowsModified, "row"_L1, "rows"_L1));
+    QStringList lines;
+    if (!facts.isEmpty())
+        lines << facts.join(u", "_s);
+    if (!work.statement.isEmpty())
+        lines << (work.isRunning ? u"statement: %1"_s : u"last statement: %1"_s)
+                     .arg(label(work.statement, mostOfStatement));
+    return lines;
 }
 
 } // namespace lockscope::inspect

@@ -89,11 +89,23 @@ bool isAbout(const std::optional<ServerTime> &a, const std::optional<ServerTime>
     return std::chrono::abs(*a - *b) <= wavering;
 }
 
+// Since when it does that is counted back from each look, a little off.
+bool sameWork(const SqlWorkOf &before, const SqlWorkOf &now)
+{
+    constexpr std::chrono::milliseconds about{1000};
+    if (!before || !now || !isAbout(before->since, now->since, about))
+        return before == now;
+    auto as = *now;
+    as.since = before->since;
+    return *before == as;
+}
+
 bool sameContender(const Contender &before, Contender now, std::chrono::milliseconds wavering)
 {
-    if (!isAbout(before.expiresAt, now.expiresAt, wavering))
+    if (!isAbout(before.expiresAt, now.expiresAt, wavering) || !sameWork(before.work, now.work))
         return false;
     now.expiresAt = before.expiresAt;
+    now.work = before.work;
     return before == now;
 }
 

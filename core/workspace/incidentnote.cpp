@@ -94,8 +94,9 @@ QString ofItself(const Contender &one, BackendKind backend)
     QStringList words;
     if (one.identity && !one.identity->isEmpty())
         words << (infoOf(backend).isIdentityAnAccount ? u"user "_s : QString()) + cell(*one.identity);
-    if (one.program && !one.program->isEmpty())
-        words << cell(*one.program);
+    const auto program = one.program.value_or(one.work ? one.work->application : QByteArray());
+    if (!program.isEmpty())
+        words << cell(program);
     return words.isEmpty() ? u"-"_s : words.join(u", "_s);
 }
 
@@ -125,6 +126,13 @@ QString queue(const NoteFacts &facts)
                      labelled(contender, textCell(contender.session)), textCell(contender.endpoint),
                      age(contender, now), left, ofItself(contender, lock.backend)});
     }
+    QString doing;
+    for (const auto &one : lock.contenders) {
+        const auto work = one.work ? inspect::workLines(*one.work, now).join(u"; "_s) : QString();
+        if (!work.isEmpty())
+            doing += u"- %1: %2\n"_s.arg(cell(escaped(one.id)), codeSpan(work));
+    }
+    text += (doing.isEmpty() ? doing : u'\n' + doing);
     if (!lock.waitersKnown)
         text += u"\nMore clients may be waiting without being visible.\n"_s;
     return text;

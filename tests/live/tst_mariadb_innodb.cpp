@@ -115,6 +115,12 @@ private slots:
         QCOMPARE(all.size(), std::size_t(2));
         QCOMPARE(words(all[0]), u"%1 holds, %2 waits for %1"_s.arg(numberOf(*gapHolder), numberOf(*inserter)));
         QCOMPARE(words(all[1]), u"%1 holds, %2 waits for %1"_s.arg(numberOf(*rowHolder), numberOf(*rowWaiter)));
+        const auto &idle = all[1].contenders[0].work, &running = all[1].contenders[1].work;
+        QVERIFY(idle && running);
+        QCOMPARE(idle->statement, QByteArray("SELECT * FROM shop.gaps WHERE id = 10 FOR UPDATE"));
+        QVERIFY(!idle->isRunning && idle->transactionSince);
+        QCOMPARE(running->statement, QByteArray("UPDATE shop.gaps SET n = 3 WHERE id = 10"));
+        QVERIFY(running->isRunning);
         const auto graph = waitGraphOf(all, {}, std::chrono::system_clock::now());
         QVERIFY(graph.cycles.empty());
         QCOMPARE(graph.roots.size(), std::size_t(2));

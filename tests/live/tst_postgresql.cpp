@@ -184,6 +184,10 @@ private slots:
         const auto clients = run(with({u"sessions"_s}));
         QVERIFY2(clients.out.contains("shop (billing)"), clients.what());
         QVERIFY2(text.out.contains("shop (billing)"), text.what());
+        QVERIFY2(text.out.contains("last statement: UPDATE stock SET quantity = 1 WHERE id = 1;"), text.what());
+        QVERIFY2(text.out.contains("statement: SELECT '?' FROM stock WHERE id = 1 FOR UPDATE;"), text.what());
+        const auto work = contender(lock, 0).value("work"_L1).toObject();
+        QVERIFY(!work.value("running"_L1).toBool(true) && work.value("transactionMs"_L1).isDouble());
         QVERIFY2(table.out.contains("\tbilling\t"), table.what());
 
         const auto id = contender(lock, 0).value("id"_L1).toString();

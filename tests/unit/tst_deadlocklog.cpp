@@ -80,6 +80,40 @@ private slots:
         QVERIFY(!log->parties[0].isRolledBack && log->parties[1].isRolledBack);
     }
 
+    void textsOfAStatementAreHidden_data()
+    {
+        addColumns<BackendKind, QByteArray, QByteArray>("backend", "statement", "shown");
+        const auto row = [](const char *name, BackendKind backend, const char *statement, const char *shown) {
+            QTest::newRow(name) << backend << QByteArray(statement) << QByteArray(shown);
+        };
+        using enum BackendKind;
+        row("numbers and names stay", MariaDb, "UPDATE `it's` SET n = 7\n  WHERE id = 5",
+            "UPDATE `it's` SET n = 7 WHERE id = 5");
+        row("a text", MariaDb, "SET PASSWORD = 'geheim'", "SET PASSWORD = '?'");
+        row("a text in double quotes", MariaDb, "IDENTIFIED BY \"geheim\" OR", "IDENTIFIED BY '?' OR");
+        row("a quote in a text", MariaDb, "SET a = 'it''s', b = 'x'", "SET a = '?', b = '?'");
+        row("a backslash at its end", MariaDb, "SET a = 'x\\\\', b = 'y'", "SET a = '?', b = '?'");
+        // By one server's setting the second text begins in the middle of it.
+        row("a quote behind a backslash", MariaDb, "SET a = 'x\\', b = 'geheim', c = 7", "SET a = '?' …");
+        row("it is cut off", MariaDb, "SET a = 'geheim", "SET a = '?'");
+        row("a quote in a comment", MariaDb, "SELECT 1 /* it's */, 'geheim' -- don't\n, 'x'", "SELECT 1 , '?' , '?'");
+        row("a comment that is executed", MariaDb, "SELECT /*! 'geheim' */ 1", "SELECT /*! '?' */ 1");
+        row("minus and minus", MariaDb, "SELECT 5--3, 'x'", "SELECT 5--3, '?'");
+        row("a name in double quotes", PostgreSql, "UPDATE \"it's\" SET a = 'geheim'", "UPDATE \"it's\" SET a = '?'");
+        row("dollars", PostgreSql, "SELECT $$it's$$, $t$ $$ geheim $t$, $1, a$b", "SELECT '?', '?', $1, a$b");
+        row("dollars, cut off", PostgreSql, "SELECT $t$ geheim", "SELECT '?'");
+        row("comments in one another", PostgreSql, "SELECT /* a /* it's */ b' */ 'geheim'", "SELECT '?'");
+        row("an escape text", PostgreSql, "SELECT E'it\\'s geheim', 'x'", "SELECT E'?' …");
+        row("a number sign is an operator", PostgreSql, "SELECT 5 # 3, 'x'", "SELECT 5 # 3, '?'");
+        row("nothing", PostgreSql, "", "");
+    }
+    void textsOfAStatementAreHidden()
+    {
+        QFETCH(BackendKind, backend);
+        QFETCH(QByteArray, statement);
+        QTEST(withoutTexts(statement, backend), "shown");
+    }
+
     void gapAndTableLocksAreNamed()
     {
         auto status = withFirstStatement("INSERT");

@@ -14,6 +14,7 @@
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 #include "ui/views/queuetable.h"
+#include "ui/views/statementpair.h"
 #include "ui/views/timelineview.h"
 #include "ui/views/watchchainview.h"
 
@@ -48,6 +49,7 @@ constexpr int queueShare = 44; // of the width, in percent: a client's name with
 constexpr int narrowBelow = 780;
 constexpr int lowBelow = 340;
 constexpr int fewLinesBelow = 360; // as in a window of 768
+constexpr int statementsLowBelow = 700;
 constexpr int stripHeight = 230;
 constexpr int emptyStripHeight = 60;
 
@@ -65,7 +67,7 @@ LockDetail::LockDetail(QWidget *parent)
 
     auto *column = makeColumn(m_content, {.spacing = 0},
                               {m_header = new LockHeader(m_content), m_findings = new FindingBanners(m_content),
-                               Gap{8}, makeHairline(m_content)});
+                               Gap{8}, makeHairline(m_content), m_statements = new StatementPair(m_content)});
     connect(m_header, &LockHeader::acquireRequested, this, &LockDetail::acquireRequested);
     connect(m_header, &LockHeader::saveNoteRequested, this, &LockDetail::saveNote);
     connect(m_header, &LockHeader::copyNoteRequested, this,
@@ -189,6 +191,7 @@ void LockDetail::setSnapshot(const LockSnapshot &lock)
     m_rawTable->setAccessibleName(words.raw);
     showAnswer();
     m_findings->show(*m_lock, serverTimeAt(m_clock(), *m_lock));
+    showStatements();
     showNextOwner();
     updateFold();
     updateVeil();
@@ -235,6 +238,7 @@ void LockDetail::tick()
         m_seenAt = m_clock();
     showAnswer();
     m_findings->show(*m_lock, serverTimeAt(seenAt(), *m_lock));
+    showStatements();
     m_queue.tick();
     m_chain->tick();
     m_timeline->setLock(m_lock->lock, std::chrono::floor<std::chrono::milliseconds>(m_clock()));
@@ -244,6 +248,19 @@ void LockDetail::showAnswer()
 {
     m_header->show(*m_lock, m_clock(), m_isGone,
                    m_heldWith && !m_isGone ? inspect::heldWithSentence(m_heldWith(*m_lock)) : QString());
+}
+
+void LockDetail::showStatements()
+{
+    m_statements->show(*m_lock, chosen(), serverTimeAt(seenAt(), *m_lock));
+}
+
+void LockDetail::chooseWaiter(int number)
+{
+    for (const auto &one : m_lock ? m_lock->contenders : std::vector<Contender>()) {
+        if (one.role == Role::Waiter && --number == 0)
+            return choose(one.id);
+    }
 }
 
 void LockDetail::setIncident(const inspect::Incident *incident)
@@ -292,6 +309,8 @@ void LockDetail::choose(const QByteArray &contender)
     m_queueTable->setCurrentContender(contender);
     m_rawTable->setCurrentContender(contender);
     m_chain->setCurrentContender(contender);
+    if (m_lock)
+        showStatements();
     showNextOwner();
     updateRelease();
 }
@@ -368,6 +387,9 @@ void LockDetail::resizeEvent(QResizeEvent *event)
 {
     QWidget::resizeEvent(event);
     m_findings->setRoom(m_isTall, height() < fewLinesBelow);
+    m_statements->setRoom(!m_isTall                       ? StatementPair::Room::OneLine
+                          : height() < statementsLowBelow ? StatementPair::Room::Little
+                                                          : StatementPair::Room::Much);
     m_header->setLow(height() < lowBelow); // the answer, what to do and the queue come first; it is in the note
     arrange();
 }

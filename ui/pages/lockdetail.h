@@ -25,6 +25,7 @@ class EmptyNotice;
 class FindingBanners;
 class LockHeader;
 class QueueTable;
+class StatementPair;
 class TimelineView;
 class StaleOverlay;
 class WatchChainView;
@@ -80,6 +81,8 @@ public:
     void copyNote(const std::function<void()> &copied = [] {});
     void saveNote();
     void focusQueue();
+    void chooseWaiter(int number); // the first is 1
+    [[nodiscard]] bool hasWaiters() const { return m_lock && m_lock->waiterCount() > 0; }
     [[nodiscard]] QSplitter *splitter() const { return m_splitter; }
     // How queue and chain divide their width, where they stand beside each other.
     void restoreSplitter(const QByteArray &state);
@@ -105,6 +108,7 @@ private:
     [[nodiscard]] NoteFacts noteFacts() const;
     void withHistory(NoteFacts facts, const std::function<void(const QString &)> &use);
     void showNextOwner();
+    void showStatements();
     void choose(const QByteArray &contender);
     void updateFold();
     void updateVeil();
@@ -131,6 +135,7 @@ private:
     StaleOverlay *m_veil = nullptr;
     LockHeader *m_header = nullptr;
     FindingBanners *m_findings = nullptr;
+    StatementPair *m_statements = nullptr;
     QSplitter *m_splitter = nullptr;
     QWidget *m_queuePane = nullptr;
     QLabel *m_queueTitle = nullptr;

@@ -77,7 +77,8 @@ void WholeLinesLabel::setMostLines(int lines)
 int WholeLinesLabel::heightForWidth(int width) const
 {
     const int all = QLabel::heightForWidth(width);
-    return m_mostLines > 0 ? std::min(all, m_mostLines * fontMetrics().lineSpacing()) : all;
+    const int frame = height() - contentsRect().height();
+    return m_mostLines > 0 ? std::min(all, m_mostLines * fontMetrics().lineSpacing() + frame) : all;
 }
 
 void WholeLinesLabel::paintEvent(QPaintEvent *event)

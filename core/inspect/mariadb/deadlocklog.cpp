@@ -35,13 +35,6 @@ std::optional<QDateTime> timeAtBeginOf(const QByteArray &line)
     return time.isValid() ? std::optional(time) : std::nullopt;
 }
 
-// Values may be secrets: of a text literal, closed or cut off, only its quotes stay.
-QByteArray withoutTexts(const QByteArray &statement)
-{
-    static const QRegularExpression texts(u"'(?:[^'\\\\]|\\\\.|'')*'?|\"(?:[^\"\\\\]|\\\\.|\"\")*\"?"_s);
-    return QString::fromLatin1(statement).replace(texts, u"'?'"_s).toLatin1();
-}
-
 // One pass over the lines of the section. Each line has to fit where it is.
 class LogParser {
 public:
@@ -191,7 +184,7 @@ std::optional<std::vector<LoggedParty>> LogParser::parties()
     std::set<QByteArray> transactions;
     for (auto &party : m_parties) {
         transactions.insert(party.transaction);
-        party.statement = withoutTexts(party.statement.left(mostOfStatement).trimmed());
+        party.statement = withoutTexts(party.statement.left(mostOfStatement), BackendKind::MariaDb);
     }
     const bool isWhole = m_part == Part::End && m_rolledBack >= 1 && m_rolledBack <= m_parties.size()
                          && transactions.size() == m_parties.size() && m_parties.size() >= 2

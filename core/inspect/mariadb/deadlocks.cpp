@@ -33,7 +33,7 @@ void EndedDeadlocks::expire(ServerTime now)
 
 // The log is read where the counter has risen, and once on a connection. It may be printed a little after it is
 // counted, so it is read a second time where it is the one of before.
-Task<Result<void>> SqlDeadlocks::read(Send sending, const SqlPoll *look, Deadline deadline)
+Task<Result<void>> SqlDeadlocks::read(SqlSend sending, const SqlPoll *look, Deadline deadline)
 {
     m_ended.expire(look->now);
     if (!look->deadlocks)
@@ -76,7 +76,7 @@ Task<Result<void>> SqlDeadlocks::read(Send sending, const SqlPoll *look, Deadlin
 
 // A record's key is printed as its bytes: what they mean is a matter of the columns' types. Without these a row is
 // named by its place.
-Task<std::vector<EndedDeadlock::Party>> SqlDeadlocks::namedParties(const Send *sending, const DeadlockLog *log,
+Task<std::vector<EndedDeadlock::Party>> SqlDeadlocks::namedParties(const SqlSend *sending, const DeadlockLog *log,
                                                                    Deadline deadline)
 {
     constexpr std::size_t mostNamed = 10;

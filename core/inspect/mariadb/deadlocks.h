@@ -4,7 +4,7 @@
 
 #include "core/async/task.h"
 #include "core/inspect/mariadb/deadlocklog.h"
-#include "core/mariadb/session.h"
+#include "core/inspect/mariadb/readerrows.h"
 
 #include <functional>
 
@@ -29,16 +29,14 @@ private:
 // Reads those of MariaDB and MySQL. Loop thread only.
 class SqlDeadlocks {
 public:
-    using Send = std::function<Reply<mariadb::Rows>(const QByteArray &, Deadline, const QByteArrayList &)>;
-
     // After each look, by its counter. What `sending` needs outlives the task.
-    Task<Result<void>> read(Send sending, const SqlPoll *look, Deadline deadline);
+    Task<Result<void>> read(SqlSend sending, const SqlPoll *look, Deadline deadline);
     // The next look may be at another server.
     void forgetCount() { m_ended.forgetCount(); }
     [[nodiscard]] const std::vector<EndedDeadlock> &all() const { return m_ended.all(); }
 
 private:
-    Task<std::vector<EndedDeadlock::Party>> namedParties(const Send *sending, const DeadlockLog *log,
+    Task<std::vector<EndedDeadlock::Party>> namedParties(const SqlSend *sending, const DeadlockLog *log,
                                                          Deadline deadline);
 
     EndedDeadlocks m_ended;

@@ -66,7 +66,7 @@ QString misfitText(const recipes::RowLayout &rule, const LockRowTable &table)
 
 } // namespace
 
-Task<Result<void>> SqlLockRows::read(Send send, Loop *loop, std::vector<SqlTableLock> kept, Deadline deadline)
+Task<Result<void>> SqlLockRows::read(SqlSend send, Loop *loop, std::vector<SqlTableLock> kept, Deadline deadline)
 {
     if (const auto rules = recipes::userRulesGeneration(); rules != std::exchange(m_rules, rules)) {
         m_tables.clear(); // other layouts may fit
@@ -96,7 +96,7 @@ Task<Result<void>> SqlLockRows::read(Send send, Loop *loop, std::vector<SqlTable
     co_return Result<void>();
 }
 
-Task<Result<void>> SqlLockRows::findTables(Send send, Deadline deadline)
+Task<Result<void>> SqlLockRows::findTables(SqlSend send, Deadline deadline)
 {
     m_tableGaps.clear();
     QByteArrayList ofRules;
@@ -148,7 +148,7 @@ std::vector<Unexplained> SqlLockRows::unexplained() const
     return {{count, text, m_otherTables.front()}};
 }
 
-Task<Result<LockRowTable>> SqlLockRows::withLayout(Send send, LockRowTable table, Deadline deadline)
+Task<Result<LockRowTable>> SqlLockRows::withLayout(SqlSend send, LockRowTable table, Deadline deadline)
 {
     const auto isIt = [&table](const LockRowTable &one) {
         return one.schema == table.schema && one.name == table.name;
@@ -204,7 +204,7 @@ QByteArray lockRowsQuestion(const LockRowDialect &dialect, const LockRowTable &t
            + " LIMIT " + QByteArray::number(mostLockRows);
 }
 
-Task<Result<void>> SqlLockRows::readTable(Send send, LockRowTable table, Deadline deadline)
+Task<Result<void>> SqlLockRows::readTable(SqlSend send, LockRowTable table, Deadline deadline)
 {
     std::optional<Reply<Rows>> before;
     if (!m_dialect->beforeRows.isEmpty())

@@ -5,7 +5,7 @@
 
 #include "core/async/task.h"
 #include "core/inspect/mariadb/poll.h"
-#include "core/mariadb/session.h"
+#include "core/inspect/mariadb/readerrows.h"
 
 #include <functional>
 
@@ -52,8 +52,6 @@ struct LockRowDialect {
 // Tables are looked for seldom, their rows are read each second; else what was read last is told again.
 class SqlLockRows {
 public:
-    using Send = std::function<Reply<mariadb::Rows>(const QByteArray &text, Deadline, const QByteArrayList &)>;
-
     // The dialect lives for ever.
     explicit SqlLockRows(const LockRowDialect &dialect) : m_dialect(&dialect) {}
 
@@ -62,7 +60,7 @@ public:
     void readAnew() { m_read.reset(); }
     // What cannot be read is said in gaps(). Tables that somebody keeps others out of are not asked for: a question
     // would wait, too.
-    Task<Result<void>> read(Send send, Loop *loop, std::vector<SqlTableLock> kept, Deadline deadline);
+    Task<Result<void>> read(SqlSend send, Loop *loop, std::vector<SqlTableLock> kept, Deadline deadline);
     [[nodiscard]] const std::vector<SqlLockRow> &rows() const { return m_rows; }
     [[nodiscard]] QStringList gaps() const { return m_tableGaps + m_gaps; }
     // Of these: tables of locks whose rows the last read could not see.
@@ -71,10 +69,10 @@ public:
     [[nodiscard]] std::vector<Unexplained> unexplained() const;
 
 private:
-    Task<Result<void>> findTables(Send send, Deadline deadline);
+    Task<Result<void>> findTables(SqlSend send, Deadline deadline);
     // Its columns, and their layout if one fits; known ones are not asked for again.
-    Task<Result<LockRowTable>> withLayout(Send send, LockRowTable table, Deadline deadline);
-    Task<Result<void>> readTable(Send send, LockRowTable table, Deadline deadline);
+    Task<Result<LockRowTable>> withLayout(SqlSend send, LockRowTable table, Deadline deadline);
+    Task<Result<void>> readTable(SqlSend send, LockRowTable table, Deadline deadline);
     void take(const LockRowTable &table, const mariadb::Rows &rows);
     void takeRuled(const LockRowTable &table, std::vector<SqlLockRow> rows);
 

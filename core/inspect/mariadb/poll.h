@@ -97,8 +97,9 @@ struct SqlWaitLimits {
 // A row of PROCESSLIST.
 struct SqlProcess {
     quint64 connection = 0;
-    QByteArray user, host, state, statement;
-    bool isIdle = false;                  // COMMAND is Sleep
+    QByteArray user, host, state;
+    QByteArray statement; // that it runs; of one that is idle its last, where that is known and others wait
+    bool isIdle = false;  // COMMAND is Sleep
     std::chrono::milliseconds inState{0}; // how long it has run or slept
     QByteArray program{};                 // program_name of its connection, where no other process has that
     std::optional<qint64> pid{};
@@ -205,6 +206,9 @@ void addHolderConnections(LockSnapshot &lock, const SqlConnections &connections)
                                                       const ConnectionName &connection);
 // The name in a waiting GET_LOCK('name', …), for servers that tell only who waits, not for what.
 [[nodiscard]] std::optional<QByteArray> namedLockIn(const QByteArray &statement);
+constexpr qsizetype longestStatement = 1000;
+// A statement as it may be shown and copied: without comments, and '?' in place of each text, which may be a secret.
+[[nodiscard]] QByteArray withoutTexts(const QByteArray &statement, BackendKind backend);
 // Schema and table of a statement that needs the table for itself and names no other: ALTER, DROP, TRUNCATE, RENAME.
 [[nodiscard]] std::optional<std::pair<QByteArray, QByteArray>> tableIn(const QByteArray &statement,
                                                                        const QByteArray &database);

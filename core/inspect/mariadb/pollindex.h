@@ -162,6 +162,8 @@ private:
 void finish(LockSnapshot &lock, const Behind &behind, Evidence evidence);
 // Waits for those who have it, which a server does not say in as many words.
 void finishBehindHolders(LockSnapshot &lock);
+// To each client of a contended lock what it does.
+void addWork(std::vector<LockSnapshot> &snapshots, const SqlPollIndex &looked);
 // What is the same of all locks of a look.
 [[nodiscard]] LockSnapshot emptySqlLock(const SqlPoll &look, const ConnectionName &connection,
                                         const QByteArray &name);

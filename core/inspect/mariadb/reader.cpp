@@ -185,8 +185,7 @@ Task<Result<SqlPoll>> SqlReader::ask(Deadline deadline, QByteArray also)
         m_lastFreshThere = look.now;
     }
     look.rowsAsOf = m_lastFreshThere;
-    const SqlDeadlocks::Send sending = [this](const QByteArray &query, Deadline by,
-                                              const QByteArrayList &parameters) {
+    const SqlSend sending = [this](const QByteArray &query, Deadline by, const QByteArrayList &parameters) {
         return send(query, by, parameters);
     };
     CO_TRY_VOID(co_await m_deadlocks.read(sending, &look, deadline));
@@ -194,6 +193,9 @@ Task<Result<SqlPoll>> SqlReader::ask(Deadline deadline, QByteArray also)
     CO_TRY_VOID(co_await readLockRows(&look, deadline));
     CO_TRY_VOID(co_await readAttributes(&look, deadline));
     CO_TRY_VOID(co_await readLimits(&look, deadline));
+    if (m_tellsAttributes) {
+        CO_TRY_VOID(co_await readLastStatements(sending, &look, deadline));
+    }
     CO_TRY_VOID(co_await readColumns(&look, deadline));
     look.columns = m_columns;
     co_return look;

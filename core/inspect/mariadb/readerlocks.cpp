@@ -167,7 +167,7 @@ Task<Result<void>> SqlReader::readTableLocks(SqlPoll *look, const Rows *rows, De
 
 Task<Result<void>> SqlReader::readLockRows(SqlPoll *look, Deadline deadline)
 {
-    const SqlLockRows::Send sending = [this](const QByteArray &query, Deadline by, const QByteArrayList &parameters) {
+    const SqlSend sending = [this](const QByteArray &query, Deadline by, const QByteArrayList &parameters) {
         return send(query, by, parameters);
     };
     auto *loop = &m_session.loop();

@@ -3,10 +3,15 @@
 #pragma once
 
 #include "core/base/duration.h"
-#include "core/inspect/snapshot.h"
+#include "core/inspect/mariadb/poll.h"
 #include "core/mariadb/session.h"
 
+#include <functional>
+
 namespace lockscope::inspect {
+
+// Of a reader: sends a question with its parameters, and counts it.
+using SqlSend = std::function<Reply<mariadb::Rows>(const QByteArray &, Deadline, const QByteArrayList &)>;
 
 inline QByteArray text(const mariadb::Rows &rows, std::size_t row, const QByteArray &column)
 {
@@ -21,6 +26,10 @@ inline std::optional<ServerTime> moment(const mariadb::Rows &rows, std::size_t r
         return std::nullopt;
     return ServerTime(millisecondsOf(cell->toDouble() * 1000));
 }
+
+// Of connections that may be in the way of others and run nothing. Nothing of it is a gap: a statement is not needed
+// to know who holds what.
+[[nodiscard]] Task<Result<void>> readLastStatements(SqlSend send, SqlPoll *look, Deadline deadline);
 
 // What a person has to do is in the message; what the connection is suffering from is nobody's gap.
 inline bool isRefusal(const Error &error)

@@ -40,11 +40,12 @@ Task<Result<SessionActivity>> readSqlDoing(mariadb::Session *session, quint64 co
     if (!doing.statement.isEmpty())
         co_return doing;
     auto asking = session->execute(
-        {mariadb::sqlText("mariadb-last-statement"), {QByteArray::number(connection)}, std::nullopt, false},
+        {mariadb::sqlText("mariadb-last-statements").replace("?", QByteArray::number(connection)), {}, {}, false},
         deadline);
     const auto rows = co_await asking;
     if (rows)
-        doing.statement = rows->cell(0, "statement").value_or(QByteArray());
+        doing.statement =
+            rows->rows.empty() ? QByteArray() : rows->cell(rows->rows.size() - 1, "statement").value_or(QByteArray());
     if (!rows)
         doing.gaps << u"could not read its last statement: %1"_s.arg(rows.error().message);
     else if (doing.statement.isEmpty() && !rows->rows.empty())

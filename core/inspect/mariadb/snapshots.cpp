@@ -65,6 +65,25 @@ void finishBehindHolders(LockSnapshot &lock)
     finish(lock, behind, Evidence::Inferred);
 }
 
+void addWork(std::vector<LockSnapshot> &snapshots, const SqlPollIndex &looked)
+{
+    for (auto &lock : snapshots) {
+        for (auto &contender : lock.contenders) {
+            const auto connection = contender.session.value_or(QString()).toULongLong();
+            const auto *process = looked.process(connection);
+            if (!process || lock.state != LockState::Contended)
+                continue;
+            const auto *transaction = SqlPollIndex::transactionOf(looked.look(), connection);
+            contender.work.set({.statement = withoutTexts(process->statement.left(longestStatement), lock.backend),
+                                .isRunning = !process->isIdle,
+                                .since = looked.look().now - process->inState,
+                                .transactionSince = transaction ? transaction->started : std::nullopt,
+                                .application = process->calledByClient,
+                                .rowsModified = transaction ? transaction->rowsModified : 0});
+        }
+    }
+}
+
 LockSnapshot emptySqlLock(const SqlPoll &look, const ConnectionName &connection, const QByteArray &name)
 {
     LockSnapshot lock;
@@ -152,6 +171,7 @@ std::vector<LockSnapshot> snapshotsOf(const SqlPoll &look, const ConnectionName 
         snapshots.push_back(namedLock(looked, emptySqlLock(look, connection, name), parts));
     addTableLocks(snapshots, looked, connection);
     addLockRows(snapshots, looked, connection);
+    addWork(snapshots, looked);
     std::erase_if(snapshots, [](const LockSnapshot &one) { return one.contenders.empty(); });
     return snapshots;
 }

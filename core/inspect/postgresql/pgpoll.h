@@ -84,6 +84,7 @@ struct PgPoll {
     return ServerTime(std::chrono::milliseconds(moment / 1000));
 }
 
+[[nodiscard]] SqlWork workOf(const PgSession &who);
 // A contender's id: the backend's number, which comes again, and the start of its transaction (rows, tables) or of
 // the backend (advisory locks, which may outlive a transaction), in microseconds, which do not.
 [[nodiscard]] QByteArray backendContenderId(quint64 pid, PgMoment started);

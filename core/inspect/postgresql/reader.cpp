@@ -154,7 +154,7 @@ Task<Result<PgPoll>> PgReader::look(Deadline deadline)
 
 Task<Result<void>> PgReader::readLockRows(PgPoll *look, Deadline deadline)
 {
-    const SqlLockRows::Send sending = [this](const QByteArray &query, Deadline by, const QByteArrayList &parameters) {
+    const SqlSend sending = [this](const QByteArray &query, Deadline by, const QByteArrayList &parameters) {
         return send(query, by, parameters);
     };
     auto *loop = &m_session.loop();

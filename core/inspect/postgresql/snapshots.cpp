@@ -165,6 +165,8 @@ public:
             one.program = who->application.left(longestPgName);
         if (role == Role::Waiter)
             one.limits = m_look.usualLimits;
+        if (!group.waiters.empty())
+            one.work.set(workOf(*who));
         if (role == Role::Waiter && part.lock->waitStart)
             one.waitingSince = timeOf(*part.lock->waitStart);
         if (role == Role::Holder && isOfTransaction && who->transactionStart) {

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// What clients run or ran last, as it may be shown and copied: what stands in a text of a statement may be a secret, as
+// in SET PASSWORD or in a row of users.
+#include "core/inspect/mariadb/pollindex.h"
+#include "core/inspect/mariadb/readerrows.h"
+#include "core/inspect/postgresql/pgpoll.h"
+
+#include <QRegularExpression>
+
+#include <algorithm>
+
+namespace lockscope::inspect {
+
+namespace {
+
+// Reads a statement from its begin to its end, or to where it was cut off.
+class TextHider {
+public:
+    TextHider(const QByteArray &statement, BackendKind backend)
+        : m_statement(statement), m_isPostgreSql(backend == BackendKind::PostgreSql)
+    {
+    }
+
+    [[nodiscard]] QByteArray shown()
+    {
+        while (m_at < m_statement.size())
+            takeNext();
+        return m_shown.simplified();
+    }
+
+private:
+    [[nodiscard]] bool isAt(const char *text) const
+    {
+        return QByteArrayView(m_statement).sliced(m_at).startsWith(text);
+    }
+    void takeNext()
+    {
+        const char next = m_statement[m_at];
+        const bool isLineComment =
+            m_isPostgreSql ? isAt("--") : next == '#' || isAt("-- ") || isAt("--\n") || isAt("--\t");
+        if (isLineComment)
+            skipPast("\n");
+        else if (isAt("/*") && !isAt("/*!") && !isAt("/*M!")) // what stands in those is executed
+            skipComment();
+        else if (next == '\'' || (next == '"' && !m_isPostgreSql))
+            hideText(next);
+        else if (next == '"' || next == '`')
+            copyName(next);
+        else if (next == '$' && m_isPostgreSql && hideDollarText())
+            return;
+        else
+            m_shown += m_statement[m_at++];
+    }
+    void skipPast(const QByteArray &end)
+    {
+        const auto found = m_statement.indexOf(end, m_at);
+        m_at = found < 0 ? m_statement.size() : found + end.size();
+        m_shown += ' ';
+    }
+    // PostgreSQL's may stand in one another.
+    void skipComment()
+    {
+        int depth = 0;
+        do {
+            if (isAt("/*") && (depth == 0 || m_isPostgreSql)) {
+                ++depth;
+                m_at += 2;
+            } else if (isAt("*/")) {
+                --depth;
+                m_at += 2;
+            } else {
+                ++m_at;
+            }
+        } while (depth > 0 && m_at < m_statement.size());
+        m_shown += ' ';
+    }
+    // A quote behind an odd number of backslashes ends a text or not, by a setting that is not known here. What
+    // follows may then be a text or not, and is left out.
+    void hideText(char quote)
+    {
+        m_shown += "'?'";
+        for (++m_at; m_at < m_statement.size(); ++m_at) {
+            if (m_statement[m_at] != quote)
+                continue;
+            if (m_at + 1 < m_statement.size() && m_statement[m_at + 1] == quote) {
+                ++m_at;
+                continue;
+            }
+            qsizetype backslashes = 0;
+            while (m_statement[m_at - 1 - backslashes] == '\\')
+                ++backslashes;
+            if (backslashes % 2 != 0) {
+                m_shown += " …";
+                m_at = m_statement.size();
+                return;
+            }
+            ++m_at;
+            return;
+        }
+    }
+    void copyName(char quote)
+    {
+        const auto end = m_statement.indexOf(quote, m_at + 1);
+        const auto next = end < 0 ? m_statement.size() : end + 1;
+        m_shown += m_statement.sliced(m_at, next - m_at);
+        m_at = next;
+    }
+    // $tag$ … $tag$; not $1, and not the $ in a name.
+    bool hideDollarText()
+    {
+        static const QRegularExpression begin(QStringLiteral("\\$(?:[A-Za-z_]\\w*)?\\$"));
+        const bool isInName =
+            m_at > 0
+            && (std::isalnum(static_cast<unsigned char>(m_statement[m_at - 1])) != 0 || m_statement[m_at - 1] == '_');
+        const auto match =
+            begin.match(QString::fromLatin1(m_statement.sliced(m_at)), 0, QRegularExpression::NormalMatch,
+                        QRegularExpression::AnchorAtOffsetMatchOption);
+        if (isInName || !match.hasMatch())
+            return false;
+        const auto tag = match.captured().toLatin1();
+        m_at += tag.size();
+        skipPast(tag);
+        m_shown += "'?'";
+        return true;
+    }
+
+    const QByteArray &m_statement;
+    const bool m_isPostgreSql;
+    qsizetype m_at = 0;
+    QByteArray m_shown;
+};
+
+} // namespace
+
+Task<Result<void>> readLastStatements(SqlSend send, SqlPoll *look, Deadline deadline)
+{
+    constexpr qsizetype mostAsked = 100;
+    const auto isHolding = [look](quint64 connection) {
+        const auto holds = [connection](const auto &one) { return one.isGranted && one.connection == connection; };
+        return SqlPollIndex::transactionOf(*look, connection) || std::ranges::any_of(look->namedLocks, holds)
+               || std::ranges::any_of(look->tableLocks, holds);
+    };
+    const bool isAwaited = !look->waits.empty() || !std::ranges::all_of(look->namedLocks, &SqlNamedLock::isGranted)
+                           || !std::ranges::all_of(look->tableLocks, &SqlTableLock::isGranted);
+    QByteArrayList idle;
+    for (const auto &process : look->processes) {
+        if (isAwaited && process.isIdle && idle.size() < mostAsked && isHolding(process.connection))
+            idle << QByteArray::number(process.connection);
+    }
+    if (idle.isEmpty())
+        co_return Result<void>();
+    auto asking = send(mariadb::sqlText("mariadb-last-statements").replace("?", idle.join(", ")), deadline, {});
+    const auto rows = co_await asking;
+    if (!rows && !isRefusal(rows.error()))
+        co_return rows.error();
+    for (std::size_t i = 0; rows && i < rows->rows.size(); ++i) {
+        const auto of =
+            std::ranges::find(look->processes, text(*rows, i, "connection").toULongLong(), &SqlProcess::connection);
+        if (of != look->processes.end() && of->isIdle)
+            of->statement = text(*rows, i, "statement");
+    }
+    co_return Result<void>();
+}
+
+QByteArray withoutTexts(const QByteArray &statement, BackendKind backend)
+{
+    return TextHider(statement, backend).shown();
+}
+
+SqlWork workOf(const PgSession &who)
+{
+    constexpr qsizetype longestName = 256;
+    const auto timeOr = [](const std::optional<PgMoment> &moment) {
+        return moment ? std::optional(timeOf(*moment)) : std::nullopt;
+    };
+    const bool isTold = who.statement != "<insufficient privilege>";
+    return {.statement = isTold ? withoutTexts(who.statement, BackendKind::PostgreSql) : QByteArray(),
+            .isRunning = who.state == "active",
+            .since = timeOr(who.stateSince),
+            .transactionSince = timeOr(who.transactionStart),
+            .application = who.application.left(longestName)};
+}
+
+} // namespace lockscope::inspect

@@ -1,5 +1,0 @@
--- SPDX-License-Identifier: Apache-2.0
--- The last statement of a connection.
-SELECT s.SQL_TEXT AS statement FROM performance_schema.threads t JOIN
-    performance_schema.events_statements_current s ON s.THREAD_ID = t.THREAD_ID WHERE t.PROCESSLIST_ID =
-    ? AND @@performance_schema = 1 ORDER BY s.EVENT_ID DESC LIMIT 1
