@@ -117,7 +117,9 @@ private slots:
         QCOMPARE(words(all[1]), u"%1 holds, %2 waits for %1"_s.arg(numberOf(*rowHolder), numberOf(*rowWaiter)));
         const auto &idle = all[1].contenders[0].work, &running = all[1].contenders[1].work;
         QVERIFY(idle && running);
-        QCOMPARE(idle->statement, QByteArray("SELECT * FROM shop.gaps WHERE id = 10 FOR UPDATE"));
+        // Our client asks whether its server is there (DO 0), which may be its last statement by now.
+        const QByteArrayList last{"SELECT * FROM shop.gaps WHERE id = 10 FOR UPDATE", "DO 0"};
+        QVERIFY2(last.contains(idle->statement), idle->statement);
         QVERIFY(!idle->isRunning && idle->transactionSince);
         QCOMPARE(running->statement, QByteArray("UPDATE shop.gaps SET n = 3 WHERE id = 10"));
         QVERIFY(running->isRunning);

@@ -4,6 +4,7 @@
 #include "core/inspect/findings.h"
 #include "core/inspect/postgresql/pgpoll.h"
 #include "core/inspect/seentobegin.h"
+#include "core/operate/alternatives.h"
 #include "core/operate/forcerelease.h"
 #include "core/operate/postgresqlrelease.h"
 #include "core/postgresql/dialect.h"
@@ -210,6 +211,26 @@ private slots:
         QVERIFY(!operate::planForceRelease(lock, lock.contenders[0].id));
     }
 
+    // No statement can be ended where none runs; nothing says what ended ones have to do with the lock.
+    void anIdleHolderHasNoStatementToEnd()
+    {
+        const auto offers = [](const QByteArray &state) {
+            auto session = pgSession(1, state);
+            session.statement = "SELECT secret FROM t WHERE name = 'geheim'";
+            const auto lock = snapshotsOf(pgLook({pgAdvisory(1, true), pgAdvisory(2, false, "ExclusiveLock", {1})},
+                                                 {session, pgSession(2)}),
+                                          pgConnection)
+                                  .front();
+            const auto &work = lock.contenders[0].work;
+            if (!work || work->statement != "SELECT secret FROM t WHERE name = '?'"
+                || work->isRunning == (state == "idle"))
+                qFatal("%s", "what it runs is not told");
+            return bool(operate::planWay(lock, lock.contenders[0].id, operate::ReleaseAction::KillQuery));
+        };
+        QVERIFY(offers("active"));
+        QVERIFY(!offers("idle"));
+    }
+
     // The first in line waits for the transaction, all others for the right to be next.
     void aRowAndItsQueue()
     {
@@ -234,6 +255,13 @@ private slots:
         const auto between = snapshotsOf(look, pgConnection).front();
         QVERIFY(!between.find(FindingCode::IdleInTransaction) && between.contenders[0].runsNothing);
         QVERIFY2(lock.contenders[0].limits.empty(), "it waits for nothing");
+        // What is known of a client whose work is told: the waiter of another host is another client.
+        QVERIFY(!idle->message.contains(u"waiting for itself"_s));
+        look.sessions.front().stateSince = pgBegun;
+        look.sessions[1].application = look.sessions[0].application;
+        look.sessions[1].endpoint = "10.0.0.1:4001";
+        const auto alike = snapshotsOf(look, pgConnection).front();
+        QVERIFY(alike.find(FindingCode::IdleInTransaction)->message.contains(u"connection 2, which waits for it"_s));
         QCOMPARE(lock.contenders[1].limits, look.usualLimits);
     }
     void aRowWithoutAKeyIsNamedByItsPlace()

@@ -266,6 +266,10 @@ QString QueueModel::originAt(int row) const
         parts << label(contender.endpoint->toUtf8(), 60);
     if (contender.session)
         parts << u"%1 %2"_s.arg(words.client, label(contender.session->toUtf8(), 60));
+    if (const auto &work = contender.work)
+        parts << (work->isRunning          ? tr("runs a statement")
+                  : work->transactionSince ? tr("idle in a transaction")
+                                           : tr("idle"));
     return parts.join(u" · "_s);
 }
 

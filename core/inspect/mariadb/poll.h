@@ -209,6 +209,8 @@ void addHolderConnections(LockSnapshot &lock, const SqlConnections &connections)
 constexpr qsizetype longestStatement = 1000;
 // A statement as it may be shown and copied: without comments, and '?' in place of each text, which may be a secret.
 [[nodiscard]] QByteArray withoutTexts(const QByteArray &statement, BackendKind backend);
+// Of a lock whose holder does nothing: adds to that finding if a waiter may be of the same client.
+void noteOneClient(LockSnapshot &lock);
 // Schema and table of a statement that needs the table for itself and names no other: ALTER, DROP, TRUNCATE, RENAME.
 [[nodiscard]] std::optional<std::pair<QByteArray, QByteArray>> tableIn(const QByteArray &statement,
                                                                        const QByteArray &database);

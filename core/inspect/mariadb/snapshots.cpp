@@ -81,6 +81,7 @@ void addWork(std::vector<LockSnapshot> &snapshots, const SqlPollIndex &looked)
                                 .application = process->calledByClient,
                                 .rowsModified = transaction ? transaction->rowsModified : 0});
         }
+        noteOneClient(lock);
     }
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What clients run or ran last, as it may be shown and copied: what stands in a text of a statement may be a secret, as
 // in SET PASSWORD or in a row of users.
+#include "core/base/endpoint.h"
+#include "core/base/text.h"
+#include "core/inspect/findings.h"
 #include "core/inspect/mariadb/pollindex.h"
 #include "core/inspect/mariadb/readerrows.h"
 #include "core/inspect/postgresql/pgpoll.h"
@@ -165,6 +168,27 @@ Task<Result<void>> readLastStatements(SqlSend send, SqlPoll *look, Deadline dead
 QByteArray withoutTexts(const QByteArray &statement, BackendKind backend)
 {
     return TextHider(statement, backend).shown();
+}
+
+void noteOneClient(LockSnapshot &lock)
+{
+    const auto hostOf = [](const Contender &one) { return hostOfEndpoint(one.endpoint.value_or(QString())); };
+    for (auto &finding : lock.findings) {
+        const auto *holder = finding.contenders.empty() ? nullptr : lock.find(finding.contenders.front());
+        if (finding.code != FindingCode::IdleInTransaction || !holder || !holder->work)
+            continue;
+        for (const auto &one : lock.contenders) {
+            const bool isAlike = one.role == Role::Waiter && one.work && !one.work->application.isEmpty()
+                                 && one.work->application == holder->work->application
+                                 && one.identity == holder->identity && hostOf(one) == hostOf(*holder);
+            if (!isAlike)
+                continue;
+            finding.message +=
+                clause(u"connection %1, which waits for it, has the same application, user and host: one "
+                       u"client may be waiting for itself"_s.arg(one.session.value_or(QString())));
+            break;
+        }
+    }
 }
 
 SqlWork workOf(const PgSession &who)

@@ -165,6 +165,7 @@ public:
             one.program = who->application.left(longestPgName);
         if (role == Role::Waiter)
             one.limits = m_look.usualLimits;
+        one.runsNothing = role == Role::Holder && who->state.startsWith("idle");
         if (!group.waiters.empty())
             one.work.set(workOf(*who));
         if (role == Role::Waiter && part.lock->waitStart)
@@ -235,7 +236,8 @@ void addAdvisory(PgGroups &groups, const PgPoll &look, const PgLock &lock)
     const bool isOurs = lock.database == look.database;
     auto &group = groups[advisoryName(key, isOurs ? QByteArray() : lock.databaseName)];
     group.recipe = "pg-advisory";
-    group.why = u"pg_locks has an advisory lock of %1"_s.arg(key.kind == 2 ? u"these two keys"_s : u"this key"_s);
+    group.why = u"pg_locks has an advisory lock of %1, and does not say how often its session took it"_s.arg(
+        key.kind == 2 ? u"these two keys"_s : u"this key"_s);
     group.client = knownAdvisory(key, lock.databaseName);
     group.guard = QByteArrayList{"advisory", lock.database, lock.classId, lock.objectId, lock.objectSubId}.join(':');
     (lock.isGranted ? group.holders : group.waiters).push_back({&lock});
@@ -399,6 +401,7 @@ LockSnapshot snapshotOf(const PgPollIndex &looked, const PgGroup &group, const L
     finishPg(lock, std::move(waiters));
     for (std::size_t i = 0; i < holders.size(); ++i)
         addIdleHolder(lock, holders[i].id, looked, *group.holders[i].lock);
+    noteOneClient(lock);
     return lock;
 }
 
