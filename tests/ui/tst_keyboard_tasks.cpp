@@ -11,6 +11,7 @@
 #include "ui/pages/pages.h"
 #include "ui/pages/sessiondetail.h"
 #include "ui/pages/sessionspage.h"
+#include "ui/shell/actions.h"
 #include "ui/views/answerlabel.h"
 #include "ui/views/lockstable.h"
 
@@ -159,14 +160,15 @@ private slots:
         QVERIFY2(m_keys <= 20, qPrintable(QString::number(m_keys)));
     }
 
-    // Armed, named, given a reason: more keys, none of them the mouse's.
+    // Writes allowed, a reason given, the lock named: more keys, none of them the mouse's, and no Tab to find one's way.
     void releaseOnProduction()
     {
         notifyConnected(true, true);
-        openForceRelease();
-        type(u"INC-4411"_s);
-        press(Qt::Key_Tab); // past the name
-        press(Qt::Key_Tab);
+        goTo(u"night"_s);
+        press(Qt::Key_R);
+        QTRY_VERIFY(release() && release()->isVisible());
+        auto *form = m_window->findChild<ui::ForceReleaseDialog *>();
+        QTRY_VERIFY(QApplication::focusWidget() && form->isAncestorOf(QApplication::focusWidget()));
         QCOMPARE(QApplication::focusWidget()->objectName(), u"armButton"_s);
         press(Qt::Key_Return); // which only asks
         QTRY_VERIFY(m_window->findChild<QMessageBox *>(u"armQuestion"_s));
@@ -175,16 +177,23 @@ private slots:
         press(Qt::Key_Space);
         QVERIFY(m_backend->wasCalled(u"setReadOnly zk false"_s));
         notifyConnected(true, false);
-        m_window->findChild<ui::ForceReleaseDialog *>()->activateWindow(); // as every window manager does
-        QTRY_VERIFY(QApplication::focusWidget()
-                    && m_window->findChild<ui::ForceReleaseDialog *>()->isAncestorOf(QApplication::focusWidget()));
-        QCOMPARE(QApplication::focusWidget()->objectName(), u"typeName"_s); // on to what is missing, not back
-        type(u"/locks/nightly-report"_s);
-        QVERIFY(tabTo(u"releaseButton"_s));
+        form->activateWindow(); // as every window manager does
+        QTRY_VERIFY(QApplication::focusWidget() && form->isAncestorOf(QApplication::focusWidget()));
+        for (const auto &[field, text] :
+             {std::pair{u"reason"_s, u"INC-4411"_s}, {u"typeName"_s, u"/locks/nightly-report"_s}}) {
+            QCOMPARE(QApplication::focusWidget()->objectName(), field); // on to what is missing
+            type(text);
+            m_keys -= static_cast<int>(text.size());
+            press(Qt::Key_Return);
+        }
+        QCOMPARE(QApplication::focusWidget(), release());
+        press(Qt::Key_Return); // never sends
+        QVERIFY(!wasReleased());
+        --m_keys;
         press(Qt::Key_Space);
         QVERIFY(wasReleased());
         QCOMPARE(m_backend->last<ForceRelease>()->reason, u"INC-4411"_s);
-        QVERIFY2(m_keys <= 80, qPrintable(QString::number(m_keys))); // 29 of them the name and the reason
+        QVERIFY2(m_keys <= 15, qPrintable(QString::number(m_keys))); // beside the reason and the name
     }
 
     void sessionsLocksAreFoundByKeyboard()
@@ -281,6 +290,40 @@ private slots:
         press(Qt::Key_H, Qt::ControlModifier);
         QTRY_COMPARE(sessionSays("sessionStatement"), u"last: UPDATE stock SET n = n - 1 WHERE id = 1 /* 41 */"_s);
         QVERIFY2(m_keys <= 7, qPrintable(QString::number(m_keys)));
+    }
+
+    // The statement of who blocks stands beside that of who is blocked, which another key chooses.
+    void statementsOfARowTakeNoKey()
+    {
+        auto row = testing::queueLock("zk", "shop.stock#id=1", 2, testing::serverTime(present));
+        row.backend = BackendKind::MariaDb;
+        row.recipe = "sql-for-update";
+        const auto since = testing::serverTime(present) - 30s;
+        row.contenders[0].work.set(
+            {.statement = "UPDATE stock SET n = 1 WHERE id = 1", .since = since, .rowsModified = 1});
+        for (int i : {1, 2})
+            row.contenders[std::size_t(i)].work.set(
+                {.statement = "SELECT " + QByteArray::number(i) + " FOR UPDATE", .isRunning = true, .since = since});
+        m_backend->notifyLocks({testing::change(ChangeKind::Added, row)});
+        goTo(u"id=1"_s);
+        QCOMPARE(page().currentLock(), std::optional(taskLock("shop.stock#id=1")));
+        const auto shown = [this] {
+            QStringList texts;
+            for (const auto *label : part<QWidget>("statements")->findChildren<QLabel *>()) {
+                if (label->isVisible())
+                    texts << label->text();
+            }
+            return texts.join(u'|');
+        };
+        QTRY_VERIFY2(shown().contains(u"|UPDATE stock SET n = 1 WHERE id = 1|"_s), qPrintable(shown()));
+        QVERIFY2(shown().contains(u"idle for 30 s"_s) && shown().contains(u"|SELECT 1 FOR UPDATE"_s),
+                 qPrintable(shown()));
+        QVERIFY2(m_keys <= 6, qPrintable(QString::number(m_keys)));
+        press(Qt::Key_2);
+        QTRY_VERIFY2(shown().contains(u"|SELECT 2 FOR UPDATE"_s), qPrintable(shown()));
+        page().table().setFocus();
+        goTo(u"orders"_s); // of ZooKeeper no statement is known
+        QTRY_VERIFY(!part<QWidget>("statements")->isVisible());
     }
 
     // The page says it in a sentence; from a lock in it the graph shows that lock, and arrows go on from there.

@@ -59,17 +59,22 @@ void ActingDialog::keyPressEvent(QKeyEvent *event)
     auto *button = qobject_cast<QPushButton *>(focusWidget());
     if (button && button != m_act && button->isEnabled())
         button->click();
-    else if (qobject_cast<QLineEdit *>(focusWidget()))
+    else if (auto *line = qobject_cast<QLineEdit *>(focusWidget()); line && line->text().trimmed().isEmpty())
         focusNextPrevChild(true);
+    else if (line)
+        focusNeeded();
 }
 
-// What is filled in is passed over.
 void ActingDialog::focusNeeded()
 {
-    if (reason().isEmpty())
+    if (m_arm->isVisibleTo(this))
+        m_arm->setFocus();
+    else if (reason().isEmpty())
         m_reason->setFocus();
     else if (m_typed->isVisibleTo(this) && m_typed->text().isEmpty())
         m_typed->setFocus();
+    else if (m_tick && m_tick->isVisibleTo(this) && !m_tick->isChecked())
+        m_tick->setFocus();
     else
         m_act->setFocus();
 }
@@ -91,6 +96,10 @@ QWidget *ActingDialog::makeScrolled(QWidget *content, int width)
 QWidget *ActingDialog::makeInputs(const QString &typedName, const QString &typedTitle)
 {
     m_inputs = new QWidget(this);
+    m_writesTitle = makeLabel(tr("Writes"), u"muted"_s, m_inputs);
+    const auto ask = [this] { emit armRequested(m_connection); };
+    m_arm = named(makeButton({}, m_inputs, this, ask, u"danger"_s), u"armButton"_s);
+    m_arm->setAutoDefault(false);
     m_reason = named(new QLineEdit(m_inputs), u"reason"_s);
     m_reason->setPlaceholderText(tr("ticket, what happened"));
     m_typed = named(new QLineEdit(m_inputs), typedName);
@@ -105,10 +114,12 @@ QWidget *ActingDialog::makeInputs(const QString &typedName, const QString &typed
     grid->setVerticalSpacing(6);
     grid->setColumnMinimumWidth(0, 158);
     grid->setColumnStretch(1, 1);
-    grid->addWidget(reasonTitle, 0, 0);
-    grid->addWidget(m_reason, 0, 1);
-    grid->addWidget(m_typedTitle, 1, 0);
-    grid->addWidget(m_typed, 1, 1);
+    grid->addWidget(m_writesTitle, 0, 0);
+    grid->addWidget(m_arm, 0, 1, Qt::AlignLeft);
+    grid->addWidget(reasonTitle, 1, 0);
+    grid->addWidget(m_reason, 1, 1);
+    grid->addWidget(m_typedTitle, 2, 0);
+    grid->addWidget(m_typed, 2, 1);
     for (auto *line : {m_reason, m_typed})
         connect(line, &QLineEdit::textChanged, this, &ActingDialog::updateReady);
     return m_inputs;
@@ -116,23 +127,15 @@ QWidget *ActingDialog::makeInputs(const QString &typedName, const QString &typed
 
 QCheckBox *ActingDialog::makeTick(const QString &name, const QString &text)
 {
-    auto *tick = named(new QCheckBox(text, m_inputs), name);
-    static_cast<QGridLayout *>(m_inputs->layout())->addWidget(tick, 2, 1);
-    connect(tick, &QCheckBox::toggled, this, &ActingDialog::updateReady);
-    return tick;
+    m_tick = named(new QCheckBox(text, m_inputs), name);
+    static_cast<QGridLayout *>(m_inputs->layout())->addWidget(m_tick, 3, 1);
+    connect(m_tick, &QCheckBox::toggled, this, &ActingDialog::updateReady);
+    return m_tick;
 }
 
 QLabel *ActingDialog::makeObstacle(QWidget *parent)
 {
     return m_why = named(makeLabel({}, u"small"_s, parent), u"obstacle"_s);
-}
-
-QPushButton *ActingDialog::makeArm(QWidget *parent)
-{
-    const auto ask = [this] { emit armRequested(m_connection); };
-    m_arm = named(makeButton({}, parent, this, ask, u"danger"_s), u"armButton"_s);
-    m_arm->setAutoDefault(false);
-    return m_arm;
 }
 
 QPushButton *ActingDialog::makeCancel(QWidget *parent)
@@ -193,9 +196,11 @@ bool ActingDialog::offerArming()
     const auto *status = m_book.find(m_connection);
     const bool isOffered = m_step == Step::Form && status && status->readOnly && !status->readOnlyForGood
                            && status->state == ConnectionStatus::State::Connected;
-    if (!isOffered && focusWidget() == m_arm)
-        focusNeeded();
+    const bool hadFocus = focusWidget() == m_arm;
+    m_writesTitle->setVisible(isOffered);
     m_arm->setVisible(isOffered);
+    if (!isOffered && hadFocus)
+        focusNeeded();
     if (status)
         m_arm->setText(tr("Allow writes on %1…").arg(label(m_connection.bytes(), 40)).replace(u'&', u"&&"_s));
     return isOffered;

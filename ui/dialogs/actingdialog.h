@@ -61,12 +61,11 @@ protected:
     QLabel *makeTag(QWidget *parent);
     // What scrolls where the screen is small, `width` being what the form likes; the rest stays.
     QWidget *makeScrolled(QWidget *content, int width);
-    // Why, which is recorded; and what has to be typed where more is at stake.
+    // Whether writes are allowed, why it is done, which is recorded, and what has to be typed where more is at stake.
     QWidget *makeInputs(const QString &typedName, const QString &typedTitle);
     // Below them, what has to be ticked.
     QCheckBox *makeTick(const QString &name, const QString &text);
     QLabel *makeObstacle(QWidget *parent);
-    QPushButton *makeArm(QWidget *parent);
     QPushButton *makeCancel(QWidget *parent);
     // The button that acts.
     QPushButton *makeAct(const QString &text, const QString &name, QWidget *parent);
@@ -85,6 +84,8 @@ protected:
     // Shows the button that allows writes where they can be allowed, and says whether it does. When it goes, the
     // keyboard goes on to what the form still needs.
     bool offerArming();
+    // The keyboard goes to the first part that is not filled in, else to the button that acts.
+    void focusNeeded();
     // As high as its texts are, as far as the screen goes: what is more scrolls, and the buttons stay. In the middle
     // of its window, or where it stands: there it only becomes higher.
     void fit();
@@ -103,9 +104,11 @@ protected:
     Banner *m_state = nullptr; // reading, refused, changed, done
     QVBoxLayout *m_warnings = nullptr;
     QWidget *m_inputs = nullptr;
+    QLabel *m_writesTitle = nullptr;
     QLineEdit *m_reason = nullptr;
     QLabel *m_typedTitle = nullptr;
     QLineEdit *m_typed = nullptr;
+    QCheckBox *m_tick = nullptr; // null where nothing has to be ticked
     QLabel *m_why = nullptr;
     QPushButton *m_arm = nullptr;
     QPushButton *m_cancel = nullptr;
@@ -113,7 +116,6 @@ protected:
 
 private:
     void fitNow();
-    void focusNeeded();
 
     int m_width = 0;
     std::optional<QRect> m_available;

@@ -152,13 +152,12 @@ QWidget *BulkDialog::makeButtons()
 {
     auto *buttons = new QWidget(this);
     makeObstacle(buttons);
-    makeArm(buttons);
     const auto copyNote = [this] { QApplication::clipboard()->setText(m_note); };
     m_copy = named(makeButton(tr("Copy note"), buttons, this, copyNote), u"copyNote"_s);
     m_copy->setAutoDefault(false);
     makeCancel(buttons);
     makeAct(buttonText(), u"releaseButton"_s, buttons);
-    makeRow(buttons, {.spacing = 10}, {m_copy, {m_why, 1}, m_arm, m_cancel, m_act});
+    makeRow(buttons, {.spacing = 10}, {m_copy, {m_why, 1}, m_cancel, m_act});
     return buttons;
 }
 

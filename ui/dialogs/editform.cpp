@@ -185,12 +185,11 @@ QWidget *EditDialog::makeButtons()
 {
     auto *buttons = new QWidget(this);
     makeObstacle(buttons)->setWordWrap(true);
-    makeArm(buttons);
     m_again = named(makeButton(tr("Refresh"), buttons, this, &EditDialog::lookAgain), u"lookAgain"_s);
     m_again->setAutoDefault(false);
     makeCancel(buttons);
     makeAct(EditWords::act(m_request, m_isNew, m_undone.has_value()), u"applyButton"_s, buttons);
-    makeRow(buttons, {.spacing = 10}, {{m_why, 1}, m_arm, m_again, m_cancel, m_act});
+    makeRow(buttons, {.spacing = 10}, {{m_why, 1}, m_again, m_cancel, m_act});
     addOneKey(); // what has to be ticked or counted is, all the same
     return buttons;
 }

@@ -145,7 +145,7 @@ void ForceReleaseDialog::showPlan(const operate::ForceReleasePlan &plan, bool is
     setStep(Step::Form);
     m_scroll->verticalScrollBar()->setValue(isAgain ? scrolled : 0);
     if (!isAgain)
-        m_reason->setFocus();
+        focusNeeded();
     if (std::exchange(m_wantsRehearsal, false))
         m_rehearse->click();
     if (const auto wanted = std::exchange(m_wanted, std::nullopt))

@@ -93,7 +93,6 @@ QWidget *ForceReleaseDialog::makeQuestions()
 QWidget *ForceReleaseDialog::makeButtons()
 {
     auto *buttons = new QWidget(this);
-    makeArm(buttons);
     m_rehearse = new RehearseButton(m_backend, *m_facts, buttons, [this] { fit(); });
     m_copy = new QPushButton(tr("Copy as command"), buttons);
     m_copyNote = named(new QPushButton(tr("Copy note"), buttons), u"copyNote"_s);
@@ -105,7 +104,7 @@ QWidget *ForceReleaseDialog::makeButtons()
     makeObstacle(buttons)->setWordWrap(true);
     m_why->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     auto *row = makeRow({.spacing = 10}, {m_rehearse, m_copy, m_copyNote, m_again, Stretch{1}, m_cancel, m_act});
-    makeColumn(buttons, {.spacing = 8}, {makeRow({.spacing = 10}, {{m_why, 1}, m_arm}), row});
+    makeColumn(buttons, {.spacing = 8}, {m_why, row});
     const auto copies = [this](QPushButton *button, auto text) {
         connect(button, &QPushButton::clicked, this, [button, text, says = button->text()] {
             QApplication::clipboard()->setText(text());
