@@ -11,7 +11,6 @@
 #include "ui/pages/lockdetail.h"
 #include "ui/theme/theme.h"
 #include "ui/views/queuetable.h"
-#include "ui/views/watchchainview.h"
 
 #include <QLabel>
 #include <QPushButton>
@@ -91,7 +90,7 @@ public:
         return titles;
     }
     QString rawCell(int row, int column) { return raw().model()->index(row, column).data().toString(); }
-    QString sessionTitle() { return raw().model()->headerData(QueueModel::Session, Qt::Horizontal).toString(); }
+    QString watchedTitle() { return raw().model()->headerData(QueueModel::Watched, Qt::Horizontal).toString(); }
     LockDetail &detail() { return m_detail; }
 
 private:
@@ -112,61 +111,47 @@ class TestBackendWords : public QObject {
     Q_OBJECT
 
 private slots:
-    void clientNameIsNotCutWhileSessionHasRoom()
-    {
-        auto lock = rowLock();
-        for (auto &contender : lock.contenders)
-            contender.identity = "worker-7.eu-west-1.example.net";
-        Shown shown(lock);
-        const auto &queue = *shown.detail().findChild<QueueTable *>(u"queueTable"_s);
-        for (const auto column : {QueueModel::Who, QueueModel::Session}) {
-            const int wanted = static_cast<const QAbstractItemView &>(queue).sizeHintForColumn(column);
-            QVERIFY2(queue.columnWidth(column) >= wanted,
-                     qPrintable(u"column %1 has %2 of %3, of %4 in all"_s.arg(column)
-                                    .arg(queue.columnWidth(column))
-                                    .arg(wanted)
-                                    .arg(queue.viewport()->width())));
-        }
-    }
-    // Before the number of its session, and before its address.
-    void aNameIsReadableInANarrowWindow()
-    {
-        auto lock = queueOfTwo();
-        for (auto &one : lock.contenders)
-            one.identity = "reports-nightly";
-        Shown shown(lock);
-        shown.detail().resize(780, 340);
-        const auto &queue = *shown.detail().findChild<QueueTable *>(u"queueTable"_s);
-        const int name = QFontMetrics(monoFont()).horizontalAdvance(u"reports-nightly · "_s);
-        QTRY_VERIFY2(queue.viewport()->width() < 400, qPrintable(QString::number(queue.viewport()->width())));
-        QTRY_VERIFY2(queue.columnWidth(QueueModel::Who) >= name,
-                     qPrintable(u"%1 of %2"_s.arg(queue.columnWidth(QueueModel::Who)).arg(name)));
-        QVERIFY(queue.isColumnHidden(QueueModel::Session));
-    }
-    // Beside a column of times to live, on a small screen.
-    void anAddressIsReadableBesideTheTimes()
+    // Of a name and an address, in a narrow window and beside a column of times to live.
+    void clientIsReadableInANarrowWindow()
     {
         auto lock = queueOfTwo();
         for (auto &one : lock.contenders) {
-            one.identity.reset();
+            one.identity = "worker-7.eu-west-1.example.net";
             one.endpoint = u"127.0.0.1:49326"_s;
         }
         lock.contenders.front().expiresAt = lock.observed + std::chrono::seconds(44);
         Shown shown(lock);
-        shown.detail().resize(1138, 340);
+        shown.detail().resize(600, 340);
         const auto &queue = *shown.detail().findChild<QueueTable *>(u"queueTable"_s);
-        QTRY_VERIFY2(queue.viewport()->width() < 500, qPrintable(QString::number(queue.viewport()->width())));
         QVERIFY(!queue.isColumnHidden(QueueModel::Ttl));
-        const int wanted = static_cast<const QAbstractItemView &>(queue).sizeHintForColumn(QueueModel::Who);
-        QTRY_VERIFY2(queue.columnWidth(QueueModel::Who) >= wanted,
-                     qPrintable(u"%1 of %2"_s.arg(queue.columnWidth(QueueModel::Who)).arg(wanted)));
+        const int name = QFontMetrics(textFont(13, QFont::DemiBold)).horizontalAdvance(u"worker-7.eu-west-1"_s);
+        QTRY_VERIFY2(queue.columnWidth(QueueModel::Who) >= name,
+                     qPrintable(u"%1 of %2"_s.arg(queue.columnWidth(QueueModel::Who)).arg(name)));
+    }
+    // The lines of a cell are spoken together, and the tip has all that is watched.
+    void queueTellsWatchesInWords()
+    {
+        auto lock = queueOfTwo();
+        lock.contenders.back().mode = inspect::Mode::Write;
+        lock.contenders.back().watches.append({{}, true, Evidence::Inferred});
+        Shown shown(lock);
+        const auto &model = *shown.detail().findChild<QueueTable *>(u"queueTable"_s)->model();
+        const auto of = [&model](int column, int role) { return model.index(1, column).data(role).toString(); };
+        QCOMPARE(of(QueueModel::Watched, Qt::AccessibleTextRole), u"…0041, the holder, reported"_s);
+        QVERIFY(of(QueueModel::Age, Qt::AccessibleTextRole).startsWith(u"waits W, "_s));
+        const auto tip = of(QueueModel::Who, Qt::ToolTipRole);
+        QVERIFY2(tip.contains(u"watches …0041, the holder (reported)"_s), qPrintable(tip));
+        QVERIFY2(tip.contains(u"watches the directory (inferred)"_s), qPrintable(tip));
+        QVERIFY2(tip.contains(u"session 0x"_s), qPrintable(tip));
+        QCOMPARE(shown.detail().findChild<QLabel *>(u"wakeUp"_s)->text(),
+                 u"Watch chain: an arrow points at what a waiter watches. One release wakes 1."_s);
     }
     void rowLockHasConnectionsAndNoWatches()
     {
         Shown shown(rowLock());
-        QCOMPARE(shown.tabs(), (QStringList{u"Who blocks whom"_s, u"Connections"_s, u"Timeline"_s}));
+        QCOMPARE(shown.tabs(), (QStringList{u"Queue"_s, u"Connections"_s, u"Timeline"_s}));
         QCOMPARE(shown.nextOwner(), u"next owner: 14 · app"_s);
-        QCOMPARE(shown.sessionTitle(), u"Connection"_s);
+        QCOMPARE(shown.watchedTitle(), u"Waits for"_s);
         QCOMPARE(shown.rawTitles(), (QStringList{u"Connection"_s, u"Transaction or connection"_s}));
         QCOMPARE(shown.rawCell(0, QueueModel::Data), u"trx 4713 started 1699999990000"_s);
     }
@@ -174,18 +159,18 @@ private slots:
     void keyHasClientsThatAMessageWakes()
     {
         Shown shown(fairLock());
-        QCOMPARE(shown.tabs(), (QStringList{u"Who waits for whom"_s, u"Raw values"_s, u"Timeline"_s}));
+        QCOMPARE(shown.tabs(), (QStringList{u"Queue"_s, u"Raw values"_s, u"Timeline"_s}));
         QVERIFY(shown.nextOwner().endsWith(u" — woken by the release message of 13"_s));
-        QCOMPARE(shown.sessionTitle(), u"Client"_s);
+        QCOMPARE(shown.watchedTitle(), u"Waits for"_s);
     }
 
     void queueOfNodesKeepsItsOwn()
     {
         Shown shown(rowLock());
         shown.detail().setSnapshot(queueOfTwo()); // the words change with the lock
-        QCOMPARE(shown.tabs(), (QStringList{u"Who watches whom"_s, u"Raw nodes"_s, u"Timeline"_s}));
+        QCOMPARE(shown.tabs(), (QStringList{u"Queue"_s, u"Raw nodes"_s, u"Timeline"_s}));
         QVERIFY(shown.nextOwner().endsWith(u" — woken by the deletion of …0041"_s));
-        QCOMPARE(shown.sessionTitle(), u"Session"_s);
+        QCOMPARE(shown.watchedTitle(), u"Watches"_s);
         QCOMPARE(shown.rawTitles(), (QStringList{u"Node"_s, u"czxid"_s, u"Owner"_s, u"Version"_s, u"Data"_s}));
     }
 

@@ -20,7 +20,6 @@
 #include "ui/views/findingstable.h"
 #include "ui/views/lockstable.h"
 #include "ui/views/queuetable.h"
-#include "ui/views/watchchainview.h"
 
 #include <QClipboard>
 #include <QJsonArray>
@@ -222,7 +221,7 @@ private slots:
         QCOMPARE(page().model().rowCount(), 1);
     }
 
-    void aContenderIsTheSameInQueueRawAndChain()
+    void aContenderIsTheSameInQueueAndRaw()
     {
         auto *queue = part<ui::QueueTable>("queueTable");
         queue->setCurrentContender(page().detail().snapshot()->contenders[1].id);
@@ -231,11 +230,13 @@ private slots:
         QVERIFY(inQueue.contains(u"Copy id"_s));
         QVERIFY(!inQueue.contains(u"Copy as command: rehearse its release"_s)); // it only waits
         QCOMPARE(copied(u"Copy id"_s), u"_c_5f0c2a9e-1f0b-4e0f-8c3b-52be0c1d20d7-lock-0000000042"_s);
-        auto *chain = m_window->findChild<ui::WatchChainView *>();
-        openMenuOf(chain);
+        auto *tabs = page().detail().findChild<QTabWidget *>();
+        tabs->setCurrentIndex(1);
+        openMenuOf(tabs->currentWidget());
         QCOMPARE(entries(), inQueue);
         const auto json = QJsonDocument::fromJson(copied(u"Copy as JSON"_s).toUtf8()).object();
         QCOMPARE(json[u"role"_s].toString(), u"waiter"_s);
+        tabs->setCurrentIndex(0);
         queue->setCurrentContender(page().detail().snapshot()->contenders[0].id);
         openMenuOf(queue);
         QVERIFY(copied(u"Copy as command: rehearse its release"_s)

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/graph/graphview.h"
 
+#include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
 #include <QAccessible>
+#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QPainter>
 #include <QScrollBar>
+#include <QToolTip>
+#include <QWheelEvent>
+
+#include <cmath>
 
 namespace lockscope::ui {
 
@@ -22,8 +28,10 @@ std::size_t place(int number)
 
 } // namespace
 
-GraphView::GraphView(QWidget *parent) : BoxView(parent), m_sight(std::make_shared<GraphSight>())
+GraphView::GraphView(QWidget *parent) : QAbstractScrollArea(parent), m_sight(std::make_shared<GraphSight>())
 {
+    setFrameShape(QFrame::NoFrame);
+    setFocusPolicy(Qt::StrongFocus);
     setObjectName(u"graphView"_s);
     setAccessibleName(u"Who waits for whom"_s);
     horizontalScrollBar()->setSingleStep(24);
@@ -52,7 +60,7 @@ void GraphView::show(std::shared_ptr<const GraphSight> sight)
     m_sight = std::move(sight);
     if (m_fits)
         m_zoom = fittingZoom();
-    fitBars(m_sight->layout.size);
+    fitBars();
     const int kept = anchor ? m_sight->picture.find(anchor->first) : -1;
     if (kept >= 0) {
         scrollBy((boxOnScreen(kept).topLeft() - anchor->second).toPoint());
@@ -96,9 +104,42 @@ QRectF GraphView::boxOf(int node) const
     return m_sight->layout.boxes[place(node)];
 }
 
-QString GraphView::tipOf(int node) const
+QRectF GraphView::boxOnScreen(int node) const
 {
-    return m_sight->picture.nodes[place(node)].spoken;
+    const QRectF there = boxOf(node);
+    return {origin() + there.topLeft() * m_zoom, there.size() * m_zoom};
+}
+
+int GraphView::boxAt(QPoint position) const
+{
+    const QPointF at = (position - origin()) / m_zoom;
+    const auto &boxes = m_sight->layout.boxes;
+    const auto box = std::ranges::find_if(boxes, [at](const QRectF &one) { return one.contains(at); });
+    return box == boxes.end() ? -1 : static_cast<int>(box - boxes.begin());
+}
+
+void GraphView::fitBars()
+{
+    const QSize content = (m_sight->layout.size * m_zoom).toSize();
+    horizontalScrollBar()->setPageStep(viewport()->width());
+    horizontalScrollBar()->setRange(0, std::max(0, content.width() - viewport()->width()));
+    verticalScrollBar()->setPageStep(viewport()->height());
+    verticalScrollBar()->setRange(0, std::max(0, content.height() - viewport()->height()));
+}
+
+void GraphView::scrollBy(QPoint by)
+{
+    horizontalScrollBar()->setValue(horizontalScrollBar()->value() + by.x());
+    verticalScrollBar()->setValue(verticalScrollBar()->value() + by.y());
+}
+
+void GraphView::reveal(int node)
+{
+    constexpr int margin = 16;
+    const QRect target = boxOnScreen(node).toAlignedRect().adjusted(-margin, -margin, margin, margin);
+    const auto distance = [](int from, int upTo, int page) { return from < 0 ? from : std::max(0, upTo - page); };
+    scrollBy({distance(target.left(), target.right(), viewport()->width()),
+              distance(target.top(), target.bottom(), viewport()->height())});
 }
 
 qreal GraphView::fittingZoom() const
@@ -115,10 +156,15 @@ void GraphView::fit()
 {
     m_fits = true;
     m_zoom = fittingZoom();
-    fitBars(m_sight->layout.size);
+    fitBars();
     bringToMiddle(currentNode() >= 0 ? currentNode() : m_sight->subject);
     viewport()->update();
     emit zoomChanged();
+}
+
+void GraphView::zoomBy(int steps)
+{
+    setZoom(steps == 0 ? 1 : m_zoom * std::pow(1.15, steps));
 }
 
 void GraphView::setZoom(qreal zoom)
@@ -129,7 +175,7 @@ void GraphView::setZoom(qreal zoom)
     const QPointF middle = viewport()->rect().center();
     const QPointF at = (middle - origin()) / before;
     m_zoom = std::clamp(zoom, leastZoom, mostZoom);
-    fitBars(m_sight->layout.size);
+    fitBars();
     scrollBy((origin() + at * m_zoom - middle).toPoint());
     viewport()->update();
     emit zoomChanged();
@@ -168,7 +214,7 @@ void GraphView::select(int node)
     setAccessibleDescription(chosen.spoken);
     QAccessibleEvent event(this, QAccessible::DescriptionChanged);
     QAccessible::updateAccessibility(&event);
-    reveal(node, 16);
+    reveal(node);
     viewport()->update();
     emit currentChanged();
 }
@@ -229,6 +275,10 @@ void GraphView::keyPressEvent(QKeyEvent *event)
         if (const auto *node = current())
             emit activated(GraphNode(*node));
         return;
+    case Qt::Key_Plus:
+    case Qt::Key_Equal: zoomBy(1); return;
+    case Qt::Key_Minus: zoomBy(-1); return;
+    case Qt::Key_0: zoomBy(0); return;
     case Qt::Key_F:
         if (event->modifiers() == Qt::NoModifier) {
             fit();
@@ -237,7 +287,26 @@ void GraphView::keyPressEvent(QKeyEvent *event)
         break;
     default: break;
     }
-    BoxView::keyPressEvent(event);
+    QAbstractScrollArea::keyPressEvent(event);
+}
+
+void GraphView::wheelEvent(QWheelEvent *event)
+{
+    if (event->modifiers() & Qt::ControlModifier)
+        zoomBy(event->angleDelta().y() > 0 ? 1 : -1);
+    else
+        QAbstractScrollArea::wheelEvent(event);
+}
+
+bool GraphView::viewportEvent(QEvent *event)
+{
+    if (event->type() != QEvent::ToolTip)
+        return QAbstractScrollArea::viewportEvent(event);
+    const auto *help = static_cast<QHelpEvent *>(event);
+    const int node = boxAt(help->pos());
+    const auto tip = node < 0 ? QString() : plainToolTip(m_sight->picture.nodes[place(node)].spoken);
+    QToolTip::showText(help->globalPos(), tip, viewport());
+    return true;
 }
 
 void GraphView::mousePressEvent(QMouseEvent *event)
@@ -272,7 +341,7 @@ void GraphView::mouseDoubleClickEvent(QMouseEvent *event)
 
 void GraphView::focusInEvent(QFocusEvent *event)
 {
-    BoxView::focusInEvent(event);
+    QAbstractScrollArea::focusInEvent(event);
     if (currentNode() < 0 && event->reason() != Qt::MouseFocusReason)
         select(firstNode());
     viewport()->update();
@@ -280,10 +349,10 @@ void GraphView::focusInEvent(QFocusEvent *event)
 
 void GraphView::resizeEvent(QResizeEvent *event)
 {
-    BoxView::resizeEvent(event);
+    QAbstractScrollArea::resizeEvent(event);
     if (m_fits)
         m_zoom = fittingZoom();
-    fitBars(m_sight->layout.size);
+    fitBars();
     showSubject();
     emit zoomChanged();
     emit resized();

@@ -7,15 +7,15 @@
 
 #include "ui/graph/graphlayout.h"
 #include "ui/graph/graphmaker.h"
-#include "ui/parts/boxview.h"
 
-#include <QWidget>
+#include <QAbstractScrollArea>
 
 class QPainter;
 
 namespace lockscope::ui {
 
-class GraphView : public BoxView {
+// Boxes on a plane that scrolls and zooms, by Ctrl and the wheel, too; a tool tip says what the pointer rests on.
+class GraphView : public QAbstractScrollArea {
     Q_OBJECT
 public:
     explicit GraphView(QWidget *parent = nullptr);
@@ -29,6 +29,10 @@ public:
     // All of it, and it stays so until somebody zooms; or of what is too large to be read so, what is chosen or what
     // the heading speaks of.
     void fit();
+    void zoomBy(int steps); // 0: to 100 %
+    [[nodiscard]] qreal zoom() const { return m_zoom; }
+    // In the view's own coordinates.
+    [[nodiscard]] QRectF boxOnScreen(int node) const;
     [[nodiscard]] bool isAllInSight() const;
 
 signals:
@@ -45,11 +49,17 @@ private:
     void mouseMoveEvent(QMouseEvent *event) override;
     void mouseDoubleClickEvent(QMouseEvent *event) override;
     void focusInEvent(QFocusEvent *event) override;
-    [[nodiscard]] int boxCount() const override { return static_cast<int>(m_sight->layout.boxes.size()); }
-    [[nodiscard]] QRectF boxOf(int node) const override;
-    [[nodiscard]] QString tipOf(int node) const override;
-    void setZoom(qreal zoom) override;
-    [[nodiscard]] QPointF origin() const override;
+    void wheelEvent(QWheelEvent *event) override;
+    bool viewportEvent(QEvent *event) override;
+    [[nodiscard]] int boxCount() const { return static_cast<int>(m_sight->layout.boxes.size()); }
+    [[nodiscard]] QRectF boxOf(int node) const;     // at 100 %
+    [[nodiscard]] int boxAt(QPoint position) const; // -1 for none
+    void setZoom(qreal zoom);
+    [[nodiscard]] QPointF origin() const; // of the plane, in the viewport
+    void fitBars();
+    void scrollBy(QPoint by);
+    // No further than it takes, with room around it.
+    void reveal(int node);
     void showSubject();
     void bringToMiddle(int node);
     void select(int node);
@@ -61,6 +71,7 @@ private:
 
     std::shared_ptr<const GraphSight> m_sight;
     QByteArray m_current;
+    qreal m_zoom = 1;
     bool m_fits = true;
     bool m_isTouched = false;
     std::optional<QPoint> m_dragged;

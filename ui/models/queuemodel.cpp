@@ -18,22 +18,9 @@ using std::chrono::milliseconds;
 
 namespace {
 
-QString identityText(const Contender &contender)
-{
-    QString text = label(contender.id, 400);
-    if (contender.identity)
-        text += u'\n' + label(*contender.identity, 400);
-    return text;
-}
-
 bool isNode(const Contender &contender)
 {
     return !contender.guard.znode().path.isEmpty();
-}
-
-QString sessionText(const Contender &contender)
-{
-    return contender.session ? label(contender.session->toUtf8(), 60) : u"—"_s;
 }
 
 QString entryText(const Contender &contender)
@@ -65,6 +52,36 @@ QString valueText(const Contender &contender)
     return contender.identity ? label(*contender.identity, 200) : u"—"_s;
 }
 
+QString evidenceOf(const inspect::WatchEdge &watch)
+{
+    return watch.evidence == inspect::Evidence::Server ? QueueModel::tr("reported") : QueueModel::tr("inferred");
+}
+
+QString evidenceText(const Contender &contender)
+{
+    return contender.watches.isEmpty() ? QString() : evidenceOf(contender.watches.front());
+}
+
+// As a reader or a writer, and how often.
+QString modeText(const Contender &contender)
+{
+    QString text;
+    if (contender.mode == Mode::Read || contender.mode == Mode::Write)
+        text = contender.mode == Mode::Read ? u" R"_s : u" W"_s;
+    return contender.reentry > 1 ? text + u" ×%1"_s.arg(contender.reentry) : text;
+}
+
+QString stateText(const Contender &contender)
+{
+    return (contender.role == Role::Holder ? QueueModel::tr("holds") : QueueModel::tr("waits")) + modeText(contender);
+}
+
+// The two lines of a cell, for a screen reader.
+QString spokenText(const QString &first, const QString &second)
+{
+    return first.isEmpty() || second.isEmpty() ? first + second : first + u", "_s + second;
+}
+
 } // namespace
 
 QueueModel::QueueModel(QObject *parent) : RowsModel(parent)
@@ -73,20 +90,29 @@ QueueModel::QueueModel(QObject *parent) : RowsModel(parent)
         {.title = u"#"_s,
          .text = [this](const Contender &contender) { return pillOf(contender).word; },
          .help = u"holds, or the place in the queue: 1 is next"_s},
-        {.title = u"Who"_s,
+        {.title = u"Client"_s,
          .text = [this](const Contender &contender) { return whoText(contender); },
          .help = u"What you or the client itself call it, and its address; else what it wrote, else its id"_s,
          .values = {{WholeTextRole,
-                     [this](const Contender &contender) { return withWholeId(whoText(contender), contender); }}}},
-        {.text =
-             [this](const Contender &contender) {
-                 return m_isTall ? watchedText(contender) : sessionText(contender);
-             },
-         .help = u"As the server names it"_s},
+                     [this](const Contender &contender) { return withWholeId(whoText(contender), contender); }},
+                    {Qt::AccessibleTextRole,
+                     [this](const Contender &contender) {
+                         return spokenText(nameText(contender), originText(contender));
+                     }}}},
+        {.text = [this](const Contender &contender) { return watchedText(contender); },
+         .help = u"Reported by a server, or inferred from the recipe"_s,
+         .values = {{Qt::AccessibleTextRole,
+                     [this](const Contender &contender) {
+                         return spokenText(watchedText(contender), evidenceText(contender));
+                     }}}},
         {.title = u"Age"_s,
          .text = [this](const Contender &contender) { return ageText(contender); },
          .help = u"Since when it holds or waits; ≤ where only the earliest possible moment is known"_s,
-         .isNumber = true},
+         .isNumber = true,
+         .values = {{Qt::AccessibleTextRole,
+                     [this](const Contender &contender) {
+                         return spokenText(stateText(contender), ageText(contender));
+                     }}}},
         {.title = u"TTL"_s,
          .text = [this](const Contender &contender) { return leftText(contender); },
          .help = u"What is left until it ends by itself"_s,
@@ -98,7 +124,7 @@ QueueModel::QueueModel(QObject *parent) : RowsModel(parent)
         {.text = &valueText},
     };
     for (auto &column : m_columns)
-        column.tip = &identityText;
+        column.tip = [this](const Contender &contender) { return tipText(contender); };
     nameColumns();
 }
 
@@ -106,19 +132,9 @@ QueueModel::QueueModel(QObject *parent) : RowsModel(parent)
 void QueueModel::nameColumns()
 {
     const auto &words = infoOf(m_lock->backend).words;
-    m_columns[Who].title = m_isTall ? tr("Client") : u"Who"_s;
-    m_columns[Session].title = !m_isTall ? words.client.left(1).toUpper() + words.client.mid(1)
-                               : m_lock->backend == BackendKind::ZooKeeper ? tr("Watches")
-                                                                           : tr("Waits for");
+    m_columns[Watched].title = words.waitsFor.left(1).toUpper() + words.waitsFor.mid(1);
     m_columns[Node].title = words.rawEntry;
     m_columns[Data].title = words.rawValue;
-}
-
-void QueueModel::setTall(bool isTall)
-{
-    m_isTall = isTall;
-    nameColumns();
-    emit headerDataChanged(Qt::Horizontal, 0, ColumnCount - 1);
 }
 
 void QueueModel::setSnapshot(std::shared_ptr<const LockSnapshot> lock)
@@ -235,10 +251,7 @@ void QueueModel::setOwn(QSet<QByteArray> own)
 Pill QueueModel::pillOf(const Contender &contender) const
 {
     Pill pill = ui::pillOf(contender, *m_lock);
-    if (contender.mode == Mode::Read || contender.mode == Mode::Write)
-        pill.word += contender.mode == Mode::Read ? u" R"_s : u" W"_s;
-    if (contender.reentry > 1)
-        pill.word += u" ×%1"_s.arg(contender.reentry);
+    pill.word += modeText(contender);
     return pill;
 }
 
@@ -250,22 +263,20 @@ RailRow QueueModel::railAt(int row) const
     return at < m_rails.size() ? m_rails[at] : RailRow();
 }
 
-QString QueueModel::nameAt(int row) const
+QString QueueModel::nameText(const Contender &contender) const
 {
-    const auto name = inspect::nameBeside(at(row), m_lock->backend);
-    const auto shown = name ? inspect::nameLabel(*name) : whoIs(at(row));
-    return m_own.contains(at(row).id) ? u"%1 (you)"_s.arg(shown) : shown;
+    const auto name = inspect::nameBeside(contender, m_lock->backend);
+    const auto shown = name ? inspect::nameLabel(*name) : whoIs(contender);
+    return m_own.contains(contender.id) ? u"%1 (you)"_s.arg(shown) : shown;
 }
 
-QString QueueModel::originAt(int row) const
+QString QueueModel::originText(const Contender &contender) const
 {
-    const auto &contender = at(row);
-    const auto &words = infoOf(m_lock->backend).words;
     QStringList parts;
-    if (contender.endpoint && whoIs(contender) != nameAt(row))
+    if (contender.endpoint && whoIs(contender) != nameText(contender))
         parts << label(contender.endpoint->toUtf8(), 60);
     if (contender.session)
-        parts << u"%1 %2"_s.arg(words.client, label(contender.session->toUtf8(), 60));
+        parts << u"%1 %2"_s.arg(infoOf(m_lock->backend).words.client, label(contender.session->toUtf8(), 60));
     if (const auto &work = contender.work)
         parts << (work->isRunning          ? tr("runs a statement")
                   : work->transactionSince ? tr("idle in a transaction")
@@ -273,29 +284,49 @@ QString QueueModel::originAt(int row) const
     return parts.join(u" · "_s);
 }
 
-QString QueueModel::watchedText(const Contender &contender) const
+QString QueueModel::targetText(const inspect::WatchEdge &watch) const
 {
-    if (contender.watches.isEmpty())
-        return contender.role == Role::Holder ? tr("holds %1").arg(shortId(contender.id)) : QString();
-    const auto &watch = contender.watches.front();
     if (watch.children)
         return tr("the directory");
     const int target = rowOf(watch.target);
     const auto id = shortId(watch.target);
     if (target < 0)
         return id;
-    const auto *watched = &at(target);
-    return watched->role == Role::Holder ? tr("%1, the holder").arg(id)
-           : watched->position           ? tr("%1, waiter %2").arg(id, QString::number(*watched->position))
-                                         : id;
+    const auto &watched = at(target);
+    return watched.role == Role::Holder ? tr("%1, the holder").arg(id)
+           : watched.position           ? tr("%1, waiter %2").arg(id, QString::number(*watched.position))
+                                        : id;
+}
+
+QString QueueModel::watchedText(const Contender &contender) const
+{
+    if (!contender.watches.isEmpty())
+        return targetText(contender.watches.front());
+    return contender.role == Role::Holder ? tr("holds %1").arg(shortId(contender.id)) : QString();
+}
+
+// Who it is in full, and all that it watches.
+QString QueueModel::tipText(const Contender &contender) const
+{
+    const auto &words = infoOf(m_lock->backend).words;
+    QStringList lines{label(contender.id, 400)};
+    if (contender.identity)
+        lines << label(*contender.identity, 400);
+    if (contender.session)
+        lines << u"%1 %2"_s.arg(words.client, label(contender.session->toUtf8(), 400));
+    for (const auto &watch : contender.watches)
+        lines << u"%1 %2 (%3)"_s.arg(words.waitsFor, targetText(watch), evidenceOf(watch));
+    return lines.join(u'\n');
 }
 
 QString QueueModel::evidenceAt(int row) const
 {
-    const auto &contender = at(row);
-    if (contender.watches.isEmpty())
-        return {};
-    return contender.watches.front().evidence == inspect::Evidence::Server ? tr("reported") : tr("inferred");
+    return evidenceText(at(row));
+}
+
+QString QueueModel::stateAt(int row) const
+{
+    return stateText(at(row));
 }
 
 int QueueModel::rowOf(const QByteArray &id) const
@@ -309,41 +340,9 @@ bool QueueModel::hasTtl() const
     return std::any_of(m_rows.begin(), m_rows.end(), [](const Contender *c) { return c->expiresAt.has_value(); });
 }
 
-bool QueueModel::hasAges() const
-{
-    return std::any_of(m_rows.begin(), m_rows.end(),
-                       [](const Contender *c) { return c->heldSince.has_value() || c->waitingSince.has_value(); });
-}
-
-bool QueueModel::hasSessions() const
-{
-    return std::any_of(m_rows.begin(), m_rows.end(), [](const Contender *c) { return c->session.has_value(); });
-}
-
 bool QueueModel::hasNodes() const
 {
     return std::any_of(m_rows.begin(), m_rows.end(), [](const Contender *c) { return isNode(*c); });
-}
-
-bool QueueModel::hasModes() const
-{
-    return std::any_of(m_rows.begin(), m_rows.end(),
-                       [](const Contender *c) { return c->mode == Mode::Read || c->mode == Mode::Write; });
-}
-
-bool QueueModel::isNamed(int row) const
-{
-    return inspect::nameBeside(at(row), m_lock->backend).has_value();
-}
-
-bool QueueModel::hasNames() const
-{
-    constexpr int mostLookedAt = 100; // it is asked whenever the table is laid out
-    for (int row = 0; row < std::min(mostLookedAt, rowCount()); ++row) {
-        if (isNamed(row))
-            return true;
-    }
-    return false;
 }
 
 QString QueueModel::whoText(const Contender &contender) const

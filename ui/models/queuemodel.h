@@ -20,7 +20,7 @@ class QueueModel : public RowsModel<const inspect::Contender *> {
     Q_OBJECT
 public:
     // The ladder, then the raw side of the same contenders.
-    enum Column { Place, Who, Session, Age, Ttl, Node, Czxid, Owner, Version, Data, ColumnCount };
+    enum Column { Place, Who, Watched, Age, Ttl, Node, Czxid, Owner, Version, Data, ColumnCount };
 
     explicit QueueModel(QObject *parent = nullptr);
 
@@ -29,8 +29,6 @@ public:
     // The present, by our clock, for the ages.
     void setClock(std::function<SystemTime()> clock) { m_clock = std::move(clock); }
     void tick();
-    // Its rows are shown in two lines, and a column says what they watch.
-    void setTall(bool isTall);
     // Which of them are this window's own: they say so.
     void setOwn(QSet<QByteArray> own);
 
@@ -39,18 +37,15 @@ public:
     // Its lines, as of the snapshot.
     [[nodiscard]] RailRow railAt(int row) const;
     // What a row of two lines says: one name, then where it comes from, then what it watches or waits for.
-    [[nodiscard]] QString nameAt(int row) const;
-    [[nodiscard]] QString originAt(int row) const;
+    // And whether it holds or waits, as a reader or a writer, and how often.
+    [[nodiscard]] QString nameAt(int row) const { return nameText(at(row)); }
+    [[nodiscard]] QString originAt(int row) const { return originText(at(row)); }
     [[nodiscard]] QString watchedAt(int row) const { return watchedText(at(row)); }
     [[nodiscard]] QString evidenceAt(int row) const;
+    [[nodiscard]] QString stateAt(int row) const;
     [[nodiscard]] int rowOf(const QByteArray &id) const; // -1 if there is no such contender
     [[nodiscard]] bool hasTtl() const;
-    [[nodiscard]] bool hasAges() const; // of anybody it is known since when it holds or waits
-    [[nodiscard]] bool hasSessions() const;
-    [[nodiscard]] bool hasNodes() const;       // with what only nodes have: czxid, owner, version
-    [[nodiscard]] bool isNamed(int row) const; // its client is called something
-    [[nodiscard]] bool hasNames() const;       // one of the first does
-    [[nodiscard]] bool hasModes() const;       // readers or writers, which the pills say
+    [[nodiscard]] bool hasNodes() const; // with what only nodes have: czxid, owner, version
 
 signals:
     void snapshotSet();
@@ -63,13 +58,16 @@ private:
     void dropOlder(const Rows &next);
     void nameColumns();
     [[nodiscard]] Pill pillOf(const inspect::Contender &contender) const;
+    [[nodiscard]] QString nameText(const inspect::Contender &contender) const;
+    [[nodiscard]] QString originText(const inspect::Contender &contender) const;
+    [[nodiscard]] QString targetText(const inspect::WatchEdge &watch) const;
     [[nodiscard]] QString watchedText(const inspect::Contender &contender) const;
+    [[nodiscard]] QString tipText(const inspect::Contender &contender) const;
     [[nodiscard]] QString whoText(const inspect::Contender &contender) const;
     [[nodiscard]] QString ageText(const inspect::Contender &contender) const;
     [[nodiscard]] QString leftText(const inspect::Contender &contender) const;
 
     std::shared_ptr<const inspect::LockSnapshot> m_lock = std::make_shared<inspect::LockSnapshot>();
-    bool m_isTall = false;
     mutable std::vector<RailRow> m_rails; // made when first asked for
     QSet<QByteArray> m_own;
     std::function<SystemTime()> m_clock = [] { return programClock().now(); };

@@ -2,13 +2,16 @@
 #include "ui/models/queuerails.h"
 
 #include <QHash>
+#include <QSet>
 
 #include <algorithm>
 #include <map>
 
 namespace lockscope::ui {
 
+using inspect::Contender;
 using inspect::Evidence;
+using inspect::Role;
 
 namespace {
 
@@ -44,6 +47,31 @@ void draw(const Run &run, std::size_t lane, std::vector<RailRow> &rows)
         target.tick = part;
         target.isTarget = true;
     }
+}
+
+// How many contenders the release of one holder wakes at most, as far as watches tell; and those of them that watch
+// the children of the queue.
+std::pair<qsizetype, qsizetype> wokenByRelease(const inspect::LockSnapshot &lock)
+{
+    const auto watchesChildren = [](const Contender &contender) {
+        return std::ranges::any_of(contender.watches, &inspect::WatchEdge::children);
+    };
+    const auto children = std::ranges::count_if(lock.contenders, watchesChildren);
+    QHash<QByteArray, qsizetype> watchers; // of one contender, by those that do not watch the children
+    for (const auto &contender : lock.contenders) {
+        QSet<QByteArray> targets;
+        for (const auto &watch : contender.watches)
+            targets.insert(watch.target);
+        for (const auto &target : watchesChildren(contender) ? QSet<QByteArray>() : targets)
+            ++watchers[target];
+    }
+    qsizetype most = 0;
+    for (const auto &contender : lock.contenders) {
+        if (contender.role == Role::Holder)
+            most = std::max(most, watchers.value(contender.id));
+    }
+    const bool isHeld = lock.holderCount() > 0;
+    return {isHeld ? most + children : 0, isHeld ? children : 0};
 }
 
 } // namespace
@@ -88,6 +116,33 @@ std::vector<RailRow> railsOf(const inspect::LockSnapshot &lock)
         draw(*run, lane, rows);
     }
     return rows;
+}
+
+QString wakeUpText(const inspect::LockSnapshot &lock)
+{
+    const auto hasWatches = [](const Contender &contender) { return !contender.watches.isEmpty(); };
+    const auto isWaiter = [](const Contender &contender) { return contender.role == Role::Waiter; };
+    if (lock.contenders.empty())
+        return u"Free: no client holds this lock or waits for it."_s;
+    const auto wakeUp = recipes::recipeOf(lock.recipe).wakeUp;
+    if (wakeUp == recipes::WakeUp::Message)
+        return u"Waiters block on a channel. A release must also publish a message; otherwise they keep waiting."_s;
+    if (!lock.waitersKnown)
+        return u"No server knows who waits: clients of this recipe ask again and again."_s;
+    const auto waiters = std::ranges::count_if(lock.contenders, isWaiter);
+    if (waiters == 0)
+        return u"No client waits. A release wakes no client."_s;
+    if (wakeUp == recipes::WakeUp::Answer)
+        return u"Queue: an arrow points at who is ahead of a waiter. The server itself lets the next one in."_s;
+    if (std::ranges::none_of(lock.contenders, hasWatches))
+        return u"No watch is known: no server said who watches, and the recipe does not tell."_s;
+    const auto [woken, children] = wokenByRelease(lock);
+    constexpr int herdFrom = 4;
+    if (woken >= herdFrom && woken * 2 > waiters)
+        return u"Herd: %1 waiters watch %2. One release wakes %1."_s.arg(woken).arg(
+            children * 2 > woken ? u"the children of the queue"_s : u"the holder"_s);
+    const QString wakes = lock.holderCount() > 1 ? u"A release wakes at most %1."_s : u"One release wakes %1."_s;
+    return u"Watch chain: an arrow points at what a waiter watches. "_s + wakes.arg(woken);
 }
 
 } // namespace lockscope::ui

@@ -30,4 +30,7 @@ struct RailRow {
 // A row for each contender, in their order. More lines at one place than there are lanes share the last of them.
 [[nodiscard]] std::vector<RailRow> railsOf(const inspect::LockSnapshot &lock);
 
+// What the lines mean, and how many waiters a release wakes; or why there are none.
+[[nodiscard]] QString wakeUpText(const inspect::LockSnapshot &lock);
+
 } // namespace lockscope::ui

@@ -16,7 +16,6 @@
 #include "ui/views/queuetable.h"
 #include "ui/views/statementpair.h"
 #include "ui/views/timelineview.h"
-#include "ui/views/watchchainview.h"
 
 #include <QLabel>
 #include <QSplitter>
@@ -45,8 +44,6 @@ int readersBeside(const LockSnapshot &lock, const Contender &next)
     return int(std::find_if_not(at, lock.contenders.end(), isReader) - at) - 1;
 }
 
-constexpr int queueShare = 44; // of the width, in percent: a client's name with its address has room at 1366
-constexpr int narrowBelow = 780;
 constexpr int lowBelow = 340;
 constexpr int fewLinesBelow = 360; // as in a window of 768
 constexpr int statementsLowBelow = 700;
@@ -79,65 +76,36 @@ LockDetail::LockDetail(QWidget *parent)
             emit forceReleaseRequested();
     });
     connect(m_findings, &FindingBanners::incidentActRequested, this, &LockDetail::incidentActRequested);
-    m_splitter = new QSplitter(Qt::Horizontal, m_content);
+    m_splitter = new QSplitter(Qt::Vertical, m_content);
     m_splitter->setChildrenCollapsible(false);
-    m_splitter->addWidget(m_queuePane = makeQueuePane());
-    m_splitter->addWidget(makeChainPane());
-    m_splitter->setStretchFactor(0, queueShare);
-    m_splitter->setStretchFactor(1, 100 - queueShare);
-    m_splitter->setSizes({queueShare * 10, (100 - queueShare) * 10});
+    m_splitter->addWidget(m_tabs = new QTabWidget(m_content));
     column->addWidget(m_splitter, 1);
+    m_tabs->setDocumentMode(true);
+    m_tabs->tabBar()->setDrawBase(false);
+    m_tabs->setMinimumWidth(320);
+    m_tabs->addTab(makeQueuePane(), tr("Queue"));
+    m_rawTable = new QueueTable(m_queue, QueueTable::Columns::Raw, m_tabs);
+    m_tabs->addTab(m_rawTable, {}); // its title is the backend's word
+    m_tabs->addTab(m_timeline = new TimelineView(m_tabs), tr("Timeline"));
+    connect(m_timeline, &TimelineView::momentActivated, this, &LockDetail::momentActivated);
+    connect(m_rawTable, &QueueTable::chosen, this, &LockDetail::choose);
     m_veil = new StaleOverlay(m_content);
     m_queue.setClock([this] { return seenAt(); });
-    m_chain->setClock([this] { return seenAt(); });
     clear();
 }
 
 QWidget *LockDetail::makeQueuePane()
 {
-    auto *pane = new QWidget(m_content);
-    m_queueTitle = makeLabel({}, u"section"_s, pane);
-    m_queueTitle->setText(tr("QUEUE"));
-    m_queueTitle->setContentsMargins(8, 0, 0, 0);
+    auto *pane = new QWidget(m_tabs);
     m_queueTable = named(new QueueTable(m_queue, QueueTable::Columns::Queue, pane), u"queueTable"_s);
     m_next = named(new WholeLinesLabel(pane), u"nextOwner"_s);
     m_next->setContentsMargins(8, 2, 8, 4);
-    makeColumn(pane, {.margins = {8, 10, 0, 0}, .spacing = 4},
-               {m_queueTitle, {m_queueTable, 1000}, m_next, Stretch{1}});
-    pane->setMinimumWidth(300);
+    m_wakeUp = named(new WholeLinesLabel(pane), u"wakeUp"_s);
+    m_wakeUp->setProperty("look", u"muted"_s);
+    m_wakeUp->setContentsMargins(8, 0, 8, 4);
+    makeColumn(pane, {.margins = {8, 6, 0, 0}, .spacing = 0}, {{m_queueTable, 1000}, m_next, m_wakeUp, Stretch{1}});
     connect(m_queueTable, &QueueTable::chosen, this, &LockDetail::choose);
     return pane;
-}
-
-QWidget *LockDetail::makeChainPane()
-{
-    m_tabs = new QTabWidget(m_content);
-    m_tabs->setDocumentMode(true);
-    m_tabs->tabBar()->setDrawBase(false);
-    auto *pane = new QWidget(m_tabs);
-    m_caption = new WholeLinesLabel(pane);
-    m_caption->setProperty("look", u"muted"_s);
-    m_chain = new WatchChainView(pane);
-    m_chain->setMinimumHeight(1); // it scrolls; who is next is said above it
-    m_fold = new QPushButton(pane);
-    m_fold->setProperty("look", u"flat"_s);
-    connect(m_fold, &QPushButton::clicked, this, [this] {
-        m_chain->setWhole(!m_chain->isWhole());
-        updateFold();
-    });
-    auto *top = makeRow({}, {{m_caption, 1}, m_fold});
-    makeColumn(pane, {.margins = {16, 10, 8, 10}, .spacing = 4}, {top, {m_chain, 1}});
-    m_rawTable = new QueueTable(m_queue, QueueTable::Columns::Raw, m_tabs);
-    m_tabs->addTab(pane, {}); // their titles are the backend's words
-    m_tabs->addTab(m_rawTable, {});
-    m_tabs->addTab(m_timeline = new TimelineView(m_tabs), tr("Timeline"));
-    connect(m_timeline, &TimelineView::momentActivated, this, &LockDetail::momentActivated);
-    m_tabs->setMinimumWidth(320);
-    connect(m_chain, &WatchChainView::chosen, this, &LockDetail::choose);
-    connect(m_chain, &WatchChainView::captionChanged, m_caption, &QLabel::setText);
-    connect(m_chain, &WatchChainView::foldChanged, this, &LockDetail::updateFold);
-    connect(m_rawTable, &QueueTable::chosen, this, &LockDetail::choose);
-    return m_tabs;
 }
 
 void LockDetail::setBackend(Backend *backend)
@@ -178,22 +146,20 @@ void LockDetail::setSnapshot(const LockSnapshot &lock)
     m_seenAt = m_clock();
     m_queue.setSnapshot(m_lock);
     m_timeline->setLock(lock.lock, std::chrono::floor<std::chrono::milliseconds>(m_clock()));
-    m_chain->setSnapshot(m_lock);
     if (isAnother) {
         m_queueTable->clearSelection();
         m_queueTable->setCurrentIndex({});
         m_queueTable->scrollToTop();
     }
     const auto &words = infoOf(lock.backend).words;
-    m_tabs->setTabText(m_tabs->indexOf(m_chain->parentWidget()), words.whoWaits);
     m_tabs->setTabText(m_tabs->indexOf(m_rawTable), words.raw);
-    m_chain->setAccessibleName(words.whoWaits);
+    m_wakeUp->setText(wakeUpText(*m_lock));
     m_rawTable->setAccessibleName(words.raw);
+    m_queueTable->setAccessibleDescription(words.whoWaits);
     showAnswer();
     m_findings->show(*m_lock, serverTimeAt(m_clock(), *m_lock));
     showStatements();
     showNextOwner();
-    updateFold();
     updateVeil();
     updateRelease();
     m_stack->setCurrentWidget(m_content);
@@ -240,7 +206,6 @@ void LockDetail::tick()
     m_findings->show(*m_lock, serverTimeAt(seenAt(), *m_lock));
     showStatements();
     m_queue.tick();
-    m_chain->tick();
     m_timeline->setLock(m_lock->lock, std::chrono::floor<std::chrono::milliseconds>(m_clock()));
 }
 
@@ -308,7 +273,6 @@ void LockDetail::choose(const QByteArray &contender)
 {
     m_queueTable->setCurrentContender(contender);
     m_rawTable->setCurrentContender(contender);
-    m_chain->setCurrentContender(contender);
     if (m_lock)
         showStatements();
     showNextOwner();
@@ -349,14 +313,6 @@ QString LockDetail::releaseDisabledReason() const
     return holder().isEmpty() ? tr("No client holds it") : QString();
 }
 
-void LockDetail::updateFold()
-{
-    const bool foldable = m_lock && (m_chain->chain().hidden > 0 || m_chain->isWhole());
-    m_fold->setVisible(foldable);
-    if (m_lock)
-        m_fold->setText(m_chain->isWhole() ? tr("Fold") : tr("Show all %1").arg(m_lock->contenders.size()));
-}
-
 QByteArray LockDetail::holder() const
 {
     if (!m_lock)
@@ -390,55 +346,23 @@ void LockDetail::resizeEvent(QResizeEvent *event)
     m_statements->setRoom(!m_isTall                       ? StatementPair::Room::OneLine
                           : height() < statementsLowBelow ? StatementPair::Room::Little
                                                           : StatementPair::Room::Much);
-    m_header->setLow(height() < lowBelow); // the answer, what to do and the queue come first; it is in the note
-    arrange();
+    const bool isLow = height() < lowBelow; // the answer, what to do and the queue come first
+    m_header->setLow(isLow);                // it is in the note
+    m_wakeUp->setVisible(!isLow);           // the finding of a herd says as much
 }
 
 void LockDetail::setTall(bool isTall)
 {
-    m_isTall = isTall;
+    if (std::exchange(m_isTall, isTall) == isTall)
+        return;
     m_findings->setRoom(m_isTall, height() < fewLinesBelow);
-    arrange();
-}
-
-void LockDetail::arrange()
-{
-    const auto arrangement = m_isTall                ? LockArrangement::Tall
-                             : width() < narrowBelow ? LockArrangement::Narrow
-                                                     : LockArrangement::Beside;
-    if (std::exchange(m_arrangement, arrangement) == arrangement)
-        return;
-    m_header->setArrangement(arrangement);
-    const bool isBeside = arrangement == LockArrangement::Beside;
-    m_queueTitle->setVisible(isBeside); // else the tab says it
-    if (isBeside) {
-        m_splitter->insertWidget(0, m_queuePane);
-        m_queuePane->show();
-    } else if (m_tabs->indexOf(m_queuePane) < 0) {
-        m_tabs->insertTab(0, m_queuePane, tr("Queue"));
-        m_tabs->setCurrentIndex(0);
-    }
-    m_queueTable->setTall(m_isTall);
-    m_splitter->setOrientation(m_isTall ? Qt::Vertical : Qt::Horizontal);
-    if (m_isTall) {
+    if (isTall)
         m_splitter->addWidget(m_timeline);
-        m_timeline->show();
-    } else if (m_tabs->indexOf(m_timeline) < 0) {
+    else
         m_tabs->addTab(m_timeline, tr("Timeline"));
-    }
-    m_splitter->setStretchFactor(0, m_isTall ? 1 : queueShare);
-    m_splitter->setStretchFactor(1, m_isTall ? 0 : 100 - queueShare);
+    m_timeline->setVisible(isTall || m_tabs->currentWidget() == m_timeline);
+    m_splitter->setStretchFactor(0, 1);
     fitStrip();
-    if (isBeside)
-        m_splitter->setSizes({width() * queueShare / 100, width() * (100 - queueShare) / 100});
-}
-
-void LockDetail::restoreSplitter(const QByteArray &state)
-{
-    if (m_isTall)
-        return;
-    m_splitter->restoreState(state);
-    m_splitter->setOrientation(Qt::Horizontal);
 }
 
 // A strip that has nothing to show takes one line.

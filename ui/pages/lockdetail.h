@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One lock: the answer in a sentence, why we think so, what is wrong, what can be done; then the
-// queue, who watches whom, and the raw nodes.
+// queue with who watches whom, the raw nodes, and the timeline.
 #pragma once
 
 #include <version>
@@ -14,7 +14,6 @@
 #include <functional>
 
 class QLabel;
-class QPushButton;
 class QSplitter;
 class QStackedWidget;
 class QTabWidget;
@@ -28,10 +27,6 @@ class QueueTable;
 class StatementPair;
 class TimelineView;
 class StaleOverlay;
-class WatchChainView;
-
-// Queue beside the chain; all of it in tabs; tabs with the timeline below them.
-enum class LockArrangement { Beside, Narrow, Tall };
 
 class LockDetail : public QWidget {
     Q_OBJECT
@@ -83,9 +78,6 @@ public:
     void focusQueue();
     void chooseWaiter(int number); // the first is 1
     [[nodiscard]] bool hasWaiters() const { return m_lock && m_lock->waiterCount() > 0; }
-    [[nodiscard]] QSplitter *splitter() const { return m_splitter; }
-    // How queue and chain divide their width, where they stand beside each other.
-    void restoreSplitter(const QByteArray &state);
 
 signals:
     void acquireRequested();
@@ -99,10 +91,8 @@ signals:
 
 private:
     void resizeEvent(QResizeEvent *event) override;
-    void arrange();
     void fitStrip();
     QWidget *makeQueuePane();
-    QWidget *makeChainPane();
     void showNothing(const QString &title, const QString &text);
     void showAnswer();
     [[nodiscard]] NoteFacts noteFacts() const;
@@ -110,7 +100,6 @@ private:
     void showNextOwner();
     void showStatements();
     void choose(const QByteArray &contender);
-    void updateFold();
     void updateVeil();
     [[nodiscard]] SystemTime seenAt() const { return m_isGone ? m_seenAt : m_clock(); }
     void updateRelease();
@@ -121,7 +110,6 @@ private:
     SystemTime m_seenAt; // the moment on screen when it was there last: its ages count no further
     bool m_stale = false;
     bool m_isPast = false;
-    LockArrangement m_arrangement = LockArrangement::Beside;
     bool m_isTall = false;
     std::function<SystemTime()> m_clock = [] { return programClock().now(); };
 
@@ -137,16 +125,12 @@ private:
     FindingBanners *m_findings = nullptr;
     StatementPair *m_statements = nullptr;
     QSplitter *m_splitter = nullptr;
-    QWidget *m_queuePane = nullptr;
-    QLabel *m_queueTitle = nullptr;
     QTabWidget *m_tabs = nullptr;
     QueueTable *m_queueTable = nullptr;
     QueueTable *m_rawTable = nullptr;
-    WatchChainView *m_chain = nullptr;
     TimelineView *m_timeline = nullptr;
-    QLabel *m_caption = nullptr;
-    QPushButton *m_fold = nullptr;
     QLabel *m_next = nullptr;
+    QLabel *m_wakeUp = nullptr;
 };
 
 } // namespace lockscope::ui

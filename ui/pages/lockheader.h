@@ -5,7 +5,6 @@
 #include <version>
 
 #include "ui/models/lockfacts.h"
-#include "ui/pages/lockdetail.h"
 
 #include <QWidget>
 
@@ -22,7 +21,6 @@ class LockHeader : public QWidget {
 public:
     explicit LockHeader(QWidget *parent = nullptr);
 
-    void setArrangement(LockArrangement arrangement);
     // There is little height: only the answer is said.
     void setLow(bool isLow);
     // The lock as of `now`; `heldWith` is the sentence of what else its holder holds.
@@ -39,17 +37,12 @@ signals:
     void releaseRequested();
 
 private:
-    void arrange();
-    [[nodiscard]] QStringList facts(const inspect::LockSnapshot &lock, bool isGone) const;
-
     PillLabel *m_pill;
     AnswerLabel *m_answer;
     QLabel *m_why;
-    QWidget *m_buttons;
     QPushButton *m_acquire;
     QPushButton *m_copy;
     QPushButton *m_forceRelease;
-    LockArrangement m_arrangement = LockArrangement::Beside;
 };
 
 } // namespace lockscope::ui

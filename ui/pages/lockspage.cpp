@@ -413,8 +413,6 @@ void LocksPage::saveView(QSettings &settings) const
     if (!m_isWide)
         m_share->save(settings, u"locks/splitter"_s);
     settings.setValue(u"locks/sideBySide"_s, m_isWide ? m_splitter->saveState() : m_wideSizes);
-    if (!m_isWide)
-        settings.setValue(u"locks/detailSplitter"_s, m_detail->splitter()->saveState());
     settings.setValue(u"locks/columns"_s, m_table->saveColumns());
 }
 
@@ -423,7 +421,6 @@ void LocksPage::restoreView(QSettings &settings)
     m_isWide = false; // which turns the splitter below, when the page has its size
     m_share->restore(settings, u"locks/splitter"_s);
     m_wideSizes = settings.value(u"locks/sideBySide"_s).toByteArray();
-    m_detail->restoreSplitter(settings.value(u"locks/detailSplitter"_s).toByteArray());
     m_table->restoreColumns(settings.value(u"locks/columns"_s).toByteArray());
     arrange();
 }

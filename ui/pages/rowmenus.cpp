@@ -17,7 +17,6 @@
 #include "ui/views/findingstable.h"
 #include "ui/views/lockstable.h"
 #include "ui/views/queuetable.h"
-#include "ui/views/watchchainview.h"
 
 #include <QAction>
 #include <QClipboard>
@@ -100,9 +99,6 @@ void offerRowMenus(LockDetail &detail, const ConnectionBook &book, Page &asking)
         QObject::connect(
             &table->tools(), &TableTools::menuRequested, &detail,
             [open, table](const QModelIndex &, const QPoint &at) { open(table->currentContender(), at); });
-    const auto chains = detail.findChildren<WatchChainView *>();
-    for (auto *chain : chains)
-        QObject::connect(chain, &WatchChainView::menuRequested, &detail, open);
 }
 
 void offerRowMenus(SessionsPage &page, const ConnectionBook &book)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queue of one lock as a ladder; the same rows as raw nodes in a second table.
+// The queue of one lock in rows of two lines, with the lines of who watches whom; the same rows as raw nodes in a
+// second table.
 #pragma once
 
 #include <version>
@@ -18,10 +19,7 @@ public:
 
     void paint(QPainter *painter, const QStyleOptionViewItem &option, const QModelIndex &index) const override;
 
-    bool isTall = false;
-
 private:
-    void paintTall(QPainter &painter, const QStyleOptionViewItem &option, const QModelIndex &index) const;
     [[nodiscard]] CellLook look(const QModelIndex &index) const override;
 
     const QueueModel &m_model;
@@ -38,8 +36,6 @@ public:
     [[nodiscard]] TableTools &tools() { return *m_tools; }
     [[nodiscard]] QByteArray currentContender() const; // empty without one
     void setCurrentContender(const QByteArray &id);
-    // Rows of two lines, with the lines of who watches whom beside them.
-    void setTall(bool isTall);
 
 signals:
     void chosen(const QByteArray &contender);
@@ -48,16 +44,12 @@ private:
     void keyPressEvent(QKeyEvent *event) override;
     void resizeEvent(QResizeEvent *event) override;
     void fitColumns();
-    void fitTall();
     void fitHeight();
-    [[nodiscard]] int widthOfWho(int both) const;
     // Never less than it says: a time without its middle is another time.
     [[nodiscard]] int widthOfTime(int column) const;
-    [[nodiscard]] bool timesNeedRoom() const;
 
     QueueModel &m_model;
     Columns m_columns;
-    QueueDelegate *m_cells;
     TableTools *m_tools = nullptr;
 };
 
