@@ -35,7 +35,7 @@ private slots:
     void init()
     {
         openWindow();
-        m_window->resize(1195, 768); // the list above the lock
+        m_window->resize(880, 768); // the list above the lock
     }
 
     // What a client calls itself, and its address.
@@ -57,85 +57,6 @@ private slots:
             QTRY_VERIFY2(queue->columnWidth(ui::QueueModel::Who) >= queue->sizeHintForIndex(who).width(),
                          qPrintable(who.data().toString()));
         }
-    }
-
-    // Five servers, long names of everything: a name, its recipe and what is wrong are whole at 1366 pixels.
-    void fiveConnectionsHaveRoom()
-    {
-        for (const auto *name : {"zk", "redis", "mariadb", "etcd", "postgresql"})
-            tell(name);
-        auto lock = queueLock("postgresql", "GET_LOCK#nightly-report", 3, testing::serverTime(present));
-        lock.recipe = "kazoo-semaphore"; // whose clients name themselves
-        lock.contenders[0].identity = "billing-2";
-        lock.contenders[0].endpoint = u"127.0.0.1:41780"_s;
-        inspect::addFinding(lock, inspect::FindingCode::IdleInTransaction,
-                            u"connection 21 (process 20624; root from 127.0.0.1:41480) has been idle for long"_s,
-                            {lock.contenders[0].id});
-        auto other = queueLock("zk", "/locks/orders", 1, testing::serverTime(present));
-        other.recipe = "curator-semaphore-mutex";
-        m_backend->notifyLocks({change(ChangeKind::Added, lock), change(ChangeKind::Added, other)});
-        auto &table = page().table();
-        QTRY_COMPARE(table.model()->rowCount(), 2);
-        QTRY_COMPARE(table.horizontalScrollBar()->maximum(), 0);
-        for (int row = 0; row < 2; ++row) {
-            for (int column = 0; column < ui::LockRow::ColumnCount; ++column) {
-                const auto index = table.model()->index(row, column);
-                const auto brief = index.data(ui::LocksModel::BriefRole).toString();
-                const auto font = column == ui::LockRow::Holder ? ui::monoFont() : ui::textFont();
-                const int whole = table.sizeHintForIndex(index).width();
-                const int few = static_cast<int>(ui::tabularWidth(font, brief)) + 2 * ui::CellDelegate::padding;
-                const int least = brief.isEmpty() ? whole : std::min(whole, few);
-                QVERIFY2(
-                    table.columnWidth(column) >= least,
-                    qPrintable(
-                        u"%1: %2 of %3"_s.arg(index.data().toString()).arg(table.columnWidth(column)).arg(least)));
-            }
-        }
-    }
-
-    // A name longer than half of the list is whole where nothing else needs the room.
-    void aLongNameHasTheRoomThatIsThere()
-    {
-        tell("zk");
-        m_backend->notifyLocks({change(
-            ChangeKind::Added, queueLock("zk", "/locks/" + QByteArray(52, 'x'), 1, testing::serverTime(present)))});
-        auto &table = page().table();
-        QTRY_COMPARE(table.model()->rowCount(), 1);
-        const int needed = table.sizeHintForIndex(table.model()->index(0, ui::LockRow::Lock)).width();
-        QVERIFY(needed > 440); // more than half
-        QTRY_VERIFY2(table.columnWidth(ui::LockRow::Lock) >= needed,
-                     qPrintable(u"%1 of %2"_s.arg(table.columnWidth(ui::LockRow::Lock)).arg(needed)));
-        QCOMPARE(table.horizontalScrollBar()->maximum(), 0);
-    }
-
-    // What one filter brought in sight takes no room from what the next one does.
-    void eachFilterHasTheWidthsOfItsRows()
-    {
-        tell("zk");
-        std::vector<inspect::SnapshotChange> changes;
-        for (int i = 0; i < 60; ++i)
-            changes.push_back(change(ChangeKind::Added, queueLock("zk", "/a/" + QByteArray::number(100 + i), 1,
-                                                                  testing::serverTime(present))));
-        changes.push_back(
-            change(ChangeKind::Added, queueLock("zk", "/z/" + QByteArray(50, 'z'), 1, testing::serverTime(present))));
-        m_backend->notifyLocks(std::move(changes));
-        auto &table = page().table();
-        QTRY_COMPARE(table.model()->rowCount(), 61);
-        const auto widths = [&table] {
-            QList<int> all;
-            for (int column = 0; column < ui::LockRow::ColumnCount; ++column)
-                all << table.columnWidth(column);
-            return all;
-        };
-        page().setFilter(u"/a/"_s);
-        const auto before = widths();
-        page().setFilter(u"zzz"_s);
-        QCOMPARE(table.model()->rowCount(), 1);
-        QVERIFY2(table.columnWidth(ui::LockRow::Lock) > before[ui::LockRow::Lock],
-                 qPrintable(u"%1 of %2"_s.arg(table.columnWidth(ui::LockRow::Lock)).arg(before[ui::LockRow::Lock])));
-        page().setFilter(u"/a/"_s);
-        QCOMPARE(table.model()->rowCount(), 60);
-        QTRY_COMPARE(widths(), before);
     }
 
     // Of many connections the status bar says of how many not all is seen, and what of the worst; the tip says all.
@@ -286,9 +207,9 @@ private slots:
         emit splitter->splitterMoved(260, 1);
         // Laid out twice, in which it would be divided anew.
         const auto divided = [splitter] { return splitter->sizes().front() + splitter->sizes().back(); };
-        m_window->resize(1195, 740);
+        m_window->resize(880, 740);
         QTRY_VERIFY(divided() < whole);
-        m_window->resize(1195, 768);
+        m_window->resize(880, 768);
         QTRY_COMPARE(divided(), whole);
         QVERIFY2(std::abs(share() - 260) <= 20, QByteArray::number(share()).constData());
         page().saveView(settings);

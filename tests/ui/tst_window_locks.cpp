@@ -107,30 +107,6 @@ private slots:
         QCOMPARE(QApplication::focusWidget(), queue);
     }
 
-    // Where the server tells nobody's age, a column of dashes takes no room from who it is.
-    void anAgeThatNobodyHasGivesWayToWho()
-    {
-        m_window->resize(848, 640);
-        notifyConnected();
-        auto lock = ordersLock();
-        for (auto &contender : lock.contenders) {
-            contender.heldSince.reset();
-            contender.waitingSince.reset();
-            contender.session.reset();
-            contender.expiresAt = lock.observed + 30s;
-            contender.identity =
-                "a name that is as long as it takes to need all of the room there is, and more of it";
-        }
-        m_backend->notifyLocks({change(ChangeKind::Added, lock)});
-        page().focusContent();
-        auto *queue = part<ui::QueueTable>("queueTable");
-        QTRY_VERIFY(queue->isVisible() && queue->isColumnHidden(ui::QueueModel::Age));
-        QVERIFY(!queue->isColumnHidden(ui::QueueModel::Ttl));
-        lock.contenders[0].heldSince = lock.observed - 5s;
-        m_backend->notifyLocks({change(ChangeKind::Changed, lock)});
-        QTRY_VERIFY(!queue->isColumnHidden(ui::QueueModel::Age));
-    }
-
     void lockAskedForBeforeItIsKnownIsShownWhenItComes()
     {
         notifyConnected(true, true);

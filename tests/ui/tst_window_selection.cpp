@@ -166,22 +166,6 @@ private slots:
         QVERIFY(m_window->actions().find(u"to-graph"_s)->isEnabled());
     }
 
-    // The room of an arrow that is not drawn is the holder's port.
-    void onlyTheColumnOfTheOrderKeepsRoomForItsArrow()
-    {
-        m_window->resize(1195, 768); // a column for each fact
-        auto &table = page().table();
-        const auto *header = table.horizontalHeader();
-        const int column = ui::LockRow::OldestWait;
-        QTRY_VERIFY(!table.isColumnHidden(column));
-        const int without = table.columnWidth(column);
-        QVERIFY2(without < header->sectionSizeHint(column), qPrintable(QString::number(without)));
-        table.sortByColumn(column, Qt::DescendingOrder);
-        QVERIFY(table.columnWidth(column) >= header->sectionSizeHint(column));
-        table.sortByColumn(-1, Qt::AscendingOrder);
-        QCOMPARE(table.columnWidth(column), without);
-    }
-
     void theFirstArrowChoosesTheFirstRow()
     {
         auto &table = page().table();

@@ -3,6 +3,7 @@
 #include "ui/pages/lockspage.h"
 #include "ui/parts/layouts.h"
 #include "ui/parts/listshare.h"
+#include "ui/parts/tabletools.h"
 #include "ui/views/brokenbanners.h"
 #include "ui/views/incidentlist.h"
 #include "ui/views/lockstable.h"
@@ -24,11 +25,11 @@ using inspect::LockName;
 
 namespace {
 
-constexpr int wideFrom = 1200; // of the window
+constexpr int wideFrom = 900; // of the window
 constexpr int lowPageBelow = 640;
 constexpr int listShareOfWidth = 40; // percent
 
-// The columns have no titles to click on where the rows are stacked.
+// The columns have no titles to click on.
 void fillOrders(QMenu &menu, LocksTable &table)
 {
     menu.clear();
@@ -42,6 +43,9 @@ void fillOrders(QMenu &menu, LocksTable &table)
             header->setSortIndicator(column, static_cast<Qt::SortOrder>(first));
         });
     }
+    menu.addSeparator();
+    menu.addAction(LocksPage::tr("Columns of copies and exports…"), &table,
+                   [&table] { table.tools().openChooser(QCursor::pos()); });
 }
 
 } // namespace
@@ -51,7 +55,6 @@ QPushButton *LocksPage::makeSortBy(QWidget *parent)
     auto *button = named(new QPushButton(parent), u"sortBy"_s);
     button->setProperty("look", u"flat"_s);
     button->setMenu(new QMenu(button));
-    button->hide();
     connect(button->menu(), &QMenu::aboutToShow, this,
             [this, menu = button->menu()] { fillOrders(*menu, *m_table); });
     return button;
@@ -65,8 +68,8 @@ void LocksPage::resizeEvent(QResizeEvent *event)
 
 void LocksPage::arrange()
 {
-    m_incidents->setLow(window()->width() < wideFrom || height() < lowPageBelow);
     const bool isWide = window()->width() >= wideFrom;
+    m_incidents->setLow(!isWide || height() < lowPageBelow);
     if (std::exchange(m_isWide, isWide) == isWide)
         return;
     auto &other = isWide ? m_stackedSizes : m_wideSizes;
@@ -75,11 +78,8 @@ void LocksPage::arrange()
     const auto &kept = isWide ? m_wideSizes : m_stackedSizes;
     if (kept.isEmpty() || !m_splitter->restoreState(kept))
         m_splitter->setSizes({listShareOfWidth * 10, (100 - listShareOfWidth) * 10});
-    m_table->setStacked(isWide);
     m_detail->setTall(isWide);
     showChips();
-    m_order->setVisible(!isWide);
-    m_sortBy->setVisible(isWide);
     m_share->divide();
     showGroups();
     followWorst();

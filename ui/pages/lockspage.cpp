@@ -16,7 +16,6 @@
 #include <QButtonGroup>
 #include <QDateTime>
 #include <QHeaderView>
-#include <QLabel>
 #include <QLocale>
 #include <QPushButton>
 #include <QSettings>
@@ -159,10 +158,6 @@ QWidget *LocksPage::makeChips()
     row->addWidget(m_resort);
     m_sortBy = makeSortBy(strip);
     row->addWidget(m_sortBy);
-    m_order = new ElidedLabel(strip);
-    m_order->setProperty("look", u"muted"_s);
-    m_order->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-    row->addWidget(m_order, 1);
     return strip;
 }
 
@@ -372,8 +367,8 @@ void LocksPage::showOrder()
     const int column = m_table->horizontalHeader()->sortIndicatorSection();
     const bool isWorstFirst = column < 0 || column >= LockRow::ColumnCount;
     const auto title = m_model.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
-    m_order->setText(isWorstFirst ? tr("sorted by severity, then Σ waiting")
-                                  : tr("sorted by %1").arg(title.toLower()));
+    m_sortBy->setToolTip(isWorstFirst ? tr("sorted by severity, then Σ waiting")
+                                      : tr("sorted by %1").arg(title.toLower()));
     m_sortBy->setText(u"%1 ▾"_s.arg(isWorstFirst ? tr("Worst first") : title));
 }
 
@@ -413,7 +408,6 @@ void LocksPage::saveView(QSettings &settings) const
     if (!m_isWide)
         m_share->save(settings, u"locks/splitter"_s);
     settings.setValue(u"locks/sideBySide"_s, m_isWide ? m_splitter->saveState() : m_wideSizes);
-    settings.setValue(u"locks/columns"_s, m_table->saveColumns());
 }
 
 void LocksPage::restoreView(QSettings &settings)
@@ -421,7 +415,6 @@ void LocksPage::restoreView(QSettings &settings)
     m_isWide = false; // which turns the splitter below, when the page has its size
     m_share->restore(settings, u"locks/splitter"_s);
     m_wideSizes = settings.value(u"locks/sideBySide"_s).toByteArray();
-    m_table->restoreColumns(settings.value(u"locks/columns"_s).toByteArray());
     arrange();
 }
 

@@ -11,7 +11,6 @@
 #include "ui/pages/page.h"
 
 class QButtonGroup;
-class QLabel;
 class QPushButton;
 class QSplitter;
 class QStackedWidget;
@@ -129,9 +128,8 @@ private:
     HoldsPanel *m_holds;
     QButtonGroup *m_chips = nullptr;
     QPushButton *m_resort = nullptr;
-    QLabel *m_order = nullptr;
     GapsLine *m_gaps;
-    QPushButton *m_sortBy = nullptr; // instead of it where no column has a title
+    QPushButton *m_sortBy = nullptr;
     IncidentList *m_incidents;
     bool m_isWide = false; // list and lock stand side by side
     QByteArray m_wideSizes, m_stackedSizes;

@@ -21,10 +21,8 @@ ListShare::ListShare(QSplitter &splitter, QTableView &list) : QObject(&splitter)
 
 int ListShare::neededHeight() const
 {
-    const auto *rows = m_list.verticalHeader();
     const int above = m_list.isVisible() ? m_splitter.widget(0)->height() - m_list.height() : 0;
-    return above + m_list.horizontalHeader()->height() + m_list.model()->rowCount() * rows->defaultSectionSize()
-           + 2 * m_list.frameWidth();
+    return above + m_list.verticalHeader()->length() + 2 * m_list.frameWidth();
 }
 
 bool ListShare::isDetailInUse() const

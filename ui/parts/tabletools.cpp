@@ -309,7 +309,7 @@ void TableTools::openChooser(const QPoint &at)
             continue;
         auto *action = menu->addAction(titleOf(column));
         action->setCheckable(true);
-        action->setChecked(!m_header.isSectionHidden(column));
+        action->setChecked(!m_header.isSectionHidden(column) || m_withoutRoom.contains(column));
         action->setEnabled(column != m_shape.name);
         connect(action, &QAction::toggled, this, [this, column](bool shown) { choose(column, shown); });
     }

@@ -23,49 +23,12 @@ QString hostsOf(const QString &uri)
 
 } // namespace
 
-CellLook LocksDelegate::look(const QModelIndex &index) const
-{
-    const Tokens &t = Theme::tokens();
-    const LockFacts &facts = m_model.factsAt(index.row());
-    const bool isGone = m_model.isGoneAt(index.row());
-    const bool stale = isGone || m_model.isFrozen(m_model.snapshotAt(index.row()).lock.connection);
-    CellLook cell{textFont(), t.text, Qt::ElideRight, {}, false, stale};
-    switch (index.column()) {
-    case LockRow::State:
-        cell.pill = isGone ? Pill{PillShape::Ring, Tone::Free, index.data().toString()} : facts.pill();
-        break;
-    case LockRow::Lock:
-        cell.font = monoFont(12, QFont::Bold);
-        cell.elide = Qt::ElideMiddle; // both ends of a path tell more than its middle
-        break;
-    case LockRow::Holder: cell.font = monoFont(); break;
-    case LockRow::Connection:
-        if (isOfProduction(m_model.snapshotAt(index.row()).lock.connection))
-            cell.prefix = QStringLiteral("PROD · ");
-        break;
-    case LockRow::Waiting:
-    case LockRow::OldestWait:
-    case LockRow::Held: cell.tabular = true; break;
-    case LockRow::FindingColumn:
-        cell.tabular = true;
-        cell.colour = facts.worst == Severity::Critical  ? t.critical
-                      : facts.worst == Severity::Warning ? t.warning
-                                                         : t.muted;
-        break;
-    default: break;
-    }
-    return cell;
-}
-
-bool LocksDelegate::isOfProduction(const ConnectionName &connection) const
-{
-    const auto group = groups.find(connection);
-    return group != groups.end() && group->second.isProduction;
-}
-
 StackedRow LocksDelegate::stackedRow(const QModelIndex &index) const
 {
     const auto text = [&index](int column) { return index.siblingAtColumn(column).data().toString(); };
+    const auto brief = [&index](int column) {
+        return index.siblingAtColumn(column).data(LocksModel::BriefRole).toString();
+    };
     const LockFacts &facts = m_model.factsAt(index.row());
     const auto &lock = m_model.snapshotAt(index.row());
     StackedRow row;
@@ -76,14 +39,14 @@ StackedRow LocksDelegate::stackedRow(const QModelIndex &index) const
         row.waiting = facts.waiters == 1 && lock.waitersKnown
                           ? LocksDelegate::tr("1 waits")
                           : LocksDelegate::tr("%1 wait").arg(text(LockRow::Waiting));
-    row.holder = brief(index.siblingAtColumn(LockRow::Holder));
+    row.holder = brief(LockRow::Holder);
     if (row.holder.isEmpty())
         row.holder = text(LockRow::Holder);
     const bool endsBySelf = facts.expiresAt && (facts.holderDisconnected || !facts.worst);
     if (endsBySelf || !facts.worst)
         row.finding = text(LockRow::FindingColumn);
     else if (!facts.isStateOfFinding())
-        row.finding = brief(index.siblingAtColumn(LockRow::FindingColumn));
+        row.finding = brief(LockRow::FindingColumn);
     row.findingTone = facts.worst == Severity::Critical  ? Tone::Critical
                       : facts.worst == Severity::Warning ? Tone::Warning
                                                          : Tone::Free;
@@ -94,8 +57,6 @@ StackedRow LocksDelegate::stackedRow(const QModelIndex &index) const
 
 void LocksDelegate::paint(QPainter *painter, const QStyleOptionViewItem &option, const QModelIndex &index) const
 {
-    if (!isStacked)
-        return CellDelegate::paint(painter, option, index);
     const auto group = groups.find(m_model.snapshotAt(index.row()).lock.connection);
     const auto head = group == groups.end() ? GroupHead() : group->second;
     auto row = stackedRow(index);
@@ -108,20 +69,6 @@ void LocksDelegate::paint(QPainter *painter, const QStyleOptionViewItem &option,
         paintGroupHead(*painter, QRect(option.rect.topLeft(), QPoint(box.right(), box.top() - 1)), head);
     }
     paintStackedRow(*painter, box, row, head);
-}
-
-QString LocksDelegate::brief(const QModelIndex &index) const
-{
-    return index.data(LocksModel::BriefRole).toString();
-}
-
-int LocksDelegate::briefWidth(const QModelIndex &index) const
-{
-    const QString few = brief(index);
-    const int whole = sizeHint({}, index).width();
-    if (few.isEmpty())
-        return whole;
-    return std::min(whole, static_cast<int>(tabularWidth(look(index).font, few)) + 2 * padding + 1);
 }
 
 std::map<ConnectionName, GroupHead> groupHeadsOf(const ConnectionBook &book, const LocksModel &model)

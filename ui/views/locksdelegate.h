@@ -1,34 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a lock is drawn in the list of locks: a cell for each fact, or all of it in two lines.
+// How a lock is drawn in the list of locks: in two lines.
 #pragma once
 
 #include <version>
 
 #include "ui/models/connectionbook.h"
 #include "ui/models/locksmodel.h"
-#include "ui/views/celldelegate.h"
 #include "ui/views/stackedrow.h"
+
+#include <QStyledItemDelegate>
 
 #include <map>
 
 namespace lockscope::ui {
 
-class LocksDelegate : public CellDelegate {
+class LocksDelegate : public QStyledItemDelegate {
     Q_OBJECT
 public:
-    LocksDelegate(const LocksModel &model, QObject *parent) : CellDelegate(parent), m_model(model) {}
+    LocksDelegate(const LocksModel &model, QObject *parent) : QStyledItemDelegate(parent), m_model(model) {}
 
     void paint(QPainter *painter, const QStyleOptionViewItem &option, const QModelIndex &index) const override;
 
     std::map<ConnectionName, GroupHead> groups;
-    bool isStacked = false;
-    // Of the fewest words that say what stands there.
-    [[nodiscard]] int briefWidth(const QModelIndex &index) const;
 
 private:
-    [[nodiscard]] CellLook look(const QModelIndex &index) const override;
-    [[nodiscard]] QString brief(const QModelIndex &index) const override;
-    [[nodiscard]] bool isOfProduction(const ConnectionName &connection) const;
     [[nodiscard]] StackedRow stackedRow(const QModelIndex &index) const;
 
     const LocksModel &m_model;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of locks: look, column widths that follow the window until somebody drags them, and a
-// place that survives updates.
+// The list of locks: rows of two lines in groups by connection, and a place that survives updates. Its other columns
+// are for copies and exports.
 #pragma once
 
 #include <version>
@@ -30,8 +30,7 @@ public:
     void seek(const inspect::LockName &lock);
     // Asked for, and now it is there, as a row that waits to be shown.
     [[nodiscard]] bool isAwaited(const inspect::LockName &lock) const;
-    // Other rows are asked for. What a filter hides is not chosen: the first row is instead, if there is one; nor
-    // does what it needed take room from these.
+    // Other rows are asked for. What a filter hides is not chosen: the first row is instead, if there is one.
     void leaveHidden();
     // The pointer is over the rows, or a key was pressed a moment ago: nothing may move under them.
     [[nodiscard]] bool isInUse() const;
@@ -39,14 +38,9 @@ public:
     [[nodiscard]] int aimedRow() const;
     using Clock = std::function<std::chrono::steady_clock::time_point()>;
     void setClock(Clock clock) { m_clock = std::move(clock); }
-    // As soon as there are several connections each row says whose it is.
+    // As soon as there are several connections each copied row says whose it is.
     void setConnections(std::map<ConnectionName, GroupHead> connections);
-    // Rows of two lines in groups, for a list beside its detail; else a column for each fact.
-    void setStacked(bool isStacked);
-    [[nodiscard]] bool isStacked() const { return m_cells->isStacked; }
     [[nodiscard]] TableTools &tools() { return *m_tools; }
-    [[nodiscard]] QByteArray saveColumns() const;
-    void restoreColumns(const QByteArray &saved);
 
 signals:
     // The person at the keyboard chose another lock (never because rows came or went).
@@ -57,19 +51,13 @@ signals:
 
 private:
     bool viewportEvent(QEvent *event) override;
-    void changeEvent(QEvent *event) override;
     void focusInEvent(QFocusEvent *event) override;
     void resizeEvent(QResizeEvent *event) override;
     void keyPressEvent(QKeyEvent *event) override;
     void wheelEvent(QWheelEvent *event) override;
     void mousePressEvent(QMouseEvent *event) override;
-    void fitColumns();
+    void hideColumns();
     void fitRows();
-    [[nodiscard]] int titleWidth(int column);
-    void measureAnew();
-    // What the rows on screen need; true when some column needs more than before.
-    bool measure();
-    void shareOut(int room);
     void remember();
     void settle();
     void choose(int row);
@@ -87,12 +75,7 @@ private:
     std::optional<std::chrono::steady_clock::time_point> m_lastKey;
     bool m_isPointerInside = false;
     bool m_updating = false;
-    bool m_fitting = false;
-    bool m_widthsChosen = false;
     bool m_isSoughtLock = false; // asked for by name: kept on screen until somebody goes elsewhere
-    // By column; until other rows are asked for they grow only, so that nothing jitters.
-    std::map<int, int> m_needed;
-    std::map<int, int> m_brief; // for the fewest words
 };
 
 } // namespace lockscope::ui
