@@ -10,7 +10,7 @@ using inspect::Role;
 
 namespace {
 
-const SystemTime present = SystemTime(1'700'000'000s);
+const SystemTime railsPresent = SystemTime(1'700'000'000s);
 
 // "b>a" watches as a server reported, "b~a" as inferred, "b>*" watches the directory; contenders in this order.
 inspect::LockSnapshot queueOf(const QString &order, const QString &watches)
@@ -100,22 +100,22 @@ private slots:
 
     void wakeUpIsExplained()
     {
-        auto lock = testing::queueLock("zk", "/locks/a", 3, testing::serverTime(present));
+        auto lock = testing::queueLock("zk", "/locks/a", 3, testing::serverTime(railsPresent));
         QCOMPARE(wakeUpText(lock), u"Watch chain: an arrow points at what a waiter watches. One release wakes 1."_s);
         lock.contenders[1].role = Role::Holder; // as of readers
         QVERIFY(wakeUpText(lock).endsWith(u"A release wakes at most 1."_s));
         lock.recipe = "sql-get-lock";
         QVERIFY2(!wakeUpText(lock).contains(u"wakes"_s), qPrintable(wakeUpText(lock)));
-        lock = testing::queueLock("zk", "/locks/a", 48, testing::serverTime(present));
+        lock = testing::queueLock("zk", "/locks/a", 48, testing::serverTime(railsPresent));
         for (std::size_t i = 1; i < lock.contenders.size(); ++i)
             lock.contenders[i].watches = {{{}, true, Evidence::Inferred}};
         QCOMPARE(wakeUpText(lock), u"Herd: 48 waiters watch the children of the queue. One release wakes 48."_s);
         for (std::size_t i = 1; i < lock.contenders.size(); ++i)
             lock.contenders[i].watches = {{lock.contenders[0].id, false, Evidence::Server}};
         QCOMPARE(wakeUpText(lock), u"Herd: 48 waiters watch the holder. One release wakes 48."_s);
-        const auto redis = testing::redisLock("redis", "k", 10s, testing::serverTime(present));
+        const auto redis = testing::redisLock("redis", "k", 10s, testing::serverTime(railsPresent));
         QCOMPARE(wakeUpText(redis), u"No server knows who waits: clients of this recipe ask again and again."_s);
-        lock = testing::queueLock("zk", "/locks/a", 0, testing::serverTime(present));
+        lock = testing::queueLock("zk", "/locks/a", 0, testing::serverTime(railsPresent));
         QCOMPARE(wakeUpText(lock), u"No client waits. A release wakes no client."_s);
         lock.contenders.clear();
         QVERIFY(wakeUpText(lock).startsWith(u"Free"_s));
