@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tree of keys: built from pages of SCAN, folders first, TTLs that count down.
 #include "tests/support/testmain.h"
-#include "ui/models/keynode.h"
 #include "ui/models/keysmodel.h"
 
 #include "tests/models/treetext.h"

@@ -11,8 +11,8 @@
 #include "ui/pages/pages.h"
 #include "ui/pages/sessiondetail.h"
 #include "ui/pages/sessionspage.h"
+#include "ui/parts/labels.h"
 #include "ui/shell/actions.h"
-#include "ui/views/answerlabel.h"
 #include "ui/views/lockstable.h"
 
 #include <QClipboard>

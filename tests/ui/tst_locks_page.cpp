@@ -8,7 +8,6 @@
 #include "ui/parts/tabletools.h"
 #include "ui/views/incidentlist.h"
 #include "ui/views/lockstable.h"
-#include "ui/views/stackedrow.h"
 #include "ui/views/timelineview.h"
 
 #include <QHeaderView>

@@ -9,7 +9,7 @@
 #include "ui/parts/notices.h"
 #include "ui/shell/connectionchooser.h"
 #include "ui/shell/connectionlist.h"
-#include "ui/views/answerlabel.h"
+#include "ui/parts/labels.h"
 #include "ui/views/holdspanel.h"
 #include "ui/views/lockstable.h"
 #include "ui/views/queuetable.h"

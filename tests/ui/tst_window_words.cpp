@@ -18,7 +18,6 @@
 #include "ui/shell/sidebar.h"
 #include "ui/shell/topbar.h"
 #include "ui/theme/text.h"
-#include "ui/views/answerlabel.h"
 #include "ui/views/lockstable.h"
 #include "ui/views/queuetable.h"
 

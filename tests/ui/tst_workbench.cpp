@@ -16,7 +16,7 @@
 #include "ui/parts/notices.h"
 #include "ui/shell/actions.h"
 #include "ui/shell/palette.h"
-#include "ui/views/answerlabel.h"
+#include "ui/parts/labels.h"
 #include "ui/views/lockstable.h"
 #include "ui/workbench.h"
 

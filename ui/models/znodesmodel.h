@@ -9,7 +9,7 @@
 // that cannot be read carries its error; the rest of the tree works. GUI thread only.
 #pragma once
 
-#include "ui/models/znodefilling.h"
+#include "ui/models/znodenode.h"
 
 #include <QTimer>
 

@@ -2,7 +2,7 @@
 #include "ui/pages/keyspage.h"
 
 #include "core/base/text.h"
-#include "ui/models/keynode.h"
+#include "ui/models/keysmodel.h"
 #include "ui/pages/entryhead.h"
 #include "ui/pages/keysdetail.h"
 #include "ui/pages/livetree.h"

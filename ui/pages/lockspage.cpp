@@ -5,7 +5,6 @@
 #include "ui/models/shown.h"
 #include "ui/parts/labels.h"
 #include "ui/parts/layouts.h"
-#include "ui/parts/listshare.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/views/brokenbanners.h"

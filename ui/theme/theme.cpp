@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/theme/theme.h"
 
-#include "ui/theme/tooltipreader.h"
-
 #include <QApplication>
 #include <QDBusConnection>
 #include <QDBusMessage>
@@ -10,12 +8,14 @@
 #include <QDBusPendingReply>
 #include <QDBusVariant>
 #include <QDialogButtonBox>
+#include <QEvent>
 #include <QFontDatabase>
 #include <QFontMetricsF>
 #include <QIcon>
 #include <QPainter>
 #include <QProxyStyle>
 #include <QRegularExpression>
+#include <QTextDocumentFragment>
 #include <QTimer>
 #include <QWidget>
 
@@ -195,6 +195,48 @@ QString enlarged(const QString &sheet)
         from = match.capturedEnd();
     }
     return result + sheet.sliced(from);
+}
+
+// Screen readers get the plain text of a tooltip where its widget has no description of its own, and would read its
+// markup aloud.
+class ToolTipReader : public QObject {
+public:
+    using QObject::QObject;
+
+private:
+    bool eventFilter(QObject *watched, QEvent *event) override;
+};
+
+// Most are made by plainToolTip(), and need no parser.
+QString withoutMarkup(const QString &tip)
+{
+    static const QString begin = u"<p style='white-space:pre-wrap'>"_s;
+    static const QString end = u"</p>"_s;
+    if (!tip.startsWith(begin) || !tip.endsWith(end))
+        return QTextDocumentFragment::fromHtml(tip).toPlainText();
+    auto text = tip.sliced(begin.size(), tip.size() - begin.size() - end.size());
+    return text.replace(u"&lt;"_s, u"<"_s)
+        .replace(u"&gt;"_s, u">"_s)
+        .replace(u"&quot;"_s, u"\""_s)
+        .replace(u"&amp;"_s, u"&"_s);
+}
+
+// What was described by this is described again; what has a description of its own keeps it.
+bool ToolTipReader::eventFilter(QObject *watched, QEvent *event)
+{
+    constexpr auto described = "describedByToolTip";
+    if (event->type() != QEvent::ToolTipChange || !watched->isWidgetType())
+        return false;
+    auto *widget = static_cast<QWidget *>(watched);
+    const bool isOwn = !widget->accessibleDescription().isEmpty()
+                       && widget->accessibleDescription() != widget->property(described).toString();
+    const auto tip = widget->toolTip();
+    if (isOwn || (!Qt::mightBeRichText(tip) && !widget->property(described).isValid()))
+        return false; // plain text is read as it is
+    const auto text = Qt::mightBeRichText(tip) ? withoutMarkup(tip) : tip;
+    widget->setProperty(described, text);
+    widget->setAccessibleDescription(text);
+    return false;
 }
 
 // Fonts that a widget was given by itself: neither the application's font nor the style sheet reaches them.

@@ -1,18 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a lock is drawn in the list of locks: in two lines.
+// How a lock is drawn in the list of locks, as a row of two lines: its sign, its name and how many wait; its state, who
+// holds it, what is wrong, and since when. Above the first row of a connection stands the connection.
 #pragma once
 
 #include <version>
 
 #include "ui/models/connectionbook.h"
 #include "ui/models/locksmodel.h"
-#include "ui/views/stackedrow.h"
+#include "ui/theme/pill.h"
 
 #include <QStyledItemDelegate>
 
 #include <map>
 
 namespace lockscope::ui {
+
+constexpr int stackedRowHeight = 42;
+constexpr int groupHeadHeight = 30;
+
+// What stands above the rows of one connection.
+struct GroupHead {
+    QString name;   // "orders-zk"
+    QString facts;  // "ZooKeeper, zk-1.example.net"
+    QString status; // "404 locks, 1.1 ms"
+    QString tag;    // "PROD", "sandbox"
+    bool isProduction = false;
+    QColor edge; // of its rows
+    friend bool operator==(const GroupHead &, const GroupHead &) = default;
+};
+
+struct StackedRow;
 
 class LocksDelegate : public QStyledItemDelegate {
     Q_OBJECT
