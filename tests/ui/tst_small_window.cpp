@@ -274,6 +274,7 @@ private slots:
     // What is told once is read there: the coverage, which stays, gives way for as long.
     void aNoticeHasTheRoomThatThereIs()
     {
+        m_window->resize(1195, 768);
         tell("zk");
         const auto sentence =
             u"The previous session did not exit cleanly. Its recording up to 12:41:07 can be opened with “Open what was left”"_s;

@@ -6,7 +6,6 @@
 #include <version>
 
 #include "ui/graph/graphlayout.h"
-#include "ui/graph/graphmaker.h"
 
 #include <QAbstractScrollArea>
 

@@ -2,7 +2,7 @@
 // The page of who waits for whom, over all connections: a sentence, the graph, what its shapes mean.
 #pragma once
 
-#include "ui/graph/graphmaker.h"
+#include "ui/graph/graphlayout.h"
 #include "ui/pages/page.h"
 
 #include <QTimer>

@@ -281,6 +281,7 @@ void LockDetail::setSnapshot(const LockSnapshot &lock)
     const auto &words = infoOf(lock.backend).words;
     m_tabs->setTabText(m_tabs->indexOf(m_rawTable), words.raw);
     m_wakeUp->setText(wakeUpText(*m_lock));
+    m_next->setToolTip(plainToolTip(m_wakeUp->text())); // where there is no room for it
     m_rawTable->setAccessibleName(words.raw);
     m_queueTable->setAccessibleDescription(words.whoWaits);
     showAnswer();

@@ -129,6 +129,8 @@ void LocksPage::arrange()
     auto &other = isWide ? m_stackedSizes : m_wideSizes;
     other = m_splitter->saveState();
     m_splitter->setOrientation(isWide ? Qt::Horizontal : Qt::Vertical);
+    m_splitter->setStretchFactor(0, isWide ? listShareOfWidth : 1); // as the page grows to its size
+    m_splitter->setStretchFactor(1, isWide ? 100 - listShareOfWidth : 1);
     const auto &kept = isWide ? m_wideSizes : m_stackedSizes;
     if (kept.isEmpty() || !m_splitter->restoreState(kept))
         m_splitter->setSizes({listShareOfWidth * 10, (100 - listShareOfWidth) * 10});

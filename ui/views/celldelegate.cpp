@@ -32,8 +32,8 @@ void CellDelegate::prepare(QTableView &table)
 QSize CellDelegate::sizeHint(const QStyleOptionViewItem &option, const QModelIndex &index) const
 {
     const CellLook cell = look(index);
-    const qreal width = cell.pill ? pillSize(*cell.pill).width()
-                                  : tabularWidth(cell.font, cell.prefix + displayText(index.data(), option.locale));
+    const qreal width =
+        cell.pill ? pillSize(*cell.pill).width() : tabularWidth(cell.font, displayText(index.data(), option.locale));
     return {static_cast<int>(width) + 2 * padding + 1, rowHeight};
 }
 
@@ -58,11 +58,7 @@ void CellDelegate::paint(QPainter *painter, const QStyleOptionViewItem &option, 
         const auto alignment = index.data(Qt::TextAlignmentRole).value<Qt::Alignment>();
         painter->setFont(cell.font);
         painter->setPen(cell.colour);
-        QString text = cell.prefix + index.data().toString();
-        if (tabularWidth(cell.font, text) > inside.width()) {
-            const QString few = brief(index);
-            text = few.isEmpty() ? text : cell.prefix + few;
-        }
+        const QString text = index.data().toString();
         if (cell.tabular && tabularWidth(cell.font, text) <= inside.width())
             drawTabular(*painter, inside, alignment, text);
         else

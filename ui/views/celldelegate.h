@@ -21,8 +21,7 @@ struct CellLook {
     Qt::TextElideMode elide = Qt::ElideRight;
     std::optional<Pill> pill; // instead of the text
     bool tabular = false;
-    bool stale = false;  // not known to be true any more: pale
-    QString prefix = {}; // before the text
+    bool stale = false; // not known to be true any more: pale
 };
 
 class CellDelegate : public QStyledItemDelegate {
@@ -41,8 +40,6 @@ public:
 
 protected:
     [[nodiscard]] virtual CellLook look(const QModelIndex &index) const = 0;
-    // Fewer words for a cell that has no room for its text; empty: the text is elided.
-    [[nodiscard]] virtual QString brief(const QModelIndex &) const { return {}; }
 };
 
 } // namespace lockscope::ui

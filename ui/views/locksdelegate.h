@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a lock is drawn in the list of locks, as a row of two lines: its sign, its name and how many wait; its state, who
-// holds it, what is wrong, and since when. Above the first row of a connection stands the connection.
+// How a lock is drawn in the list of locks, as a row of two lines: its sign, its name and how many wait; its state,
+// who holds it, what is wrong, and since when. Above the first row of a connection stands the connection.
 #pragma once
 
 #include <version>
