@@ -106,35 +106,37 @@ QVariant ZnodeNode::header(int column, int role)
     return {};
 }
 
+void sortByName(std::vector<ZnodeRow> &rows)
+{
+    std::ranges::sort(rows, {}, &ZnodeRow::name);
+    const auto same = std::ranges::unique(rows, {}, &ZnodeRow::name);
+    rows.erase(same.begin(), same.end());
+}
+
 bool ZnodeFilling::isDone() const
 {
-    const bool isSlid = toRewind == 0 && toDropFirst == 0 && toDropLast == 0 && toPutBefore == 0;
-    return !wanted && isCleared && isSlid && isFull() && at == node->count();
+    const bool isSlid = toDropFirst == 0 && toDropLast == 0 && toPutBefore == 0;
+    return isCleared && isSlid && isFull() && at == node->count();
 }
 
 ZnodePart ZnodeFilling::part() const
 {
-    ZnodePart part{before(), shown(), after(), static_cast<int>(rows.size()), isHeaped() && toRewind == 0};
-    if (filter.isEmpty() && isHeaped())
-        part.total = part.matching(); // a name that was listed twice is one
-    return part;
+    return {before(), shown(), after(), static_cast<int>(rows.size()), isFiltered()};
 }
 
 NodeName ZnodeFilling::beginning() const
 {
-    return m_before.empty() || m_shown.empty() ? NodeName() : rows[m_shown.front()].name;
+    return before() == 0 || shown() == 0 ? NodeName() : rowAt(m_begin).name;
 }
 
 void ZnodeFilling::begin(const NodeName &from, bool around)
 {
     m_from = from;
     m_isAround = around;
-    m_heaped = 0;
-    m_largest = {};
-    m_before.clear();
-    m_after.clear();
-    m_shown.clear();
-    toRewind = toDropFirst = toDropLast = toPutBefore = 0;
+    m_filtered = 0;
+    m_matching.clear();
+    m_begin = m_end = 0;
+    toDropFirst = toDropLast = toPutBefore = 0;
     at = 0;
     limit = rowsOfPart;
     isCleared = node->count() == 0;
@@ -146,77 +148,32 @@ void ZnodeFilling::filterAgain(const QString &text)
     begin({});
 }
 
-void ZnodeFilling::lookFor(const NodeName &name)
+void ZnodeFilling::goTo(const NodeName &name)
 {
-    wanted = name;
-    m_looked = 0;
+    if (!std::ranges::binary_search(rows, name, {}, &ZnodeRow::name))
+        return;
+    filter.clear(); // it is wanted by its name
+    begin(name, true);
 }
 
-int ZnodeFilling::lookOn(int atMost)
+int ZnodeFilling::filterOn(int atMost)
 {
-    const auto end = std::min(rows.size(), m_looked + static_cast<std::size_t>(atMost));
-    const auto count = static_cast<int>(end - m_looked);
-    while (m_looked < end && rows[m_looked].name != *wanted)
-        ++m_looked;
-    const bool isThere = m_looked < end;
-    if (isThere) {
-        filter.clear(); // it is wanted by its name
-        begin(*wanted, true);
+    const auto from = m_filtered;
+    const auto end = filter.isEmpty() ? rows.size() : std::min(rows.size(), from + static_cast<std::size_t>(atMost));
+    for (; m_filtered < end; ++m_filtered) {
+        if (filter.isEmpty() || escaped(rows[m_filtered].name.bytes()).contains(filter, Qt::CaseInsensitive))
+            m_matching.push_back(static_cast<quint32>(m_filtered));
     }
-    if (isThere || m_looked == rows.size())
-        wanted.reset();
-    return count;
-}
-
-// --- the heaps ---
-
-auto ZnodeFilling::isBelow(const std::vector<quint32> &heap) const
-{
-    return [this, isBefore = &heap == &m_before](quint32 a, quint32 b) {
-        return isBefore ? rows[a].name < rows[b].name : rows[b].name < rows[a].name;
-    };
-}
-
-void ZnodeFilling::push(std::vector<quint32> &heap, quint32 row)
-{
-    heap.push_back(row);
-    std::push_heap(heap.begin(), heap.end(), isBelow(heap));
-}
-
-quint32 ZnodeFilling::pop(std::vector<quint32> &heap)
-{
-    std::pop_heap(heap.begin(), heap.end(), isBelow(heap));
-    const auto row = heap.back();
-    heap.pop_back();
-    return row;
-}
-
-int ZnodeFilling::heapUp(int atMost)
-{
-    int count = 0;
-    for (; !isHeaped() && count < atMost; ++count, ++m_heaped) {
-        const auto &name = rows[m_heaped].name;
-        if (!filter.isEmpty() && !escaped(name.bytes()).contains(filter, Qt::CaseInsensitive))
-            continue;
-        if (m_largest < name)
-            m_largest = name;
-        push(name < m_from ? m_before : m_after, static_cast<quint32>(m_heaped));
+    if (isFiltered()) {
+        const auto nameOf = [this](quint32 row) { return rows[row].name; };
+        m_begin = m_end =
+            static_cast<int>(std::ranges::lower_bound(m_matching, m_from, {}, nameOf) - m_matching.begin());
+        // Where there is little after it, the part begins earlier.
+        m_begin -= std::min(std::max(m_isAround ? rowsOfPart / 2 : 0, rowsOfPart - after()), before());
+        m_end = m_begin;
     }
-    if (isHeaped()) // where there is little after it, the part begins earlier
-        toRewind = std::min(std::max(m_isAround ? rowsOfPart / 2 : 0, rowsOfPart - after()), before());
-    return count;
+    return static_cast<int>(m_filtered - from);
 }
-
-int ZnodeFilling::rewind(int atMost)
-{
-    const int count = std::min(atMost, toRewind);
-    for (int i = 0; i < count; ++i)
-        push(m_after, pop(m_before));
-    toRewind -= count;
-    return count;
-}
-
-// --- the part ---
 
 void ZnodeFilling::slideOn()
 {
@@ -233,20 +190,14 @@ void ZnodeFilling::slideBack()
 
 void ZnodeFilling::dropFirst(int count)
 {
-    for (int i = 0; i < count; ++i) {
-        push(m_before, m_shown.front());
-        m_shown.pop_front();
-    }
+    m_begin += count;
     toDropFirst -= count;
     at -= count;
 }
 
 void ZnodeFilling::dropLast(int count)
 {
-    for (int i = 0; i < count; ++i) {
-        push(m_after, m_shown.back());
-        m_shown.pop_back();
-    }
+    m_end -= count;
     toDropLast -= count;
     at -= count;
 }
@@ -254,27 +205,21 @@ void ZnodeFilling::dropLast(int count)
 std::vector<ZnodeRow> ZnodeFilling::page(int atMost)
 {
     std::vector<ZnodeRow> rowsOfPage;
-    while (!isFull() && static_cast<int>(rowsOfPage.size()) < atMost) {
-        const auto row = pop(m_after);
-        if (!m_shown.empty() && rows[m_shown.back()].name == rows[row].name)
-            continue;
-        m_shown.push_back(row);
-        rowsOfPage.push_back(rows[row]);
-    }
+    while (!isFull() && static_cast<int>(rowsOfPage.size()) < atMost)
+        rowsOfPage.push_back(rowAt(m_end++));
     return rowsOfPage;
 }
 
 std::vector<ZnodeRow> ZnodeFilling::pageBefore(int atMost)
 {
+    const int count = std::min(atMost, toPutBefore);
+    m_begin -= count;
+    toPutBefore -= count;
+    at += count;
+    limit += count;
     std::vector<ZnodeRow> rowsOfPage;
-    for (const int count = std::min(atMost, toPutBefore); static_cast<int>(rowsOfPage.size()) < count;) {
-        m_shown.push_front(pop(m_before));
-        rowsOfPage.push_back(rows[m_shown.front()]);
-    }
-    std::ranges::reverse(rowsOfPage);
-    toPutBefore -= static_cast<int>(rowsOfPage.size());
-    at += static_cast<int>(rowsOfPage.size());
-    limit += static_cast<int>(rowsOfPage.size());
+    for (int place = m_begin; place < m_begin + count; ++place)
+        rowsOfPage.push_back(rowAt(place));
     return rowsOfPage;
 }
 

@@ -6,7 +6,6 @@
 #include "ui/models/treemodel.h"
 
 #include <algorithm>
-#include <deque>
 #include <optional>
 
 namespace lockscope::ui {
@@ -69,10 +68,9 @@ private:
 
 // A list of children on its way into the tree of znodes, and the part of a big one that is there.
 //
-// The server's order means nothing, and to sort 300,000 names in one go would take too long; so would laying as many
-// rows out, which views do with each change among what is expanded. So of a big list the tree has a part, and what is
-// not in it lies on two heaps: what comes before the part, the last of it on top, and what comes after it, the first
-// of it on top. The part slides by taking from one heap and giving to the other.
+// The server's order means nothing: the rows are sorted before they come here. To lay as many rows out as a folder of
+// 300,000 has would take too long, which views do with each change among what is expanded. So of a big list the tree
+// has a part, which slides.
 
 // How many children of a folder are in the tree, how many come before and after them (of those that the filter lets
 // through), and how many there are.
@@ -81,40 +79,38 @@ struct ZnodePart {
     int shown = 0;
     int after = 0;
     int total = 0;
-    bool isSorted = true; // or what comes before and after is not known yet
+    bool isFiltered = true; // or what comes before and after is not known yet
     [[nodiscard]] int matching() const { return before + shown + after; }
 };
 
-// What is to be done stands in the order of its members: looked for, cleared, heaped, slid, merged.
+// What is to be done stands in the order of its members: cleared, filtered, slid, merged.
 struct ZnodeFilling {
     static constexpr int rowsOfPart = 20'000;
     static constexpr int rowsOfSlide = 10'000;
     static constexpr int mostRows = rowsOfPart + rowsOfSlide; // as new ones come among those shown
 
     ZnodeNode *node = nullptr;
-    std::vector<ZnodeRow> rows;
-    QString filter; // of a big list: what a name has to contain
+    std::vector<ZnodeRow> rows; // by name, each once
+    QString filter;             // of a big list: what a name has to contain
 
-    std::optional<NodeName> wanted; // whether it is among the rows is being looked up; if it is, the part goes there
-    bool isCleared = true;          // if not, what is in the tree goes first
-    int toRewind = 0;               // from the heap before to that after, when all are heaped
-    int toDropFirst = 0;            // of those shown
+    bool isCleared = true; // if not, what is in the tree goes first
+    int toDropFirst = 0;   // of those shown
     int toDropLast = 0;
-    int toPutBefore = 0; // of the heap before
+    int toPutBefore = 0; // of those that come before
     int at = 0;          // children of the tree before it are merged
     int limit = rowsOfPart;
 
     [[nodiscard]] bool isBig() const { return static_cast<int>(rows.size()) > rowsOfPart; }
-    [[nodiscard]] bool isHeaped() const { return m_heaped == rows.size(); }
-    [[nodiscard]] bool isFull() const { return isHeaped() && (m_after.empty() || shown() >= limit); }
+    [[nodiscard]] bool isFiltered() const { return m_filtered == rows.size(); }
+    [[nodiscard]] bool isFull() const { return isFiltered() && (after() == 0 || shown() >= limit); }
     [[nodiscard]] bool isDone() const;
     [[nodiscard]] ZnodePart part() const;
-    [[nodiscard]] int shown() const { return static_cast<int>(m_shown.size()); }
-    [[nodiscard]] int before() const { return static_cast<int>(m_before.size()); }
-    [[nodiscard]] int after() const { return static_cast<int>(m_after.size()); }
-    [[nodiscard]] const NodeName &largest() const { return m_largest; }
+    [[nodiscard]] int before() const { return m_begin; }
+    [[nodiscard]] int shown() const { return m_end - m_begin; }
+    [[nodiscard]] int after() const { return static_cast<int>(m_matching.size()) - m_end; }
+    [[nodiscard]] NodeName largest() const { return m_matching.empty() ? NodeName() : rows[m_matching.back()].name; }
     // The first that comes after those shown; there must be one.
-    [[nodiscard]] const NodeName &next() const { return rows[m_after.front()].name; }
+    [[nodiscard]] const NodeName &next() const { return rowAt(m_end).name; }
     // Where the part begins, so that another list of that folder can show the same; empty: with the first of all.
     [[nodiscard]] NodeName beginning() const;
 
@@ -122,34 +118,31 @@ struct ZnodeFilling {
     void begin(const NodeName &from, bool around = false);
     // Another filter, and the part of it that begins with the first one; what is in the tree goes.
     void filterAgain(const QString &text);
-    void lookFor(const NodeName &name);
+    // The part goes to that name, if it is among the rows.
+    void goTo(const NodeName &name);
     void slideOn();
     void slideBack();
 
-    // All return how many they took: at most so many.
-    int lookOn(int atMost);
-    int heapUp(int atMost);
-    int rewind(int atMost);
-    // Off the part, to the heaps; the tree is for the caller.
+    // Returns how many it looked at.
+    int filterOn(int atMost);
+    // Off the part; the tree is for the caller.
     void dropFirst(int count);
     void dropLast(int count);
-    // Onto the part: the next rows in order, each name once; or the last before it.
+    // Onto the part: the next rows in order, or the last before it; at most so many.
     [[nodiscard]] std::vector<ZnodeRow> page(int atMost);
     [[nodiscard]] std::vector<ZnodeRow> pageBefore(int atMost);
 
 private:
-    void push(std::vector<quint32> &heap, quint32 row);
-    quint32 pop(std::vector<quint32> &heap);
-    // Whether it is deeper in that heap.
-    [[nodiscard]] auto isBelow(const std::vector<quint32> &heap) const;
+    [[nodiscard]] const ZnodeRow &rowAt(int place) const { return rows[m_matching[static_cast<std::size_t>(place)]]; }
 
     NodeName m_from;
     bool m_isAround = false;
-    std::size_t m_looked = 0; // of the rows
-    std::size_t m_heaped = 0;
-    NodeName m_largest;
-    std::vector<quint32> m_before, m_after; // indices of rows
-    std::deque<quint32> m_shown;
+    std::size_t m_filtered = 0;      // of the rows
+    std::vector<quint32> m_matching; // indices of those that the filter lets through
+    int m_begin = 0, m_end = 0;      // the part, of those
 };
+
+// By name, each once.
+void sortByName(std::vector<ZnodeRow> &rows);
 
 } // namespace lockscope::ui

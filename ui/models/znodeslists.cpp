@@ -5,14 +5,16 @@
 
 #include "core/base/text.h"
 
+#include <QPointer>
+
 #include <algorithm>
 
 namespace lockscope::ui {
 
 namespace {
 
-// Laying a row on a heap is that much cheaper than putting it into the tree.
-constexpr int heapSteps = 8;
+// Comparing a name with a filter is that much cheaper than putting a row into the tree.
+constexpr int filterSteps = 8;
 // Removing is cheaper than inserting, too.
 constexpr int removeSteps = 4;
 constexpr int bigFolder = 1000;
@@ -46,7 +48,27 @@ void ZnodesModel::list(ZnodeNode *node)
     node->askAgain = false;
     const ZPath path = node->path();
     m_backend->ask(ListZnodes{m_connection, path}, m_answers.get(),
-                   [this, path](Result<std::vector<ZnodeRow>> answer) { take(path, std::move(answer)); });
+                   [this, path](Result<std::vector<ZnodeRow>> answer) { sortThenTake(path, std::move(answer)); });
+}
+
+// To sort 300,000 names takes many frames: a thread of its own does it.
+void ZnodesModel::sortThenTake(const ZPath &path, Result<std::vector<ZnodeRow>> answer)
+{
+    if (!answer || std::ssize(*answer) <= rowsPerTurn) {
+        if (answer)
+            sortByName(*answer);
+        take(path, std::move(answer));
+        return;
+    }
+    auto rows = std::make_shared<std::vector<ZnodeRow>>(*std::move(answer));
+    m_sorter.start([this, path, rows, asked = QPointer<QObject>(m_answers.get())] {
+        sortByName(*rows);
+        const auto takeThem = [this, path, rows, asked] {
+            if (asked) // of this connection
+                take(path, std::move(*rows));
+        };
+        QMetaObject::invokeMethod(this, takeThem, Qt::QueuedConnection);
+    });
 }
 
 void ZnodesModel::take(const ZPath &path, Result<std::vector<ZnodeRow>> answer)
@@ -74,7 +96,7 @@ void ZnodesModel::take(const ZPath &path, Result<std::vector<ZnodeRow>> answer)
     // What was shown stays, and a few more that may have come.
     filling->limit = std::clamp(node->count() + rowsPerTurn, rowsAtFirst, ZnodeFilling::mostRows);
     if (const auto wanted = wantedChild(path); wanted && filling->isBig() && !findNode(path.child(*wanted)))
-        filling->lookFor(*wanted);
+        filling->goTo(*wanted);
     std::erase_if(m_heldBack, [node](const auto &held) { return held->node == node; });
     startWork(std::move(filling));
 }
@@ -124,18 +146,14 @@ int ZnodesModel::workOn(ZnodeFilling &filling, int budget)
 {
     ZnodeNode *node = filling.node;
     const int removable = budget * removeSteps;
-    if (filling.wanted)
-        return filling.lookOn(rowsPerTurn * heapSteps) / heapSteps;
     if (!filling.isCleared) {
         const int count = std::min(node->count(), removable);
         slideOff(node, node->count() - count, count);
         filling.isCleared = node->count() == 0;
         return count / removeSteps;
     }
-    if (!filling.isHeaped())
-        return filling.heapUp(rowsPerTurn * heapSteps) / heapSteps;
-    if (filling.toRewind > 0)
-        return filling.rewind(budget);
+    if (!filling.isFiltered())
+        return filling.filterOn(rowsPerTurn * filterSteps) / filterSteps;
     if (filling.toDropFirst > 0) {
         const int count = std::min(filling.toDropFirst, removable);
         filling.dropFirst(count);

@@ -24,7 +24,10 @@ ZnodesModel::ZnodesModel(QObject *parent) : TreeModel(std::make_unique<ZnodeNode
     connect(&m_turn, &QTimer::timeout, this, &ZnodesModel::work);
 }
 
-ZnodesModel::~ZnodesModel() = default;
+ZnodesModel::~ZnodesModel()
+{
+    m_sorter.waitForDone();
+}
 
 void ZnodesModel::setConnection(Backend *backend, const ConnectionName &name)
 {
@@ -196,7 +199,7 @@ void ZnodesModel::followReveal()
     const bool isLookedThrough = m_wanted->lookedThrough == above;
     m_wanted->lookedThrough = above;
     if (auto *filling = isLookedThrough ? nullptr : workAgainOn(nearest)) {
-        filling->lookFor(NodeName(nextPart(above, path))); // and so does this
+        filling->goTo(NodeName(nextPart(above, path))); // and so does this
         return;
     }
     // What is in the tree may be old: ask once more before saying that there is no such node.

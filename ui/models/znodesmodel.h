@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The znodes of one ZooKeeper as a tree that loads what is asked for and follows changes.
 //
-// A node's children are listed when a view first wants them. What the server answers is sorted and merged into the
+// A node's children are listed when a view first wants them. What the server answers is sorted, and merged into the
 // tree a little at a time (rowsPerTurn), and of a folder of 300,000 children a part: the first 20,000 (rowsAtFirst),
 // or those around the one that is wanted (reveal), or the next ones, for which others leave. Views lay out everything
 // that is expanded, in one go, and with each change again. The model is reset only when the connection changes:
@@ -11,6 +11,7 @@
 
 #include "ui/models/znodenode.h"
 
+#include <QThreadPool>
 #include <QTimer>
 
 #include <deque>
@@ -90,6 +91,7 @@ private:
     [[nodiscard]] ZnodeNode *findNode(const ZPath &path) const;
 
     void list(ZnodeNode *node);
+    void sortThenTake(const ZPath &path, Result<std::vector<ZnodeRow>> answer);
     void take(const ZPath &path, Result<std::vector<ZnodeRow>> answer);
     void fail(ZnodeNode *node, const Error &error);
     ZnodeFilling &startWork(std::unique_ptr<ZnodeFilling> filling);
@@ -120,6 +122,7 @@ private:
     bool m_expandabilityChanged = false;
     std::optional<Wanted> m_wanted;     // by reveal()
     std::unique_ptr<QObject> m_answers; // answers come while it lives
+    QThreadPool m_sorter;               // of long lists
 };
 
 } // namespace lockscope::ui

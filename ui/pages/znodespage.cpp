@@ -29,8 +29,8 @@ QString partText(const ZPath &path, const ZnodePart &part, bool isFiltered)
 {
     const auto folder = label(path.bytes(), 40);
     const auto shown = countText(part.shown);
-    if (!part.isSorted)
-        return u"%1: sorting %2 children"_s.arg(folder, countText(part.total));
+    if (!part.isFiltered)
+        return u"%1: filtering %2 children"_s.arg(folder, countText(part.total));
     if (isFiltered && part.shown == part.matching())
         return u"%1: %2 of %3 children match"_s.arg(folder, shown, countText(part.total));
     const auto all = (isFiltered ? u"%1 children that match"_s : u"%1 children"_s).arg(countText(part.matching()));

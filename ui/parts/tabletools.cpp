@@ -240,20 +240,12 @@ QString TableTools::writeTo(const QString &file, AsOf asOf) const
 bool TableTools::hides(int column, bool hasRoom, bool hasUse)
 {
     const auto chosen = m_chosen.find(column);
-    if (chosen == m_chosen.end() && hasUse && !hasRoom)
+    const bool isWanted = chosen != m_chosen.end() ? chosen->second : hasUse;
+    if (isWanted && !hasRoom)
         m_withoutRoom.insert(column);
     else
         m_withoutRoom.remove(column);
-    return chosen != m_chosen.end() ? !chosen->second : !hasRoom || !hasUse;
-}
-
-void TableTools::noteUnshown(int column, bool hasUse)
-{
-    const auto chosen = m_chosen.find(column);
-    if (chosen != m_chosen.end() ? chosen->second : hasUse)
-        m_withoutRoom.insert(column);
-    else
-        m_withoutRoom.remove(column);
+    return !isWanted || (!hasRoom && chosen == m_chosen.end());
 }
 
 QStringList TableTools::choices() const

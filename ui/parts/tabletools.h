@@ -50,9 +50,8 @@ public:
     [[nodiscard]] QString writeTo(const QString &file, AsOf asOf = {}) const;
 
     // Whether the view shall hide a column: what was chosen in the menu, else where it has no room, or no use now.
+    // What only lacks the room is exported.
     [[nodiscard]] bool hides(int column, bool hasRoom = true, bool hasUse = true);
-    // The view has no room for any column but that of the name: what else was not hidden in the menu is exported.
-    void noteUnshown(int column, bool hasUse);
     [[nodiscard]] QStringList choices() const; // for the settings
     void restoreChoices(const QStringList &choices);
     void openChooser(const QPoint &at);

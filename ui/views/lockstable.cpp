@@ -241,8 +241,9 @@ void LocksTable::fitRows()
 void LocksTable::hideColumns()
 {
     for (int column = 0; column < LockRow::ColumnCount; ++column) {
-        m_tools->noteUnshown(column, column != LockRow::Connection || m_showsConnections);
-        setColumnHidden(column, column != LockRow::Lock);
+        const bool hasUse = column != LockRow::Connection || m_showsConnections;
+        const bool isName = column == LockRow::Lock;
+        setColumnHidden(column, m_tools->hides(column, isName, hasUse) || !isName);
     }
 }
 
