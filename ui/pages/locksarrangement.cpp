@@ -128,6 +128,8 @@ void LocksPage::arrange()
         return;
     auto &other = isWide ? m_stackedSizes : m_wideSizes;
     other = m_splitter->saveState();
+    showChips();
+    m_chips->button(0)->parentWidget()->layout()->activate(); // the list has its least width before it is divided
     m_splitter->setOrientation(isWide ? Qt::Horizontal : Qt::Vertical);
     m_splitter->setStretchFactor(0, isWide ? listShareOfWidth : 1); // as the page grows to its size
     m_splitter->setStretchFactor(1, isWide ? 100 - listShareOfWidth : 1);
@@ -135,7 +137,6 @@ void LocksPage::arrange()
     if (kept.isEmpty() || !m_splitter->restoreState(kept))
         m_splitter->setSizes({listShareOfWidth * 10, (100 - listShareOfWidth) * 10});
     m_detail->setTall(isWide);
-    showChips();
     m_share->divide();
     showGroups();
     followWorst();
