@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/fieldreader.h"
 
+#include "core/base/regularfile.h"
 #include "core/base/text.h"
+
+#include <QJsonDocument>
 
 #include <cmath>
 
@@ -57,6 +60,19 @@ int FieldReader::number(const char *field, int least, int most, std::optional<in
     return static_cast<int>(whole(field, least, most).value_or(least));
 }
 
+QString FieldReader::oneOf(const QByteArrayList &words)
+{
+    return u"one of "_s + QString::fromLatin1(words.join(", "));
+}
+
+QByteArray FieldReader::word(const char *field, const QByteArrayList &words)
+{
+    auto read = text(field).toUtf8();
+    if (!words.contains(read))
+        wrong(QString::fromLatin1(field), oneOf(words));
+    return read;
+}
+
 bool FieldReader::flag(const char *field)
 {
     const auto found = value(field);
@@ -82,6 +98,17 @@ QJsonArray FieldReader::list(const char *field, int least, int most)
     return array;
 }
 
+QByteArrayList FieldReader::texts(const char *field)
+{
+    QByteArrayList texts;
+    for (const auto &element : has(field) ? list(field, 1, 100) : QJsonArray()) {
+        if (!element.isString())
+            wrong(QString::fromLatin1(field), u"a list of texts"_s);
+        texts << element.toString().toUtf8();
+    }
+    return texts;
+}
+
 FieldReader FieldReader::inner(const QJsonValue &value, const QString &field)
 {
     if (!value.isObject())
@@ -101,6 +128,23 @@ void FieldReader::nothingElse()
             m_error = Error{ErrorCode::BadInput, u"unknown field \"%1\"; known fields: %2"_s.arg(
                                                      pathOf(label(field.toUtf8(), 60)), m_known.join(u", "_s))};
     }
+}
+
+void readResourceList(const QString &name, const char *list, const std::function<void(FieldReader &)> &read)
+{
+    std::optional<Error> error;
+    FieldReader file(QJsonDocument::fromJson(readResource(name)).object(), name, error);
+    (void)file.text("about", QString());
+    const auto all = file.list(list, 1, 100);
+    file.nothingElse();
+    for (qsizetype i = 0; i < all.size(); ++i) {
+        auto element = file.element(list, all, i);
+        (void)element.text("about", QString());
+        read(element);
+        element.nothingElse();
+    }
+    if (error)
+        qFatal("%s", qPrintable(error->message));
 }
 
 } // namespace lockscope

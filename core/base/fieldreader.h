@@ -9,6 +9,7 @@
 #include <QJsonObject>
 #include <QStringList>
 
+#include <functional>
 #include <optional>
 
 namespace lockscope {
@@ -24,6 +25,8 @@ public:
     // Missing, or of the wrong kind: wrong, unless there is an otherwise.
     [[nodiscard]] QString text(const char *field, const std::optional<QString> &otherwise = std::nullopt);
     [[nodiscard]] int number(const char *field, int least, int most, std::optional<int> otherwise = std::nullopt);
+    [[nodiscard]] QByteArray word(const char *field, const QByteArrayList &words);
+    [[nodiscard]] QByteArrayList texts(const char *field); // none if it is missing
     [[nodiscard]] bool flag(const char *field);
     [[nodiscard]] QJsonArray list(const char *field, int least, int most);
     [[nodiscard]] FieldReader object(const char *field) { return inner(value(field), QString::fromLatin1(field)); }
@@ -36,9 +39,18 @@ public:
             into = Number(static_cast<qint64>(*read));
     }
     void take(const char *field, bool &into);
+    // The words stand in the order of the enumeration.
+    template <class Enum>
+    void readWord(const char *field, const QByteArray &words, Enum &into)
+    {
+        const auto all = words.split(' ');
+        if (const auto at = all.indexOf(word(field, all)); at >= 0)
+            into = static_cast<Enum>(at);
+    }
     // At last: a field that nobody asked for is a mistake, too, and would be passed over without a word.
     void nothingElse();
 
+    [[nodiscard]] static QString oneOf(const QByteArrayList &words);
     void wrong(const QString &field, const QString &wanted);
     [[nodiscard]] const QJsonObject &json() const { return m_object; }
     [[nodiscard]] QString pathOf(const QString &field) const;
@@ -53,5 +65,8 @@ private:
     std::optional<Error> &m_error;
     QStringList m_known;
 };
+
+// Reads each object of a list in a resource. A mistake in it ends the program; a test reads all resources.
+void readResourceList(const QString &name, const char *list, const std::function<void(FieldReader &)> &read);
 
 } // namespace lockscope

@@ -49,15 +49,6 @@ constexpr auto lessonSchema = "lockscope-lesson/1"_L1;
 // What can still be shown: a lesson is no benchmark.
 constexpr int mostContendersInLesson = 2000;
 
-template <class Names>
-QString oneOf(const Names &names)
-{
-    QStringList list;
-    for (const auto &name : names)
-        list << QString::fromLatin1(name);
-    return u"one of "_s + list.join(u", "_s);
-}
-
 QList<QByteArray> namesOfMarks()
 {
     QList<QByteArray> names;
@@ -99,10 +90,7 @@ EventPattern readPattern(FieldReader &reader, const contention::Scenario &scenar
     EventPattern pattern;
     if (reader.has("mark")) {
         const auto names = namesOfMarks();
-        const auto at = names.indexOf(reader.text("mark").toUtf8());
-        if (at < 0)
-            reader.wrong(u"mark"_s, oneOf(names));
-        else
+        if (const auto at = names.indexOf(reader.word("mark", names)); at >= 0)
             pattern.mark = static_cast<contention::Mark>(at);
     }
     if (reader.has("contender"))
@@ -221,14 +209,10 @@ Proof readProof(FieldReader reader, const std::vector<LessonRun> &runs)
     Proof proof;
     proof.run = readRunNumber(reader, runs);
     if (reader.has("counter")) {
-        proof.name = reader.text("counter").toUtf8();
-        if (!counterNames().contains(proof.name))
-            reader.wrong(u"counter"_s, oneOf(counterNames()));
+        proof.name = reader.word("counter", counterNames());
     } else if (reader.has("violation")) {
         proof.of = Proof::Of::Violation;
-        proof.name = reader.text("violation").toUtf8();
-        if (!invariantNames().contains(proof.name))
-            reader.wrong(u"violation"_s, oneOf(invariantNames()));
+        proof.name = reader.word("violation", invariantNames());
     } else if (reader.has("events")) {
         proof.of = Proof::Of::Events;
         auto pattern = reader.object("events");
@@ -251,7 +235,7 @@ void readTiles(FieldReader &reader, Lesson &lesson)
         const auto field = u"tiles[%1]"_s.arg(i);
         const auto name = tiles[i].toString().toUtf8();
         if (!tileNames().contains(name))
-            reader.wrong(field, oneOf(tileNames()));
+            reader.wrong(field, FieldReader::oneOf(tileNames()));
         else if (lesson.tiles.contains(name))
             reader.wrong(field, u"different from those before it"_s);
         lesson.tiles << name;
@@ -268,11 +252,8 @@ void readAll(FieldReader &reader, Lesson &lesson)
         reader.wrong(u"id"_s, u"of small letters, digits and hyphens"_s);
     if (reader.has("order"))
         lesson.order = reader.number("order", 1, 9999);
-    if (reader.has("chapter")) {
-        lesson.chapter = reader.text("chapter").toUtf8();
-        if (!chapterNames().contains(lesson.chapter))
-            reader.wrong(u"chapter"_s, oneOf(chapterNames()));
-    }
+    if (reader.has("chapter"))
+        lesson.chapter = reader.word("chapter", chapterNames());
     if (reader.has("tiles"))
         readTiles(reader, lesson);
     lesson.title = reader.words("title");

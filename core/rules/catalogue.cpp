@@ -1,29 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/rules/catalogue.h"
 
+#include "core/base/fieldreader.h"
 #include "core/base/text.h"
 
 #include <algorithm>
+#include <array>
 
 namespace lockscope::recipes {
+
+namespace {
+
+RecipeInfo readRecipe(FieldReader &reader)
+{
+    using Mark = std::pair<const char *, bool RecipeInfo::*>;
+    static constexpr std::array marks{Mark("preferred", &RecipeInfo::preferred),
+                                      Mark("fair", &RecipeInfo::fair),
+                                      Mark("reentrant", &RecipeInfo::reentrant),
+                                      Mark("teachingOnly", &RecipeInfo::teachingOnly),
+                                      Mark("readWrite", &RecipeInfo::readWrite),
+                                      Mark("counted", &RecipeInfo::counted),
+                                      Mark("storesLimit", &RecipeInfo::storesLimit),
+                                      Mark("optimistic", &RecipeInfo::optimistic),
+                                      Mark("quorum", &RecipeInfo::quorum),
+                                      Mark("electsLeader", &RecipeInfo::electsLeader),
+                                      Mark("fenced", &RecipeInfo::fenced),
+                                      Mark("tellsClientsTokens", &RecipeInfo::tellsClientsTokens),
+                                      Mark("losesTokensWithData", &RecipeInfo::losesTokensWithData),
+                                      Mark("renewed", &RecipeInfo::renewed),
+                                      Mark("namesHolder", &RecipeInfo::namesHolder),
+                                      Mark("atomicAcquire", &RecipeInfo::atomicAcquire),
+                                      Mark("lastingQueue", &RecipeInfo::lastingQueue),
+                                      Mark("containers", &RecipeInfo::containers),
+                                      Mark("revocable", &RecipeInfo::revocable),
+                                      Mark("seenContended", &RecipeInfo::seenContended),
+                                      Mark("simulated", &RecipeInfo::simulated)};
+    RecipeInfo recipe;
+    recipe.id = reader.text("id").toLatin1();
+    recipe.namePrefix = reader.text("namePrefix", QString()).toLatin1();
+    recipe.summary = reader.text("summary");
+    recipe.title = reader.text("title", QString()).toUtf8();
+    reader.readWord("shape", "node queue flat-queue permits key hash counter row named-lock table leases",
+                    recipe.shape);
+    reader.readWord("endsBy", "session lease timestamp permit-deadline never", recipe.endsBy);
+    reader.readWord("wakeUp", "polling watch message answer", recipe.wakeUp);
+    if (reader.has("listedWatch"))
+        reader.readWord("listedWatch", "no of-known-clients always", recipe.listedWatch);
+    reader.readWord("release",
+                    "none delete-node compare-and-delete quorum-delete redisson-unlock redisson-permit member-back "
+                    "by-rule kill-connection clear-row delete-at-revision terminate-backend clear-pg-row",
+                    recipe.release);
+    recipe.releaseRefusal = reader.text("releaseRefusal", QString());
+    recipe.playedBy = reader.text("playedBy", QString()).toLatin1();
+    for (const auto &[field, mark] : marks)
+        reader.take(field, recipe.*mark);
+    recipe.acquirable = reader.has("requests");
+    if (recipe.acquirable) {
+        auto counts = reader.object("requests");
+        recipe.counts = {counts.text("acquireFree"), counts.text("acquireQueued"), counts.text("release"),
+                         counts.text("wakeUps")};
+        counts.nothingElse();
+    } else {
+        recipe.flaws.push_back(u"recognised only: this build does not acquire it"_s);
+    }
+    for (const auto &flaw : reader.texts("flaws"))
+        recipe.flaws.push_back(QString::fromUtf8(flaw));
+    if (!recipe.fenced)
+        recipe.flaws.push_back(u"no fencing token"_s);
+    return recipe;
+}
+
+} // namespace
 
 const std::vector<RecipeInfo> &catalogue()
 {
     static const auto all = [] {
         std::vector<RecipeInfo> recipes;
-#define LOCKSCOPE_RECIPES(Name)                                                                                      \
-    for (auto &recipe : recipesOf##Name()) {                                                                         \
-        recipe.backend = BackendKind::Name;                                                                          \
-        recipes.push_back(std::move(recipe));                                                                        \
-    }
-        LOCKSCOPE_BACKENDS(LOCKSCOPE_RECIPES)
-#undef LOCKSCOPE_RECIPES
-        for (auto &recipe : recipes) {
-            recipe.acquirable = !recipe.counts.acquireFree.isEmpty();
-            if (!recipe.acquirable)
-                recipe.flaws.insert(recipe.flaws.begin(), u"recognised only: this build does not acquire it"_s);
-            if (!recipe.fenced)
-                recipe.flaws.push_back(u"no fencing token"_s);
+        for (const auto &backend : allBackends()) {
+            readResourceList(u"recipes/%1.json"_s.arg(backend.word), "recipes", [&](FieldReader &reader) {
+                recipes.push_back(readRecipe(reader));
+                recipes.back().backend = backend.kind;
+            });
         }
         return recipes;
     }();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every recipe id (docs/names-and-ids.md, "Recipe IDs"): what it is, what it costs, how it can fail, how it is taken
-// away. What other code needs to know of a recipe is a field here, so that no code asks for a recipe by its id.
-// Any thread.
+// away. The entries are in resources/recipes/<backend>.json. What other code needs to know of a recipe is a field
+// here, so that no code asks for a recipe by its id. Any thread.
 #pragma once
 
 #include "core/base/backendkind.h"
@@ -83,7 +83,7 @@ struct RecipeInfo {
     BackendKind backend = BackendKind::ZooKeeper;
     QByteArray namePrefix{}; // of the names of its locks, where these begin with a word: "MARK#"
     QString summary{};       // one line
-    const char *title = "";  // of a run in the window, which translates it (context "Recipe"); empty: the id
+    QByteArray title{};      // of a run in the window, which translates it (context "Recipe"); empty: the id
     Shape shape = Shape::Queue;
     EndsBy endsBy = EndsBy::Session;
     WakeUp wakeUp = WakeUp::Watch;
@@ -134,10 +134,5 @@ struct AcquireOptions {
 // only seen, without a read mode or a limit.
 [[nodiscard]] std::optional<Error> objectionTo(const QByteArray &id, BackendKind backend,
                                                const AcquireOptions &options);
-
-// Those of each backend, in the order of the catalogue.
-#define LOCKSCOPE_RECIPES(Name) [[nodiscard]] std::vector<RecipeInfo> recipesOf##Name();
-LOCKSCOPE_BACKENDS(LOCKSCOPE_RECIPES)
-#undef LOCKSCOPE_RECIPES
 
 } // namespace lockscope::recipes

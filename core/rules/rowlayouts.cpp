@@ -1,154 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/rules/rowlayouts.h"
 
+#include "core/base/fieldreader.h"
+
 #include <algorithm>
 #include <deque>
 #include <mutex>
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
-
-const std::vector<RowLayout> &rowLayouts()
-{
-    static const std::vector<RowLayout> all{
-        {.prefix = "LIQUIBASE#",
-         .client = u"Liquibase"_s,
-         .recipe = "liquibase",
-         .columns = {"id", "locked", "lockgranted", "lockedby"},
-         .mayHaveMore = true,
-         .name = {"id"},
-         .only = "1",
-         .flag = "locked",
-         .owner = "lockedby",
-         .since = "lockgranted",
-         .sinceTime = RowTime::Server,
-         .release = RowRelease::Clear,
-         .why = u"the row says LOCKED; since when, LOCKGRANTED says in the server's time zone"_s,
-         .notices = u"not at all: its changes go on to their end"},
-        {.prefix = "SHEDLOCK#",
-         .client = u"ShedLock"_s,
-         .recipe = "shedlock",
-         .tableSuffix = "shedlock",
-         .columns = {"name", "lock_until", "locked_at", "locked_by"},
-         .mayHaveMore = true,
-         .name = {"name"},
-         .owner = "locked_by",
-         .since = "locked_at",
-         .sinceTime = RowTime::Unclear,
-         .ends = "lock_until",
-         .endsTime = RowTime::Unclear,
-         .release = RowRelease::EndTime,
-         .why = u"the row says until when it is locked (lock_until)"_s,
-         .notices = u"not at all: the job goes on to its end"},
-        {.prefix = "KNEX#",
-         .client = u"Knex"_s,
-         .tableSuffix = "_lock",
-         .columns = {"index", "is_locked"},
-         .name = {"index"},
-         .flag = "is_locked",
-         .release = RowRelease::ResetFlag,
-         .why = u"is_locked is 1; the row names no holder and no time, and stays so until it is set to 0"_s},
-        {.prefix = "KNEX-MIGRATOR#",
-         .client = u"knex-migrator"_s,
-         .tableSuffix = "migrations_lock",
-         .columns = {"lock_key", "locked", "acquired_at", "released_at"},
-         .name = {"lock_key"},
-         .flag = "locked",
-         .since = "acquired_at",
-         .sinceTime = RowTime::Unclear,
-         .release = RowRelease::ResetFlag,
-         .why = u"locked is 1; the row names no holder, and stays so until it is set to 0; without its row the lock "
-                u"counts as held. acquired_at is by its client's clock and zone"_s},
-        {.prefix = "HANGFIRE#",
-         .client = u"Hangfire"_s,
-         .tableSuffix = "lock",
-         .columns = {"resource", "updatecount", "acquired"},
-         .name = {"resource"},
-         .since = "acquired",
-         .sinceTime = RowTime::Utc,
-         .release = RowRelease::Delete,
-         .why =
-             u"the row exists; it names no holder and is not renewed. The next client that asks takes it 10 minutes "
-             u"after acquired, unless set otherwise"_s},
-        {.prefix = "LARAVEL#",
-         .client = u"Laravel"_s,
-         .tableSuffix = "locks",
-         .columns = {"key", "owner", "expiration"},
-         .name = {"key"},
-         .owner = "owner",
-         .isOwnerToken = true,
-         .ends = "expiration",
-         .endsTime = RowTime::Epoch,
-         .release = RowRelease::Delete,
-         .why = u"the row says until when it is locked (expiration), by its client's clock"_s},
-        {.prefix = "SPRING#",
-         .client = u"Spring Integration"_s,
-         .tableSuffix = "lock",
-         .columns = {"lock_key", "region", "client_id", "created_date"},
-         .optional = {"expired_after"},
-         .name = {"region", "lock_key"},
-         .owner = "client_id",
-         .isOwnerToken = true,
-         .since = "created_date",
-         .sinceTime = RowTime::Unclear,
-         .isSinceRenewed = true,
-         .ends = "expired_after",
-         .endsTime = RowTime::Unclear,
-         .release = RowRelease::Delete,
-         .why = u"the row exists; CREATED_DATE is when it was taken or renewed. The next client that asks takes it "
-                u"10 s after that unless set otherwise, or after EXPIRED_AFTER where the table has that"_s},
-        {.prefix = "SYMFONY#",
-         .client = u"Symfony Lock"_s,
-         .columns = {"key_id", "key_token", "key_expiration"},
-         .name = {"key_id"},
-         .owner = "key_token",
-         .isOwnerToken = true,
-         .ends = "key_expiration",
-         .endsTime = RowTime::Epoch,
-         .release = RowRelease::Delete,
-         .why = u"the row says until when it is locked (key_expiration); key_id is a hash of the lock's name"_s},
-        {.prefix = "DRUPAL#",
-         .client = u"Drupal"_s,
-         .tableSuffix = "semaphore",
-         .columns = {"name", "value", "expire"},
-         .name = {"name"},
-         .owner = "value",
-         .isOwnerToken = true,
-         .ends = "expire",
-         .endsTime = RowTime::Epoch,
-         .release = RowRelease::Delete,
-         .why = u"the row says until when it is locked (expire), by its client's clock"_s},
-        {.prefix = "MARK#",
-         .recipe = "insert-mark",
-         .tableSuffix = "lock_marks",
-         .columns = {"name", "owner", "created_at"},
-         .name = {"name"},
-         .owner = "owner",
-         .isOwnerToken = true,
-         .since = "created_at",
-         .sinceTime = RowTime::Unclear,
-         .release = RowRelease::Delete,
-         .why = u"the row exists, and stays until it is deleted: nothing ends it"_s},
-        {.prefix = "FLAG#",
-         .recipe = "status-flag",
-         .tableSuffix = "lock_flags",
-         .columns = {"id", "version", "status"},
-         .name = {"id"},
-         .flag = "status",
-         .owner = "version",
-         .isOwnerToken = true,
-         .isOwnerNumber = true,
-         .release = RowRelease::ResetFlag,
-         .why = u"status is 1; the row names no holder and no time, and stays so until it is set to 0. Each hold has "
-                u"a version of its own"_s},
-        // Its rows are always there: it locks one FOR UPDATE, which is seen as a row lock.
-        {.prefix = "QUARTZ#", .client = u"Quartz"_s, .tableSuffix = "locks", .columns = {"sched_name", "lock_name"}},
-    };
-    return all;
-}
-
 namespace {
+
+RowLayout readRowLayout(FieldReader &reader)
+{
+    const auto bytes = [&reader](const char *field) { return reader.text(field, QString()).toUtf8(); };
+    const QByteArray times("seconds server utc unclear");
+    RowLayout layout{.prefix = reader.text("prefix").toUtf8(),
+                     .client = reader.text("client", QString()),
+                     .recipe = reader.text("recipe", u"row-lock"_s).toUtf8(),
+                     .tableSuffix = bytes("tableSuffix"),
+                     .columns = reader.texts("columns"),
+                     .optional = reader.texts("optional"),
+                     .name = reader.texts("name"),
+                     .only = bytes("only"),
+                     .flag = bytes("flag"),
+                     .owner = bytes("owner"),
+                     .since = bytes("since"),
+                     .ends = bytes("ends"),
+                     .why = reader.text("why", QString()),
+                     .notices = reader.text("notices", QString())};
+    reader.take("mayHaveMore", layout.mayHaveMore);
+    reader.take("isOwnerToken", layout.isOwnerToken);
+    reader.take("isOwnerNumber", layout.isOwnerNumber);
+    reader.take("isSinceRenewed", layout.isSinceRenewed);
+    if (reader.has("sinceTime"))
+        reader.readWord("sinceTime", times, layout.sinceTime);
+    if (reader.has("endsTime"))
+        reader.readWord("endsTime", times, layout.endsTime);
+    reader.readWord("release", "clear end-time reset-flag delete", layout.release);
+    return layout;
+}
 
 // Never destroyed, and nothing is taken out: a row of an earlier rule keeps its layout.
 struct UserRowLayouts {
@@ -164,6 +55,17 @@ UserRowLayouts &userLayouts()
 }
 
 } // namespace
+
+const std::vector<RowLayout> &rowLayouts()
+{
+    static const auto all = [] {
+        std::vector<RowLayout> layouts;
+        readResourceList(u"rules/row-layouts.json"_s, "layouts",
+                         [&layouts](FieldReader &reader) { layouts.push_back(readRowLayout(reader)); });
+        return layouts;
+    }();
+    return all;
+}
 
 void setUserRowLayouts(const std::vector<RowLayout> &layouts)
 {

@@ -48,12 +48,12 @@ struct RowLayout {
     QByteArray ends{};           // until when it is held
     RowTime endsTime = RowTime::Unclear;
     RowRelease release = RowRelease::Delete;
-    QString why{};                     // what the row says, for people
-    const char16_t *notices = nullptr; // how its holder notices that the lock was taken away; null: not known
+    QString why{};     // what the row says, for people
+    QString notices{}; // how its holder notices that the lock was taken away; empty: not known
     friend bool operator==(const RowLayout &, const RowLayout &) = default;
 };
 
-// The built-in ones.
+// The built-in ones (resources/rules/row-layouts.json).
 [[nodiscard]] const std::vector<RowLayout> &rowLayouts();
 // Sets the layouts of the user's rules. A layout that was ever set stays where it is: rows refer to it.
 void setUserRowLayouts(const std::vector<RowLayout> &layouts);

@@ -7,6 +7,8 @@ Usage: words.py FOLDER            looks; 77 where there is no lupdate (Debian: q
        words.py --update FOLDER   lets lupdate bring the files up to date; what is new is left to be translated
 """
 
+import glob
+import json
 import os
 import re
 import shutil
@@ -17,7 +19,8 @@ import xml.etree.ElementTree as ElementTree
 
 SOURCES = ("ui/simulator", "ui/lessons", "ui/pages/simulatorpage.h", "ui/pages/simulatorpage.cpp",
            "ui/pages/simulatorpagetext.cpp", "ui/shell/keybar.h", "ui/shell/keybar.cpp", "ui/pages/lessonspage.h", "ui/pages/lessonspage.cpp", "core/contention/scenario.cpp",
-           "core/contention/explain.cpp", "core/contention/mutants", "core/rules")
+           "core/contention/explain.cpp", "core/contention/mutants")
+RECIPES = "resources/recipes"  # their titles are words, too
 WORDS = "resources/words"
 FORMS = {"ru": 3, "zh_CN": 1}  # of what is counted (%n)
 PLACEHOLDER = re.compile(r"%(?:L?\d+|n)")
@@ -30,9 +33,22 @@ def lupdate():
     return None
 
 
+def titles(folder):
+    for path in sorted(glob.glob(os.path.join(folder, RECIPES, "*.json"))):
+        with open(path, encoding="utf-8") as file:
+            for recipe in json.load(file)["recipes"]:
+                if "title" in recipe:
+                    yield f'QT_TRANSLATE_NOOP("Recipe", {json.dumps(recipe["title"])});\n'
+
+
 def update(folder, files):
-    command = [lupdate(), "-silent", "-I", ".", "-locations", "none", "-no-obsolete", *SOURCES, "-ts", *files]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    with tempfile.TemporaryDirectory() as work:
+        source = os.path.join(work, "titles.cpp")
+        with open(source, "w", encoding="utf-8") as file:
+            file.writelines(titles(folder))
+        command = [lupdate(), "-silent", "-I", ".", "-locations", "none", "-no-obsolete", *SOURCES, source, "-ts",
+                   *files]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"lupdate failed: {done.stderr}")
 

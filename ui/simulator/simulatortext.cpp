@@ -93,7 +93,7 @@ QString recipeTitle(const QByteArray &recipe)
 {
     const auto *mutant = contention::findMutant(recipe);
     const auto title =
-        QCoreApplication::translate("Recipe", mutant ? mutant->title : recipes::recipeOf(recipe).title);
+        QCoreApplication::translate("Recipe", mutant ? mutant->title : recipes::recipeOf(recipe).title.constData());
     return title.isEmpty() ? QString::fromLatin1(recipe) : title;
 }
 

@@ -66,7 +66,7 @@ LockSnapshot lockOfRow(const SqlLockRow &row, LockSnapshot lock)
     // Other rows than Liquibase's own are of programs that use its layout, such as Keycloak.
     if (!isOurs && !layout.client.isEmpty() && (layout.only.isEmpty() || row.names == QByteArrayList{layout.only})) {
         lock.client = layout.client;
-        lock.clientTraits.notices = layout.notices;
+        lock.clientTraits.notices = layout.notices.isEmpty() ? nullptr : QStringView(layout.notices).utf16();
     }
     lock.why = layout.why;
     lock.byUserRule = !layout.table.isEmpty();
