@@ -23,27 +23,11 @@ QString befell(const QByteArray &fault, const QByteArray &how, const QString &wh
     const auto kind = faultByName(fault);
     if (!kind)
         return u"%1 %2"_s.arg(who, label(fault, 40)).trimmed();
-    const bool isServers = how.startsWith("server"); // whose clock
-    switch (*kind) {
-    case FaultKind::Pause: return Told::tr("%1 was paused").arg(who);
-    case FaultKind::Crash: return Told::tr("%1 died").arg(who);
-    case FaultKind::LoseRequest: return Told::tr("%1 sent a request that was lost").arg(who);
-    case FaultKind::LoseReply: return Told::tr("%1 was answered, and the reply was lost").arg(who);
-    case FaultKind::Delay: return Told::tr("%1 sent a message that came late").arg(who);
-    case FaultKind::Partition: return Told::tr("%1 was cut off").arg(who);
-    case FaultKind::Expire: return Told::tr("%1 lost its session: the server ended it").arg(who);
-    case FaultKind::Lag: return Told::tr("a follower lagged behind");
-    case FaultKind::ClockJump:
-        return isServers || who.isEmpty() ? Told::tr("a server's clock jumped")
-                                          : Told::tr("the clock of %1 jumped").arg(who);
-    case FaultKind::Drift: return Told::tr("%1 had a clock that went wrong").arg(who);
-    case FaultKind::RestartEmpty: return Told::tr("the server came back without its data");
-    case FaultKind::Failover: return Told::tr("a replica took over that had not seen the last writes");
-    case FaultKind::LostPublish: return Told::tr("a published message reached no client");
-    case FaultKind::DeadThread: return Told::tr("%1 lost its thread, but not its process").arg(who);
-    case FaultKind::ForceRelease: return Told::tr("an operator force-released the lock");
-    }
-    return {};
+    const auto &words = wordsOf(*kind);
+    const bool isServers =
+        !words.befellServer.isEmpty() && (who.isEmpty() || how.startsWith("server")); // whose clock
+    auto told = Told::tr((isServers ? words.befellServer : words.befell).constData());
+    return told.replace(u"%1"_s, who);
 }
 
 // As the checkers say it (checkers.cpp, simulation.cpp, contenderactor.cpp): recordings keep it in English.

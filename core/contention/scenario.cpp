@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/contention/scenario.h"
 
+#include "core/base/fieldreader.h"
 #include "core/base/text.h"
 #include "core/contention/backendrules.h"
 #include "core/contention/mutants/mutantlist.h"
@@ -11,45 +12,6 @@
 namespace lockscope::contention {
 
 namespace {
-
-struct FaultWords {
-    FaultKind kind;
-    const char *name;
-    const char *summary; // the window says it in other languages too
-};
-
-const std::vector<FaultWords> &words()
-{
-    static const std::vector<FaultWords> all{
-        {FaultKind::Pause, "pause",
-         QT_TRANSLATE_NOOP(
-             "FaultKind",
-             "a client stops for a while (SIGSTOP, garbage collection), shorter or longer than its lease")},
-        {FaultKind::Crash, "crash", QT_TRANSLATE_NOOP("FaultKind", "a client dies between two of its requests")},
-        {FaultKind::LoseRequest, "lose-request",
-         QT_TRANSLATE_NOOP("FaultKind", "a request never arrives; the connection breaks")},
-        {FaultKind::LoseReply, "lose-reply",
-         QT_TRANSLATE_NOOP("FaultKind", "a request is done, its reply never arrives; the connection breaks")},
-        {FaultKind::Delay, "delay", QT_TRANSLATE_NOOP("FaultKind", "a message is late")},
-        {FaultKind::Partition, "partition",
-         QT_TRANSLATE_NOOP("FaultKind", "nothing gets through between a client and the server, one way or both")},
-        {FaultKind::Expire, "expire", QT_TRANSLATE_NOOP("FaultKind", "the server ends a client's session")},
-        {FaultKind::Lag, "lag", QT_TRANSLATE_NOOP("FaultKind", "a follower shows an older state than the leader's")},
-        {FaultKind::ClockJump, "clock-jump", QT_TRANSLATE_NOOP("FaultKind", "a wall clock jumps")},
-        {FaultKind::Drift, "drift", QT_TRANSLATE_NOOP("FaultKind", "a client's clock runs fast or slow")},
-        {FaultKind::RestartEmpty, "restart-empty",
-         QT_TRANSLATE_NOOP("FaultKind", "the server comes back without its data")},
-        {FaultKind::Failover, "failover",
-         QT_TRANSLATE_NOOP("FaultKind", "a replica takes over that never saw the last writes")},
-        {FaultKind::LostPublish, "lost-publish",
-         QT_TRANSLATE_NOOP("FaultKind", "a published message reaches no client")},
-        {FaultKind::DeadThread, "dead-thread",
-         QT_TRANSLATE_NOOP("FaultKind", "the thread that holds the lock dies; what keeps the lease alive does not")},
-        {FaultKind::ForceRelease, "force-release",
-         QT_TRANSLATE_NOOP("FaultKind", "an operator takes the lock away from its holder")},
-    };
-    return all;
-}
 
 Error bad(const QString &message)
 {
@@ -176,34 +138,39 @@ bool locksOneOfRows(const recipes::RecipeInfo &recipe)
            && rulesOf(recipe.backend).playsRows;
 }
 
+static const std::vector<FaultWords> &faultWords()
+{
+    static const auto all = [] {
+        std::vector<FaultWords> words;
+        readResourceList(u"faults.json"_s, "faults", [&words](FieldReader &reader) {
+            words.push_back({reader.text("name").toUtf8(), reader.text("summary"), reader.text("befell").toUtf8(),
+                             reader.text("befellServer", QString()).toUtf8()});
+        });
+        return words;
+    }();
+    return all;
+}
+
 const std::vector<FaultKind> &allFaults()
 {
     static const auto all = [] {
         std::vector<FaultKind> kinds;
-        for (const auto &entry : words())
-            kinds.push_back(entry.kind);
+        for (std::size_t kind = 0; kind < faultWords().size(); ++kind)
+            kinds.push_back(static_cast<FaultKind>(kind));
         return kinds;
     }();
     return all;
 }
 
-QByteArray nameOf(FaultKind fault)
+const FaultWords &wordsOf(FaultKind fault)
 {
-    return words()[static_cast<std::size_t>(fault)].name;
-}
-
-QString summaryOf(FaultKind fault)
-{
-    return QString::fromLatin1(words()[static_cast<std::size_t>(fault)].summary);
+    return faultWords()[static_cast<std::size_t>(fault)];
 }
 
 std::optional<FaultKind> faultByName(const QByteArray &name)
 {
-    for (const auto &entry : words()) {
-        if (name == entry.name)
-            return entry.kind;
-    }
-    return std::nullopt;
+    const auto at = std::ranges::find(faultWords(), name, &FaultWords::name);
+    return at == faultWords().end() ? std::nullopt : std::optional(static_cast<FaultKind>(at - faultWords().begin()));
 }
 
 std::vector<FaultKind> faultsFor(const QByteArray &recipe)

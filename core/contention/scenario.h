@@ -41,10 +41,22 @@ enum class FaultKind {
     ForceRelease,
 };
 [[nodiscard]] const std::vector<FaultKind> &allFaults();
-[[nodiscard]] QByteArray nameOf(FaultKind fault); // "lose-request"
 [[nodiscard]] std::optional<FaultKind> faultByName(const QByteArray &name);
-// One line a person understands: what it does, for the help and the page.
-[[nodiscard]] QString summaryOf(FaultKind fault);
+// resources/faults.json; the window says them in other languages, too.
+struct FaultWords {
+    QByteArray name;                 // "lose-request"
+    QString summary;                 // one line a person understands: what it does, for the help and the page
+    QByteArray befell, befellServer; // what it did to %1, or to a server
+};
+[[nodiscard]] const FaultWords &wordsOf(FaultKind fault);
+[[nodiscard]] inline const QByteArray &nameOf(FaultKind fault)
+{
+    return wordsOf(fault).name;
+}
+[[nodiscard]] inline const QString &summaryOf(FaultKind fault)
+{
+    return wordsOf(fault).summary;
+}
 
 // Those that can happen to a lock of this recipe; none if there is no such recipe.
 [[nodiscard]] std::vector<FaultKind> faultsFor(const QByteArray &recipe);

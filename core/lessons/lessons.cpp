@@ -18,28 +18,13 @@
 
 namespace lockscope::lessons {
 
-// A reader of fields that also reads texts in several languages.
-class FieldReader : public lockscope::FieldReader {
-public:
-    using lockscope::FieldReader::FieldReader;
-    FieldReader(const lockscope::FieldReader &other) : lockscope::FieldReader(other) {}
-
-    [[nodiscard]] FieldReader object(const char *field) { return lockscope::FieldReader::object(field); }
-    [[nodiscard]] FieldReader element(const char *field, const QJsonArray &list, qsizetype index)
-    {
-        return lockscope::FieldReader::element(field, list, index);
-    }
-    [[nodiscard]] Text words(const char *field);
-};
-
-Text FieldReader::words(const char *field)
+Text readText(FieldReader reader)
 {
-    auto inside = object(field);
-    const Text words{inside.text("en", QString()), inside.text("zh_CN", QString()), inside.text("ru", QString())};
-    inside.nothingElse();
-    if (words.in(Language::English).isEmpty())
-        wrong(QString::fromLatin1(field), u"a text in \"en\", \"zh_CN\" or \"ru\""_s);
-    return words;
+    const Text text{reader.text("en", QString()), reader.text("zh_CN", QString()), reader.text("ru", QString())};
+    reader.nothingElse();
+    if (text.in(Language::English).isEmpty())
+        reader.wrong({}, u"a text in \"en\", \"zh_CN\" or \"ru\""_s);
+    return text;
 }
 
 namespace {
@@ -68,7 +53,7 @@ QList<QByteArray> invariantNames()
 LessonRun readRun(FieldReader reader)
 {
     LessonRun run;
-    run.title = reader.words("title");
+    run.title = readText(reader.object("title"));
     auto object = reader.object("scenario");
     reader.nothingElse();
     const auto scenario = contention::Scenario::fromJson(object.json());
@@ -123,34 +108,24 @@ Stop readStop(FieldReader reader, const std::vector<LessonRun> &runs)
 }
 
 // Words whose numbers the runs know.
-Text readTold(FieldReader &reader, const char *field, std::size_t runs, bool hasMoment)
+Text readTold(FieldReader reader, std::size_t runs, bool hasMoment)
 {
-    auto words = reader.words(field);
-    if (const auto wrong = wrongNumberIn(words, runs, hasMoment); !wrong.isEmpty())
-        reader.wrong(QString::fromLatin1(field), u"without %1, which is not a number of its runs"_s.arg(wrong));
-    return words;
+    auto text = readText(reader);
+    if (const auto wrong = wrongNumberIn(text, runs, hasMoment); !wrong.isEmpty())
+        reader.wrong({}, u"without %1, which is not a number of its runs"_s.arg(wrong));
+    return text;
 }
 
 Question readQuestion(FieldReader reader, std::size_t runs, bool hasMoment)
 {
     Question question;
-    question.text = readTold(reader, "text", runs, hasMoment);
+    question.text = readTold(reader.object("text"), runs, hasMoment);
     const auto choices = reader.list("choices", 2, 6);
-    for (qsizetype i = 0; i < choices.size(); ++i) {
-        // A choice is a text by itself.
-        FieldReader choice = reader.element("choices", choices, i);
-        question.choices.push_back(
-            {choice.text("en", QString()), choice.text("zh_CN", QString()), choice.text("ru", QString())});
-        choice.nothingElse();
-        const auto &words = question.choices.back();
-        if (words.in(Language::English).isEmpty())
-            choice.wrong({}, u"a text in \"en\", \"zh_CN\" or \"ru\""_s);
-        if (const auto wrong = wrongNumberIn(words, runs, hasMoment); !wrong.isEmpty())
-            choice.wrong({}, u"without %1, which is not a number of its runs"_s.arg(wrong));
-    }
+    for (qsizetype i = 0; i < choices.size(); ++i)
+        question.choices.push_back(readTold(reader.element("choices", choices, i), runs, hasMoment));
     question.right = static_cast<std::size_t>(
         reader.number("right", 0, std::max(0, static_cast<int>(question.choices.size()) - 1)));
-    question.because = readTold(reader, "because", runs, hasMoment);
+    question.because = readTold(reader.object("because"), runs, hasMoment);
     reader.nothingElse();
     return question;
 }
@@ -160,7 +135,7 @@ Step readStep(FieldReader reader, const std::vector<LessonRun> &runs)
     Step step;
     if (reader.has("until"))
         step.until = readStop(reader.object("until"), runs);
-    step.text = readTold(reader, "text", runs.size(), step.until.has_value());
+    step.text = readTold(reader.object("text"), runs.size(), step.until.has_value());
     if (reader.has("question"))
         step.question = readQuestion(reader.object("question"), runs.size(), step.until.has_value());
     const auto claims = reader.has("claims") ? reader.list("claims", 1, 20) : QJsonArray();
@@ -222,7 +197,7 @@ Proof readProof(FieldReader reader, const std::vector<LessonRun> &runs)
         reader.wrong({}, u"about a \"counter\", a \"violation\" or \"events\""_s);
     }
     readComparison(reader, runs.size(), proof);
-    proof.text = readTold(reader, "text", runs.size(), false);
+    proof.text = readTold(reader.object("text"), runs.size(), false);
     reader.nothingElse();
     return proof;
 }
@@ -256,8 +231,8 @@ void readAll(FieldReader &reader, Lesson &lesson)
         lesson.chapter = reader.word("chapter", chapterNames());
     if (reader.has("tiles"))
         readTiles(reader, lesson);
-    lesson.title = reader.words("title");
-    lesson.summary = reader.words("summary");
+    lesson.title = readText(reader.object("title"));
+    lesson.summary = readText(reader.object("summary"));
     const auto runs = reader.list("runs", 1, 3);
     for (qsizetype i = 0; i < runs.size(); ++i)
         lesson.runs.push_back(readRun(reader.element("runs", runs, i)));

@@ -10,6 +10,10 @@
 class QLocale;
 class QRegularExpression;
 
+namespace lockscope {
+class FieldReader;
+}
+
 namespace lockscope::lessons {
 
 enum class Language { English, Chinese, Russian };
@@ -22,6 +26,9 @@ struct Text {
     // In English where it is missing, and else in whatever language there is.
     [[nodiscard]] const QString &in(Language language) const;
 };
+
+// From an object with a text in one language at least.
+[[nodiscard]] Text readText(FieldReader reader);
 
 // Which events are meant; what is not said may be anything.
 struct EventPattern {

@@ -20,7 +20,11 @@ import xml.etree.ElementTree as ElementTree
 SOURCES = ("ui/simulator", "ui/lessons", "ui/pages/simulatorpage.h", "ui/pages/simulatorpage.cpp",
            "ui/pages/simulatorpagetext.cpp", "ui/shell/keybar.h", "ui/shell/keybar.cpp", "ui/pages/lessonspage.h", "ui/pages/lessonspage.cpp", "core/contention/scenario.cpp",
            "core/contention/explain.cpp", "core/contention/mutants")
-RECIPES = "resources/recipes"  # their titles are words, too
+# Words in data, too: files, the list in them, a field of its entries, the context.
+DATA = (("resources/recipes/*.json", "recipes", "title", "Recipe"),
+        ("resources/faults.json", "faults", "summary", "FaultKind"),
+        ("resources/faults.json", "faults", "befell", "Told"),
+        ("resources/faults.json", "faults", "befellServer", "Told"))
 WORDS = "resources/words"
 FORMS = {"ru": 3, "zh_CN": 1}  # of what is counted (%n)
 PLACEHOLDER = re.compile(r"%(?:L?\d+|n)")
@@ -33,19 +37,20 @@ def lupdate():
     return None
 
 
-def titles(folder):
-    for path in sorted(glob.glob(os.path.join(folder, RECIPES, "*.json"))):
-        with open(path, encoding="utf-8") as file:
-            for recipe in json.load(file)["recipes"]:
-                if "title" in recipe:
-                    yield f'QT_TRANSLATE_NOOP("Recipe", {json.dumps(recipe["title"])});\n'
+def words_in_data(folder):
+    for files, entries, field, context in DATA:
+        for path in sorted(glob.glob(os.path.join(folder, files))):
+            with open(path, encoding="utf-8") as file:
+                for entry in json.load(file)[entries]:
+                    if field in entry:
+                        yield f'QT_TRANSLATE_NOOP("{context}", {json.dumps(entry[field])});\n'
 
 
 def update(folder, files):
     with tempfile.TemporaryDirectory() as work:
-        source = os.path.join(work, "titles.cpp")
+        source = os.path.join(work, "data.cpp")
         with open(source, "w", encoding="utf-8") as file:
-            file.writelines(titles(folder))
+            file.writelines(words_in_data(folder))
         command = [lupdate(), "-silent", "-I", ".", "-locations", "none", "-no-obsolete", *SOURCES, source, "-ts",
                    *files]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)

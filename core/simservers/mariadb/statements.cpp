@@ -2,6 +2,7 @@
 #include "core/simservers/mariadb/statements.h"
 
 #include "core/base/identifiers.h"
+#include "core/base/regularfile.h"
 
 #include <QHash>
 
@@ -14,68 +15,6 @@ namespace lockscope::sim {
 namespace {
 
 using Kind = SqlStatement::Kind;
-
-// In a pattern: <word> takes an identifier, the same one wherever it comes again; # takes a number.
-struct Pattern {
-    Kind kind;
-    const char *text;
-};
-
-constexpr Pattern patterns[] = {
-    {Kind::Nothing, "DO 0"},
-    {Kind::SetUp, "SET SESSION autocommit = 1 , innodb_lock_wait_timeout = #"},
-    {Kind::LockTimeout, "SET SESSION innodb_lock_wait_timeout = #"},
-    {Kind::WhoAmI, "SELECT CONNECTION_ID ( ) , VERSION ( )"},
-    {Kind::Begin, "START TRANSACTION"},
-    {Kind::Commit, "COMMIT"},
-    {Kind::Rollback, "ROLLBACK"},
-    {Kind::InTransaction, "SELECT @@in_transaction AS <output>"},
-    {Kind::One, "SELECT 1 AS <output>"},
-    {Kind::LockRow, "SELECT <key> FROM <schema> . <table> WHERE <key> = ? FOR UPDATE"},
-    {Kind::LockRowNow, "SELECT <key> FROM <schema> . <table> WHERE <key> = ? FOR UPDATE NOWAIT"},
-    {Kind::LockRowSkip, "SELECT <key> FROM <schema> . <table> WHERE <key> = ? LIMIT 1 FOR UPDATE SKIP LOCKED"},
-    {Kind::LockRow, "SELECT * FROM <schema> . <table> WHERE <key> = ? FOR UPDATE"},
-    {Kind::LockRowNow, "SELECT * FROM <schema> . <table> WHERE <key> = ? FOR UPDATE NOWAIT"},
-    {Kind::LockRowSkip, "SELECT * FROM <schema> . <table> WHERE <key> = ? LIMIT 1 FOR UPDATE SKIP LOCKED"},
-    {Kind::LockFrom, "SELECT * FROM <schema> . <table> WHERE <key> > = # FOR UPDATE"},
-    {Kind::LockByText, "SELECT * FROM <schema> . <table> WHERE <key> = ' # ' FOR UPDATE"},
-    {Kind::LockByNumber, "SELECT * FROM <schema> . <table> WHERE <key> = # FOR UPDATE"},
-    {Kind::WriteRow, "UPDATE <schema> . <table> SET version = version + 1 WHERE <key> = #"},
-    {Kind::ReadCommitted, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"},
-    {Kind::ReadVersion, "SELECT `version` AS <output> FROM <schema> . <table> WHERE <key> = ?"},
-    {Kind::ReadVersion, "SELECT * FROM <schema> . <table> WHERE <key> = ?"},
-    {Kind::WriteVersion, "UPDATE <schema> . <table> SET `version` = `version` + 1 WHERE <key> = ? AND `version` = ?"},
-    {Kind::TakeLeasedRow,
-     "UPDATE <schema> . <table> SET lock_until = TIMESTAMPADD ( MICROSECOND , ? , UTC_TIMESTAMP ( 3 ) ) , locked_at = "
-     "UTC_TIMESTAMP ( 3 ) , locked_by = ? WHERE name = ? AND lock_until < = UTC_TIMESTAMP ( 3 )"},
-    {Kind::MakeLeasedRow,
-     "INSERT INTO <schema> . <table> ( name , lock_until , locked_at , locked_by ) VALUES ( ? , UTC_TIMESTAMP ( 3 ) , "
-     "UTC_TIMESTAMP ( 3 ) , ' ' ) ON DUPLICATE KEY UPDATE name = name"},
-    {Kind::ExtendLeasedRow,
-     "UPDATE <schema> . <table> SET lock_until = TIMESTAMPADD ( MICROSECOND , ? , UTC_TIMESTAMP ( 3 ) ) WHERE name = ? "
-     "AND locked_by = ? AND lock_until > UTC_TIMESTAMP ( 3 )"},
-    {Kind::FreeLeasedRow,
-     "UPDATE <schema> . <table> SET lock_until = UTC_TIMESTAMP ( 3 ) WHERE name = ? AND locked_by = ? AND lock_until > "
-     "UTC_TIMESTAMP ( 3 )"},
-    {Kind::IsLeasedRowMine,
-     "SELECT COUNT ( * ) AS <output> FROM <schema> . <table> WHERE name = ? AND locked_by = ? AND lock_until > "
-     "UTC_TIMESTAMP ( 3 )"},
-    {Kind::InsertMark,
-     "INSERT INTO <schema> . <table> ( name , owner , created_at ) VALUES ( ? , ? , UTC_TIMESTAMP ( 3 ) )"},
-    {Kind::DeleteMark, "DELETE FROM <schema> . <table> WHERE name = ? AND owner = ?"},
-    {Kind::DeleteOldMarks,
-     "DELETE FROM <schema> . <table> WHERE created_at < UTC_TIMESTAMP ( 3 ) - INTERVAL # SECOND"},
-    {Kind::IsMarkMine, "SELECT COUNT ( * ) AS <output> FROM <schema> . <table> WHERE name = ? AND owner = ?"},
-    {Kind::ReadFlag, "SELECT status , version FROM <schema> . <table> WHERE id = ?"},
-    {Kind::SetFlag,
-     "UPDATE <schema> . <table> SET status = 1 , version = version + 1 WHERE version = ? AND id = ? AND status = 0"},
-    {Kind::ClearFlag, "UPDATE <schema> . <table> SET status = 0 WHERE id = ? AND version = ? AND status = 1"},
-    {Kind::GetLock, "SELECT GET_LOCK ( ? , ? ) AS <output>"},
-    {Kind::ReleaseLock, "SELECT RELEASE_LOCK ( ? ) AS <output>"},
-    {Kind::IsLockMine, "SELECT IS_USED_LOCK ( ? ) = CONNECTION_ID ( ) AS <output>"},
-    {Kind::KillQuery, "KILL QUERY #"},
-    {Kind::KillConnection, "KILL #"},
-};
 
 bool isWordByte(char byte)
 {
@@ -161,9 +100,24 @@ bool fits(const QByteArrayList &pattern, const QByteArrayList &tokens, SqlStatem
 std::optional<SqlStatement> readAnew(const QByteArray &text)
 {
     static const auto known = [] {
+        // In the order of the enumeration.
+        const auto kinds =
+            QByteArray(
+                "Nothing SetUp LockTimeout WhoAmI Begin Commit Rollback InTransaction One LockRow LockRowNow "
+                "LockRowSkip LockFrom LockByText LockByNumber WriteRow ReadCommitted ReadVersion WriteVersion "
+                "TakeLeasedRow MakeLeasedRow ExtendLeasedRow FreeLeasedRow IsLeasedRowMine InsertMark DeleteMark "
+                "DeleteOldMarks IsMarkMine ReadFlag SetFlag ClearFlag GetLock ReleaseLock IsLockMine KillQuery "
+                "KillConnection")
+                .split(' ');
         std::vector<std::pair<Kind, QByteArrayList>> all;
-        for (const auto &pattern : patterns)
-            all.emplace_back(pattern.kind, QByteArray(pattern.text).split(' '));
+        for (const auto &line : readResource(u"sql/simulated-statements.txt"_s).split('\n')) {
+            auto words = line.split(' ');
+            const auto kind = kinds.indexOf(words.takeFirst());
+            if (kind >= 0)
+                all.emplace_back(static_cast<Kind>(kind), std::move(words));
+            else if (!line.isEmpty() && !line.startsWith('#'))
+                qFatal("%s is no statement", line.constData());
+        }
         return all;
     }();
     const auto tokens = tokensOf(text);
