@@ -7,6 +7,18 @@
 
 namespace lockscope::sandbox {
 
+Task<void> DemoStage::sleep(std::chrono::milliseconds span)
+{
+    const auto pause = sleepFor(m_loop, span);
+    co_await pause;
+}
+
+Task<void> DemoStage::rest(std::chrono::milliseconds span)
+{
+    const auto extra = m_random.below(static_cast<quint64>(span.count()) * 2 / 3 + 1);
+    return sleep(span + std::chrono::milliseconds(extra));
+}
+
 Task<void> takeTurns(DemoStage *stage, recipes::Lock *lock, std::chrono::milliseconds hold,
                      std::function<void()> work)
 {
@@ -15,14 +27,14 @@ Task<void> takeTurns(DemoStage *stage, recipes::Lock *lock, std::chrono::millise
         const auto grant = co_await lock->acquire(never);
         if (grant && work)
             work();
-        auto pause = stage->pauseOfAbout(grant ? hold : 1000ms);
-        co_await pause;
+        const auto span = grant ? hold : 1000ms;
+        co_await stage->rest(span);
         if (!grant)
             continue;
         const auto limit = Deadline::after(stage->loop(), 5s);
         const auto released = co_await lock->release(limit);
-        auto rest = stage->pauseOfAbout(released ? 300ms : 5000ms);
-        co_await rest;
+        const auto pause = released ? 300ms : 5000ms;
+        co_await stage->rest(pause);
     }
 }
 
@@ -33,8 +45,7 @@ Task<void> queueUp(DemoStage *stage, Scope *scope, int clients, JoinQueue client
         const Completion<bool> joined(stage->loop());
         scope->launch(client(joined));
         co_await joined;
-        auto pause = sleepFor(stage->loop(), std::chrono::milliseconds(50));
-        co_await pause;
+        co_await stage->sleep(50ms);
     }
     stage->sceneIsUp();
 }
@@ -54,15 +65,6 @@ Demo::Demo(Loop &loop, const std::vector<ConnectionSpec> &connections, Random ra
     }
     m_stage.sceneIsUp();
     m_stage.filled().completeAt(Deadline::after(loop, 30s), false);
-}
-
-Task<void> untilConnected(DemoStage *stage, mariadb::Session *session)
-{
-    const Completion<bool> done(stage->loop());
-    const auto subscription = session->onState([done](mariadb::SessionState) { done.complete(true); });
-    if (session->state() != mariadb::SessionState::Connecting)
-        co_return;
-    co_await done;
 }
 
 } // namespace lockscope::sandbox

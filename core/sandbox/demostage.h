@@ -5,7 +5,6 @@
 #include "core/async/scope.h"
 #include "core/async/sleep.h"
 #include "core/base/random.h"
-#include "core/mariadb/session.h"
 #include "core/recipes/lock.h"
 
 #include <functional>
@@ -22,12 +21,9 @@ public:
     [[nodiscard]] Random newRandom() { return Random(m_random.next()); }
     [[nodiscard]] const Completion<bool> &filled() const { return m_filled; }
 
+    Task<void> sleep(std::chrono::milliseconds span);
     // Between one and two thirds more of that, so that no two do everything in step.
-    [[nodiscard]] Completion<bool> pauseOfAbout(std::chrono::milliseconds span)
-    {
-        const auto extra = m_random.below(static_cast<quint64>(span.count()) * 2 / 3 + 1);
-        return sleepFor(m_loop, span + std::chrono::milliseconds(extra));
-    }
+    Task<void> rest(std::chrono::milliseconds span);
 
     void sceneBegins() { ++m_notUpYet; }
     void sceneIsUp()
@@ -61,9 +57,16 @@ using JoinQueue = std::function<Task<void>(const Completion<bool> &joined)>;
     return hex.left(8) + '-' + hex.mid(8, 4) + "-4" + hex.mid(13, 3) + "-a" + hex.mid(17, 3) + '-' + hex.mid(20);
 }
 
-// What the SQL scenes of the demo share.
-
 // Or until it cannot be. Both outlive the task.
-[[nodiscard]] Task<void> untilConnected(DemoStage *stage, mariadb::Session *session);
+template <class Port>
+[[nodiscard]] Task<void> untilConnected(DemoStage *stage, Port *port)
+{
+    using State = decltype(port->state());
+    const Completion<bool> done(stage->loop());
+    const auto subscription = port->onState([done](State) { done.complete(true); });
+    if (port->state() != State::Connecting)
+        co_return;
+    co_await done;
+}
 
 } // namespace lockscope::sandbox

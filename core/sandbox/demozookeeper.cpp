@@ -134,7 +134,6 @@ Reply<ZPath> leaveCrashedHolder(Loop &loop, QObject *owner, const HostPort &serv
     return (new DyingClient(loop, owner, node))->start(server);
 }
 
-constexpr auto answerWithin = 10s;
 const QByteArray kazooBase = "__lock__";
 // The holder that crashed: its lock stays taken until the server gives its session up.
 constexpr auto crashedSessionTimeout = 45s;
@@ -186,27 +185,26 @@ std::unique_ptr<zk::Session> DemoZooKeeper::openSession()
     return zk::openSession(m_stage.loop(), options);
 }
 
+Task<void> DemoZooKeeper::repeat(Turn once, std::chrono::milliseconds rest)
+{
+    for (;;) {
+        auto session = openSession();
+        co_await untilConnected(&m_stage, session.get());
+        while (!isOver(*session)) {
+            co_await once(session.get());
+            co_await m_stage.rest(rest);
+        }
+    }
+}
+
 Task<void> DemoZooKeeper::playQueue(Part part, int contenders)
 {
     m_stage.sceneBegins();
     for (int i = 1; i <= contenders; ++i) {
-        m_scope.launch(contend(part));
+        m_scope.launch(repeat([this, part](zk::Session *session) { return holdOnce(session, part); }, 1500ms));
         co_await untilChildren(m_stagehand.get(), part.lock, static_cast<size_t>(i));
     }
     m_stage.sceneIsUp();
-}
-
-Task<void> DemoZooKeeper::contend(Part part)
-{
-    for (;;) {
-        auto session = openSession();
-        co_await untilConnected(session.get());
-        while (!isOver(*session)) {
-            co_await holdOnce(session.get(), part);
-            auto rest = m_stage.pauseOfAbout(1500ms);
-            co_await rest;
-        }
-    }
 }
 
 Task<bool> DemoZooKeeper::holdOnce(zk::Session *session, Part part)
@@ -218,9 +216,8 @@ Task<bool> DemoZooKeeper::holdOnce(zk::Session *session, Part part)
     auto granted = co_await lock.acquire(Deadline::never());
     if (!granted)
         co_return false;
-    auto work = m_stage.pauseOfAbout(part.hold);
-    co_await work;
-    const auto deadline = Deadline::after(m_stage.loop(), answerWithin);
+    co_await m_stage.rest(part.hold);
+    const auto deadline = soon();
     auto released = co_await lock.release(deadline);
     co_return static_cast<bool>(released);
 }
@@ -231,59 +228,37 @@ Task<void> DemoZooKeeper::playReadersAndWriters(ZPath lock)
     co_await makeParents(m_stagehand.get(), lock);
     size_t joined = 0;
     for (const auto access : readersAndWriters) {
-        m_scope.launch(readOrWrite(lock, access));
-        ++joined;
-        co_await untilChildren(m_stagehand.get(), lock, joined);
+        m_scope.launch(repeat(
+            [this, lock, access](zk::Session *session) { return readOrWriteOnce(session, lock, access); }, 2s));
+        co_await untilChildren(m_stagehand.get(), lock, ++joined);
     }
     m_stage.sceneIsUp();
-}
-
-Task<void> DemoZooKeeper::readOrWrite(ZPath lock, recipes::Access access)
-{
-    for (;;) {
-        auto session = openSession();
-        co_await untilConnected(session.get());
-        while (!isOver(*session)) {
-            co_await readOrWriteOnce(session.get(), lock, access);
-            auto rest = m_stage.pauseOfAbout(2s);
-            co_await rest;
-        }
-    }
 }
 
 Task<bool> DemoZooKeeper::readOrWriteOnce(zk::Session *session, ZPath lock, recipes::Access access)
 {
     const auto path = lock.child(NodeName("_c_" + randomUuid(m_stage.random()) + '-' + baseName(access)));
-    const auto mode = zk::CreateMode::EphemeralSequential;
-    auto creating = session->create(path, "127.0.0.1", mode, zk::openAcl(), Deadline::never());
-    auto created = co_await creating;
-    if (!created)
+    auto node = co_await createNode(session, path, "127.0.0.1");
+    if (!node)
         co_return false;
-    const auto node = created->path;
-    const bool mine = co_await waitForTurn(session, lock, node.name());
-    if (mine) {
-        auto work = m_stage.pauseOfAbout(access == recipes::Access::Shared ? 9s : 6s);
-        co_await work;
-    }
-    auto removing = session->remove(node, zk::anyVersion, Deadline::after(m_stage.loop(), answerWithin));
-    auto removed = co_await removing;
-    co_return static_cast<bool>(removed);
+    const bool mine = co_await waitForTurn(session, lock, node->name());
+    if (mine)
+        co_await m_stage.rest(access == recipes::Access::Shared ? 9s : 6s);
+    const bool isRemoved = co_await removeNode(session, *node);
+    co_return isRemoved;
 }
 
 Task<bool> DemoZooKeeper::waitForTurn(zk::Session *session, ZPath lock, NodeName me)
 {
     for (;;) {
-        auto listing = session->children(lock, std::nullopt, Deadline::after(m_stage.loop(), answerWithin));
-        auto listed = co_await listing;
+        auto listed = co_await listNodes(session, lock);
         if (!listed)
             co_return false;
-        const auto queue = queueOf(*listed);
-        const auto turn = recipes::turnInReadWriteQueue(queue, me, recipes::ReaderWatches::LowestWriter);
+        const auto turn = recipes::turnInReadWriteQueue(queueOf(*listed), me, recipes::ReaderWatches::LowestWriter);
         if (turn.kind != recipes::Turn::Kind::WaitFor)
             co_return turn.isMine();
         const zk::Watch watch(m_stage.loop());
-        const auto ahead = lock.child(*turn.predecessor);
-        auto reading = session->get(ahead, watch, Deadline::after(m_stage.loop(), answerWithin));
+        auto reading = session->get(lock.child(*turn.predecessor), watch, soon());
         auto seen = co_await reading;
         if (!seen)
             continue;
@@ -305,10 +280,9 @@ Task<void> DemoZooKeeper::playCrashes(ZPath lock)
         auto crash = leaveCrashedHolder(m_stage.loop(), &m_crashes, m_server, node);
         (void)co_await crash;
         auto session = openSession();
-        co_await untilConnected(session.get());
+        co_await untilConnected(&m_stage, session.get());
         co_await holdOnce(session.get(), waiter);
-        auto rest = m_stage.pauseOfAbout(1s);
-        co_await rest;
+        co_await m_stage.rest(1s);
     }
 }
 
@@ -318,68 +292,48 @@ Task<void> DemoZooKeeper::playDeadlock(ZPath accounts)
     const auto alice = accounts.child(NodeName("alice")), bob = accounts.child(NodeName("bob"));
     co_await makeParents(m_stagehand.get(), alice);
     co_await makeParents(m_stagehand.get(), bob);
-    m_scope.launch(transfer("transfer-a", alice, bob));
-    m_scope.launch(transfer("transfer-b", bob, alice));
+    // Their rest is shorter than the pause between two locks, so that a deadlock that was ended comes about again.
+    m_scope.launch(repeat(
+        [this, alice, bob](zk::Session *session) { return transfer(session, "transfer-a", alice, bob); }, 500ms));
+    m_scope.launch(repeat(
+        [this, alice, bob](zk::Session *session) { return transfer(session, "transfer-b", bob, alice); }, 500ms));
     co_await untilChildren(m_stagehand.get(), alice, 2);
     co_await untilChildren(m_stagehand.get(), bob, 2);
     m_stage.sceneIsUp();
 }
 
-Task<void> DemoZooKeeper::transfer(QByteArray client, ZPath from, ZPath to)
-{
-    for (;;) {
-        auto session = openSession();
-        co_await untilConnected(session.get());
-        while (!isOver(*session)) {
-            co_await transferOnce(session.get(), client, from, to);
-            // Shorter than the pause below, so that a deadlock that was ended comes about again.
-            auto rest = m_stage.pauseOfAbout(500ms);
-            co_await rest;
-        }
-    }
-}
-
-Task<bool> DemoZooKeeper::transferOnce(zk::Session *session, QByteArray client, ZPath from, ZPath to)
+Task<bool> DemoZooKeeper::transfer(zk::Session *session, QByteArray client, ZPath from, ZPath to)
 {
     auto first = co_await enterQueue(session, from, client);
     if (!first)
         co_return false;
-    auto pause = m_stage.pauseOfAbout(2s);
-    co_await pause;
+    co_await m_stage.rest(2s);
     auto second = co_await enterQueue(session, to, client);
     if (second) {
-        auto work = m_stage.pauseOfAbout(3s);
-        co_await work;
-        auto removing = session->remove(*second, zk::anyVersion, Deadline::after(m_stage.loop(), answerWithin));
-        (void)co_await removing;
+        co_await m_stage.rest(3s);
+        co_await removeNode(session, *second);
     }
-    auto removing = session->remove(*first, zk::anyVersion, Deadline::after(m_stage.loop(), answerWithin));
-    auto removed = co_await removing;
-    co_return static_cast<bool>(removed);
+    const bool isRemoved = co_await removeNode(session, *first);
+    co_return isRemoved;
 }
 
 Task<std::optional<ZPath>> DemoZooKeeper::enterQueue(zk::Session *session, ZPath lock, QByteArray client)
 {
     const auto path = lock.child(NodeName(randomUuid(m_stage.random()).replace("-", "") + kazooBase));
-    const auto mode = zk::CreateMode::EphemeralSequential;
-    auto creating = session->create(path, client, mode, zk::openAcl(), Deadline::never());
-    auto created = co_await creating;
-    if (!created)
+    auto node = co_await createNode(session, path, client);
+    if (!node)
         co_return std::nullopt;
-    const auto node = created->path;
-    const bool isFirst = co_await untilFirst(session, node);
+    const bool isFirst = co_await untilFirst(session, *node);
     if (isFirst)
         co_return node;
-    auto removing = session->remove(node, zk::anyVersion, Deadline::after(m_stage.loop(), answerWithin));
-    (void)co_await removing;
+    co_await removeNode(session, *node);
     co_return std::nullopt;
 }
 
 Task<bool> DemoZooKeeper::untilFirst(zk::Session *session, ZPath node)
 {
     for (;;) {
-        auto listing = session->children(node.parent(), std::nullopt, Deadline::after(m_stage.loop(), answerWithin));
-        auto listed = co_await listing;
+        auto listed = co_await listNodes(session, node.parent());
         if (!listed)
             co_return false;
         std::vector<recipes::Queued> queue;
@@ -392,14 +346,12 @@ Task<bool> DemoZooKeeper::untilFirst(zk::Session *session, ZPath node)
         if (turn.kind != recipes::Turn::Kind::WaitFor)
             co_return turn.isMine();
         const zk::Watch watch(m_stage.loop());
-        auto reading = session->get(node.parent().child(*turn.predecessor), watch,
-                                    Deadline::after(m_stage.loop(), answerWithin));
+        auto reading = session->get(node.parent().child(*turn.predecessor), watch, soon());
         auto seen = co_await reading;
         // Its own node may be removed while it waits: a watch on it would look like a wrong one.
         while (seen && !watch.event().isComplete()) {
-            auto pause = sleepFor(m_stage.loop(), 1s);
-            co_await pause;
-            auto checking = session->get(node, std::nullopt, Deadline::after(m_stage.loop(), answerWithin));
+            co_await m_stage.sleep(1s);
+            auto checking = session->get(node, std::nullopt, soon());
             auto own = co_await checking;
             if (!own)
                 co_return false;
@@ -414,18 +366,31 @@ Task<void> DemoZooKeeper::notifyWhenUp(ZPath lock, size_t contenders)
     m_stage.sceneIsUp();
 }
 
-Task<void> DemoZooKeeper::untilConnected(zk::Session *session)
+Task<std::optional<ZPath>> DemoZooKeeper::createNode(zk::Session *session, ZPath path, QByteArray data)
 {
-    const Completion<bool> done(m_stage.loop());
-    const auto subscription = session->onState([done](zk::SessionState) { done.complete(true); });
-    if (session->state() != zk::SessionState::Connecting)
-        co_return;
-    co_await done;
+    const auto mode = zk::CreateMode::EphemeralSequential;
+    auto creating = session->create(path, data, mode, zk::openAcl(), Deadline::never());
+    auto created = co_await creating;
+    co_return created ? std::optional(created->path) : std::nullopt;
+}
+
+Task<bool> DemoZooKeeper::removeNode(zk::Session *session, ZPath node)
+{
+    auto removing = session->remove(node, zk::anyVersion, soon());
+    auto removed = co_await removing;
+    co_return static_cast<bool>(removed);
+}
+
+Task<Result<zk::Children>> DemoZooKeeper::listNodes(zk::Session *session, ZPath path)
+{
+    auto listing = session->children(path, std::nullopt, soon());
+    auto listed = co_await listing;
+    co_return listed;
 }
 
 Task<bool> DemoZooKeeper::makeParents(zk::Session *session, ZPath path)
 {
-    co_await untilConnected(session);
+    co_await untilConnected(&m_stage, session);
     for (auto slash = path.bytes().indexOf('/', 1);; slash = path.bytes().indexOf('/', slash + 1)) {
         const ZPath part(slash < 0 ? path.bytes() : path.bytes().left(slash));
         const auto mode = zk::CreateMode::Persistent;
@@ -441,14 +406,12 @@ Task<bool> DemoZooKeeper::makeParents(zk::Session *session, ZPath path)
 Task<bool> DemoZooKeeper::untilChildren(zk::Session *session, ZPath path, size_t count)
 {
     for (;;) {
-        auto listing = session->children(path, std::nullopt, Deadline::after(m_stage.loop(), answerWithin));
-        auto listed = co_await listing;
+        auto listed = co_await listNodes(session, path);
         if (listed && listed->names.size() >= count)
             co_return true;
         if (isOver(*session))
             co_return false;
-        auto pause = sleepFor(m_stage.loop(), 20ms);
-        co_await pause;
+        co_await m_stage.sleep(20ms);
     }
 }
 

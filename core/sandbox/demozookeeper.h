@@ -22,28 +22,33 @@ private:
         QByteArray recipe;
         std::chrono::milliseconds hold;
     };
+    using Turn = std::function<Task<bool>(zk::Session *session)>;
     [[nodiscard]] std::unique_ptr<zk::Session> openSession();
+    [[nodiscard]] Deadline soon() { return Deadline::after(m_stage.loop(), 10s); }
+    // A client: again and again, in a new session when the last one is over.
+    Task<void> repeat(Turn once, std::chrono::milliseconds rest);
+
     // One after the other, so that the first snapshot has a full queue.
     Task<void> playQueue(Part part, int contenders);
-    Task<void> contend(Part part);
     Task<bool> holdOnce(zk::Session *session, Part part);
 
     Task<void> playReadersAndWriters(ZPath lock);
-    Task<void> readOrWrite(ZPath lock, recipes::Access access);
     Task<bool> readOrWriteOnce(zk::Session *session, ZPath lock, recipes::Access access);
     Task<bool> waitForTurn(zk::Session *session, ZPath lock, NodeName me);
 
     Task<void> playCrashes(ZPath lock);
     // Two clients, each of which holds one lock and waits for that of the other.
     Task<void> playDeadlock(ZPath accounts);
-    Task<void> transfer(QByteArray client, ZPath from, ZPath to);
-    Task<bool> transferOnce(zk::Session *session, QByteArray client, ZPath from, ZPath to);
+    Task<bool> transfer(zk::Session *session, QByteArray client, ZPath from, ZPath to);
     // The client's node once it is the first of its queue, as kazoo's Lock makes it; empty: it was removed.
     Task<std::optional<ZPath>> enterQueue(zk::Session *session, ZPath lock, QByteArray client);
     Task<bool> untilFirst(zk::Session *session, ZPath node);
     Task<void> notifyWhenUp(ZPath lock, size_t contenders);
 
-    Task<void> untilConnected(zk::Session *session); // or over
+    // Ephemeral and sequential.
+    Task<std::optional<ZPath>> createNode(zk::Session *session, ZPath path, QByteArray data);
+    Task<bool> removeNode(zk::Session *session, ZPath node);
+    Task<Result<zk::Children>> listNodes(zk::Session *session, ZPath path);
     Task<bool> makeParents(zk::Session *session, ZPath path);
     Task<bool> untilChildren(zk::Session *session, ZPath path, size_t count);
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A private etcd: one member, loopback only, for its peers, too (it has none).
-#include "core/sandbox/etcdserver.h"
-
 #include "core/base/connectionuri.h"
 #include "core/etcd/client.h"
 #include "core/transport/transport.h"
@@ -13,7 +11,6 @@
 
 #include <QDir>
 #include <QFile>
-#include <QStandardPaths>
 
 namespace lockscope::sandbox {
 
@@ -131,11 +128,8 @@ private:
 
 Result<std::unique_ptr<Server>> makeEtcd(EtcdOptions options)
 {
-    const QString program = QStandardPaths::findExecutable(u"etcd"_s);
-    if (program.isEmpty())
-        return Error{ErrorCode::Unsupported,
-                     u"no private etcd: etcd is not installed; Debian's package is etcd-server"_s, false};
-    return ServerProcess::of(std::make_unique<EtcdKind>(QFile::encodeName(program), std::move(options)));
+    TRY(auto &program, findProgram(u"etcd"_s, u"etcd"_s, u"etcd-server"_s));
+    return ServerProcess::of(std::make_unique<EtcdKind>(std::move(program), std::move(options)));
 }
 
 SandboxKit sandboxOfEtcd()

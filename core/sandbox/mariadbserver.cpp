@@ -21,7 +21,6 @@
 #include <QByteArrayList>
 #include <QDir>
 #include <QFile>
-#include <QStandardPaths>
 
 #include <unistd.h>
 
@@ -34,7 +33,6 @@ public:
     DemoMariaDb(DemoStage &stage, const ConnectionSpec &server);
 
 private:
-    [[nodiscard]] JoinQueue contender(QByteArray recipe, QByteArray lock, std::chrono::milliseconds hold);
     Task<void> contend(QByteArray recipe, QByteArray lock, std::chrono::milliseconds hold, Completion<bool> joined);
     // Two read the same version, and both write: one of them in vain. Counted in shop.version_conflicts.
     Task<void> playConflict(QByteArray lock);
@@ -57,8 +55,11 @@ const QByteArray stockRow = "shop.stock#id=1";
 DemoMariaDb::DemoMariaDb(DemoStage &stage, const ConnectionSpec &server)
     : m_stage(stage), m_server(server), m_transport(server.transport, server.hosts), m_scope(stage.loop())
 {
-    m_scope.launch(queueUp(&m_stage, &m_scope, 3, contender("sql-for-update", stockRow, 9s)));
-    m_scope.launch(queueUp(&m_stage, &m_scope, 2, contender("sql-get-lock", "GET_LOCK#nightly-report", 14s)));
+    m_scope.launch(
+        queueUp(&m_stage, &m_scope, 3, std::bind_front(&DemoMariaDb::contend, this, "sql-for-update", stockRow, 9s)));
+    m_scope.launch(
+        queueUp(&m_stage, &m_scope, 2,
+                std::bind_front(&DemoMariaDb::contend, this, "sql-get-lock", "GET_LOCK#nightly-report", 14s)));
     m_scope.launch(playConflict("shop.stock#id=2"));
 }
 
@@ -70,11 +71,6 @@ std::unique_ptr<mariadb::Session> DemoMariaDb::openSession()
     // An application asks nothing while it works: what it did last is then its work.
     options.askIdleEvery = 60s;
     return mariadb::openSession(m_stage.loop(), options);
-}
-
-JoinQueue DemoMariaDb::contender(QByteArray recipe, QByteArray lock, std::chrono::milliseconds hold)
-{
-    return [this, recipe, lock, hold](const Completion<bool> &joined) { return contend(recipe, lock, hold, joined); };
 }
 
 Task<void> DemoMariaDb::contend(QByteArray recipe, QByteArray lock, std::chrono::milliseconds hold,
@@ -128,8 +124,7 @@ Task<void> DemoMariaDb::playConflict(QByteArray lock)
                 m_stage.sceneIsUp();
             co_await work(one->get(), 100ms); // once more, from what is there now
         }
-        auto rest = m_stage.pauseOfAbout(2s);
-        co_await rest;
+        co_await m_stage.rest(2s);
     }
 }
 
@@ -137,18 +132,12 @@ Task<bool> DemoMariaDb::work(recipes::Lock *lock, std::chrono::milliseconds span
 {
     const auto limit = Deadline::after(m_stage.loop(), 5s);
     const auto grant = co_await lock->acquire(limit);
-    auto pause = sleepFor(m_stage.loop(), span);
-    co_await pause;
+    co_await m_stage.sleep(span);
     const auto written = co_await lock->release(limit);
     co_return grant &&written;
 }
 
 namespace {
-
-// A private MySQL in the place of a private MariaDB, for whom wants to see how Lockscope does there.
-
-// And what both are told where clients have to come over TLS.
-[[nodiscard]] QByteArrayList tlsArguments(const Certificates &tls);
 
 // What both servers have in common.
 class SqlKind : public ServerKind {
@@ -161,21 +150,49 @@ public:
     QByteArray question() const override { return {}; }
     bool isReadyAnswer(const QByteArray &answer) const override { return answer.size() > 5 && answer[4] == '\x0a'; }
 
+    QByteArrayList arguments(const TemporaryFolder &folder) const override
+    {
+        const auto path = [&folder](const QString &name) { return QFile::encodeName(folder.file(name)); };
+        // Whoever connects is root here, and the server runs as whoever started it: its LOAD DATA and INTO OUTFILE
+        // reach an empty folder and nothing else of that person's.
+        auto all =
+            QByteArrayList{"--no-defaults", "--datadir=" + path(u"data"_s), "--port=" + QByteArray::number(m_port),
+                           "--secure-file-priv=" + path(exchange), "--tmpdir=" + QFile::encodeName(folder.path()),
+                           // Who waits for a named lock is on no other record.
+                           m_options.performanceSchema ? "--performance-schema=ON" : "--performance-schema=OFF"}
+            + readResource(u"sandbox/%1.arguments"_s.arg(name().toLower())).split('\n');
+        all.removeIf([](const QByteArray &line) { return !line.startsWith("--"); });
+        if (::geteuid() == 0)
+            all << "--user=root";
+        if (const auto *tls = m_options.tls)
+            all << "--ssl-ca=" + QFile::encodeName(tls->authority())
+                << "--ssl-cert=" + QFile::encodeName(tls->server())
+                << "--ssl-key=" + QFile::encodeName(tls->serverKey()) << "--require-secure-transport=ON";
+        return all + m_options.moreArguments;
+    }
+
 protected:
+    static inline const QString exchange = u"exchange"_s;
+
+    [[nodiscard]] Result<void> clear(const TemporaryFolder &folder, quint16 port)
+    {
+        m_port = port;
+        QDir data(folder.file(u"data"_s));
+        if (data.removeRecursively() && data.mkpath(folder.file(exchange)))
+            return {};
+        return Error{ErrorCode::Server, u"could not make %1"_s.arg(data.path())};
+    }
+
     QByteArray m_program;
     MariaDbOptions m_options;
     quint16 m_port = 0;
 };
 
+// A private MySQL in the place of a private MariaDB, for whom wants to see how Lockscope does there.
+//
 // MySQL makes its system tables in a run of its own (--initialize-insecure), in two or three seconds; then it is
-// started, by the same shell, so that whoever waits for it waits for both.
-
-// Once per folder. Should the shell be killed meanwhile, the first run ends by itself when its tables are made, or
-// when their folder goes.
-const QByteArray makeAndServe =
-    "if [ ! -e made ]; then \"$@\" --initialize-insecure --init-file=\"$PWD/init.sql\" && : > made || exit 1; fi; "
-    "exec \"$@\"";
-
+// started, by the same shell, so that whoever waits for it waits for both. Once per folder. Should the shell be
+// killed meanwhile, the first run ends by itself when its tables are made, or when their folder goes.
 class MySqlKind : public SqlKind {
 public:
     using SqlKind::SqlKind;
@@ -184,10 +201,7 @@ public:
 
     Result<void> prepare(const TemporaryFolder &folder, quint16 port) override
     {
-        m_port = port;
-        QDir data(folder.file(u"data"_s));
-        if (!data.removeRecursively() || !data.mkpath(folder.file(u"exchange"_s)))
-            return Error{ErrorCode::Server, u"could not make %1"_s.arg(data.path())};
+        TRY_VOID(clear(folder, port));
         QFile::remove(folder.file(u"made"_s));
         // Names are not resolved, so that this machine is its number.
         const QByteArray who = "root@'127.0.0.1'";
@@ -198,41 +212,12 @@ public:
 
     QByteArrayList arguments(const TemporaryFolder &folder) const override
     {
-        const auto path = [&folder](const QString &name) { return QFile::encodeName(folder.file(name)); };
-        QByteArrayList arguments{
-            "/bin/sh", "-c", makeAndServe, "sh", m_program, "--no-defaults", "--datadir=" + path(u"data"_s),
-            "--bind-address=127.0.0.1", "--port=" + QByteArray::number(m_port), "--mysqlx=OFF",
-            // As for MariaDB (mariadbserver.cpp).
-            "--secure-file-priv=" + path(u"exchange"_s), "--socket=mysql.sock", "--pid-file=mysql.pid",
-            "--tmpdir=" + QFile::encodeName(folder.path()), "--skip-name-resolve", "--disable-log-bin",
-            "--max-connections=500", "--max-connect-errors=1000000000", "--innodb-flush-log-at-trx-commit=2",
-            "--innodb-flush-method=nosync", "--innodb-doublewrite=OFF", "--innodb-use-native-aio=0",
-            "--innodb-buffer-pool-size=16M", "--innodb-redo-log-capacity=16M", "--table-open-cache=200",
-            m_options.performanceSchema ? "--performance-schema=ON" : "--performance-schema=OFF"};
-        if (::geteuid() == 0)
-            arguments << "--user=root";
-        if (m_options.tls)
-            arguments << tlsArguments(*m_options.tls);
-        return arguments + m_options.moreArguments;
+        const QByteArray makeAndServe =
+            "if [ ! -e made ]; then \"$@\" --initialize-insecure --init-file=\"$PWD/init.sql\" && : > made || exit 1; "
+            "fi; exec \"$@\"";
+        return QByteArrayList{"/bin/sh", "-c", makeAndServe, "sh", m_program} + SqlKind::arguments(folder);
     }
 };
-
-QByteArrayList tlsArguments(const Certificates &tls)
-{
-    return {"--ssl-ca=" + QFile::encodeName(tls.authority()), "--ssl-cert=" + QFile::encodeName(tls.server()),
-            "--ssl-key=" + QFile::encodeName(tls.serverKey()), "--require-secure-transport=ON"};
-}
-
-// LOCKSCOPE_MYSQLD; empty: a MariaDB it is.
-QByteArray mySqlProgram()
-{
-    return qgetenv("LOCKSCOPE_MYSQLD");
-}
-
-std::unique_ptr<Server> makeMySql(const QByteArray &program, MariaDbOptions options)
-{
-    return ServerProcess::of(std::make_unique<MySqlKind>(program, std::move(options)));
-}
 
 // What the files of the server's package begin with: MariaDB 11 (Debian 13) has renamed them.
 const QString sqlPrefixes[] = {u"/usr/share/mariadb/mariadb_"_s, u"/usr/share/mysql/mysql_"_s};
@@ -248,10 +233,6 @@ QString sqlPrefix()
     return {};
 }
 
-const QString exchange = u"exchange"_s;
-// The file that says that everything was made.
-const QString lastFile = u"data/shop/stock.ibd"_s;
-
 class MariaDbKind : public SqlKind {
 public:
     using SqlKind::SqlKind;
@@ -260,10 +241,8 @@ public:
 
     Result<void> prepare(const TemporaryFolder &folder, quint16 port) override
     {
-        m_port = port;
-        QDir data(folder.file(u"data"_s));
-        if (!data.removeRecursively() || !data.mkpath(u"."_s) || !data.mkpath(folder.file(exchange)))
-            return Error{ErrorCode::Server, u"could not make %1"_s.arg(data.path())};
+        TRY_VOID(clear(folder, port));
+        QDir(folder.path()).mkdir(u"data"_s);
         QByteArray sql = "CREATE DATABASE IF NOT EXISTS mysql;\nUSE mysql;\nSET @auth_root_socket=NULL;\n";
         const QString prefix = sqlPrefix();
         for (const auto &name : sqlFiles) {
@@ -282,73 +261,29 @@ public:
 
     QByteArrayList arguments(const TemporaryFolder &folder) const override
     {
-        const auto path = [&folder](const QString &name) { return QFile::encodeName(folder.file(name)); };
-        QByteArrayList arguments{
-            m_program, "--no-defaults", "--datadir=" + path(u"data"_s), "--bind-address=127.0.0.1",
-            "--port=" + QByteArray::number(m_port),
-            // Whoever connects is root here, and the server runs as whoever started it: its LOAD DATA and INTO
-            // OUTFILE reach an empty folder and nothing else of that person's.
-            "--secure-file-priv=" + path(exchange),
-            // Below the data folder: no name outside ours, however long that is.
-            "--socket=mariadb.sock", "--pid-file=mariadb.pid", "--tmpdir=" + QFile::encodeName(folder.path()),
-            "--skip-name-resolve", "--skip-log-bin", "--max-connections=500", "--max-connect-errors=1000000000",
-            // Data need only outlive the process, not the machine.
-            "--innodb-flush-log-at-trx-commit=2", "--innodb-flush-method=nosync", "--innodb-doublewrite=0",
-            "--innodb-use-native-aio=0", "--innodb-fast-shutdown=3",
-            // Small. MariaDB 11 would begin with three undo tablespaces, of 10 MB each.
-            "--innodb-undo-tablespaces=0", "--innodb-buffer-pool-size=8M", "--innodb-log-file-size=4M",
-            "--innodb-autoextend-increment=1", "--innodb-data-file-path=ibdata1:4M:autoextend",
-            "--innodb-temp-data-file-path=ibtmp1:2M:autoextend", "--aria-pagecache-buffer-size=1M",
-            "--key-buffer-size=64K", "--table-open-cache=200", "--thread-stack=256K",
-            // What each connection does now, nothing of what was: 10 MB instead of 26.
-            "--performance-schema-digests-size=0", "--performance-schema-max-digest-length=0",
-            "--performance-schema-events-statements-history-size=0",
-            "--performance-schema-events-statements-history-long-size=0",
-            "--performance-schema-events-stages-history-size=0",
-            "--performance-schema-events-stages-history-long-size=0",
-            "--performance-schema-events-waits-history-size=0",
-            "--performance-schema-events-waits-history-long-size=0",
-            "--performance-schema-events-transactions-history-size=0",
-            "--performance-schema-events-transactions-history-long-size=0",
-            // Who waits for a named lock is on no other record.
-            m_options.performanceSchema ? "--performance-schema=ON" : "--performance-schema=OFF",
-            "--performance-schema-instrument=wait/lock/metadata/sql/mdl=ON",
-            // What the holder of a row did last; MySQL keeps it by itself.
-            "--performance-schema-consumer-events-statements-current=ON"};
-        if (::geteuid() == 0)
-            arguments << "--user=root";
+        auto all = QByteArrayList{m_program} + SqlKind::arguments(folder);
         // MariaDB 11.4 and later make a certificate of their own and offer TLS. A sandbox offers it only with --tls.
-        if (m_options.tls)
-            arguments << tlsArguments(*m_options.tls);
-        else
-            arguments << "--skip-ssl";
-        if (!QFile::exists(folder.file(lastFile)))
-            arguments << "--skip-grant-tables"
-                      << "--init-file=" + path(u"init.sql"_s);
-        return arguments + m_options.moreArguments;
+        if (!m_options.tls)
+            all << "--skip-ssl";
+        // The last file that is made is missing: nothing was.
+        if (!QFile::exists(folder.file(u"data/shop/stock.ibd"_s)))
+            all << "--skip-grant-tables"
+                << "--init-file=" + QFile::encodeName(folder.file(u"init.sql"_s));
+        return all;
     }
 };
-
-// Servers are no commands of ordinary users: their folder is often not in PATH.
-QString findServer()
-{
-    const QString program = QStandardPaths::findExecutable(u"mariadbd"_s);
-    return program.isEmpty() ? QStandardPaths::findExecutable(u"mariadbd"_s, {u"/usr/sbin"_s, u"/usr/local/sbin"_s})
-                             : program;
-}
 
 } // namespace
 
 Result<std::unique_ptr<Server>> makeMariaDb(MariaDbOptions options)
 {
-    if (const auto mySql = mySqlProgram(); !mySql.isEmpty())
-        return makeMySql(mySql, std::move(options));
-    const QString program = findServer();
-    if (program.isEmpty() || sqlPrefix().isEmpty())
-        return Error{ErrorCode::Unsupported,
-                     u"no private MariaDB: mariadbd is not installed; Debian's package is mariadb-server-core"_s,
-                     false};
-    return ServerProcess::of(std::make_unique<MariaDbKind>(QFile::encodeName(program), std::move(options)));
+    if (auto mySql = qgetenv("LOCKSCOPE_MYSQLD"); !mySql.isEmpty())
+        return ServerProcess::of(std::make_unique<MySqlKind>(std::move(mySql), std::move(options)));
+    const auto package = u"mariadb-server-core"_s;
+    TRY(auto &program, findProgram(u"mariadbd"_s, u"MariaDB"_s, package));
+    if (sqlPrefix().isEmpty())
+        return notInstalled(u"mariadbd"_s, u"MariaDB"_s, package);
+    return ServerProcess::of(std::make_unique<MariaDbKind>(std::move(program), std::move(options)));
 }
 
 SandboxKit sandboxOfMariaDb()

@@ -8,8 +8,6 @@
 // Whoever reaches it over loopback is "shop": owner of the database of that name, who sees and may end everybody's
 // sessions (pg_monitor, pg_signal_backend) but is no superuser, so that nobody gets to our files or programs by
 // it; or "onlooker", who may do nothing that is not everybody's.
-#include "core/sandbox/postgresqlserver.h"
-
 #include "core/base/connectionuri.h"
 #include "core/base/regularfile.h"
 #include "core/postgresql/dialect.h"
@@ -38,7 +36,6 @@ public:
     DemoPostgreSql(DemoStage &stage, const ConnectionSpec &server);
 
 private:
-    [[nodiscard]] JoinQueue contender(QByteArray recipe, QByteArray lock, std::chrono::milliseconds hold);
     Task<void> contend(QByteArray recipe, QByteArray lock, std::chrono::milliseconds hold, Completion<bool> joined);
 
     DemoStage &m_stage;
@@ -49,13 +46,11 @@ private:
 DemoPostgreSql::DemoPostgreSql(DemoStage &stage, const ConnectionSpec &server)
     : m_stage(stage), m_server(server), m_scope(stage.loop())
 {
-    m_scope.launch(queueUp(&m_stage, &m_scope, 3, contender("pg-for-update", "public.stock#id=1", 9s)));
-    m_scope.launch(queueUp(&m_stage, &m_scope, 2, contender("pg-advisory", "ADVISORY#42", 14s)));
-}
-
-JoinQueue DemoPostgreSql::contender(QByteArray recipe, QByteArray lock, std::chrono::milliseconds hold)
-{
-    return [this, recipe, lock, hold](const Completion<bool> &joined) { return contend(recipe, lock, hold, joined); };
+    m_scope.launch(
+        queueUp(&m_stage, &m_scope, 3,
+                std::bind_front(&DemoPostgreSql::contend, this, "pg-for-update", "public.stock#id=1", 9s)));
+    m_scope.launch(queueUp(&m_stage, &m_scope, 2,
+                           std::bind_front(&DemoPostgreSql::contend, this, "pg-advisory", "ADVISORY#42", 14s)));
 }
 
 Task<void> DemoPostgreSql::contend(QByteArray recipe, QByteArray lock, std::chrono::milliseconds hold,
@@ -169,6 +164,21 @@ public:
         return answer.startsWith(QByteArray("R\0\0\0\x08\0\0\0\0", 9)); // let in
     }
 
+    // Of its several processes the others end a moment after the first one, and write in their folder so long. So it
+    // is told to end at once, and waited for, before that one is killed.
+    void end(const TemporaryFolder &folder, ChildProcess &child) const override
+    {
+        child.resume();
+        QFile file(folder.file(home + u"/data/postmaster.pid"_s));
+        const pid_t pid = file.open(QIODevice::ReadOnly) ? file.readLine().trimmed().toInt() : 0;
+        file.close();
+        if (pid <= 1 || pid != child.pid() || ::kill(pid, SIGQUIT) != 0)
+            return;
+        // The file is the last that it removes.
+        for (int i = 0; i < 600 && QFile::exists(file.fileName()); ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+
 private:
     // Its key has to be its own, and nobody else's to read.
     Result<void> copyTls(const TemporaryFolder &folder) const
@@ -192,47 +202,6 @@ private:
     const Certificates *m_tls;
     const QByteArrayList m_settings;
     quint16 m_port = 0;
-};
-
-// A server of several processes: they end a moment after their first one, and write in their folder so long. So it
-// is told to end at once, and waited for, before that one is killed.
-class PostgreSqlServer final : public Server {
-public:
-    explicit PostgreSqlServer(std::unique_ptr<ServerKind> kind) : m_process(std::move(kind)) {}
-    ~PostgreSqlServer() override { end(); }
-    Q_DISABLE_COPY(PostgreSqlServer)
-
-    Result<void> start(std::chrono::milliseconds atMost) override { return m_process.start(atMost); }
-    Result<void> begin() override { return m_process.begin(); }
-    Result<bool> poll() override { return m_process.poll(); }
-    bool isRunning() override { return m_process.isRunning(); }
-    void stop() override
-    {
-        end();
-        m_process.stop();
-    }
-    // Its first process only: who is connected is answered still.
-    void pause() override { m_process.pause(); }
-    void resume() override { m_process.resume(); }
-    HostPort address() const override { return m_process.address(); }
-    quint16 adminPort() const override { return m_process.adminPort(); }
-    QString log() const override { return m_process.log(); }
-
-private:
-    void end()
-    {
-        m_process.resume();
-        QFile file(m_process.file(home + u"/data/postmaster.pid"_s));
-        const pid_t pid = file.open(QIODevice::ReadOnly) ? file.readLine().trimmed().toInt() : 0;
-        file.close();
-        if (pid <= 1 || pid != m_process.pid() || ::kill(pid, SIGQUIT) != 0)
-            return;
-        // The file is the last that it removes.
-        for (int i = 0; i < 600 && QFile::exists(file.fileName()); ++i)
-            std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-
-    ServerProcess m_process;
 };
 
 // Debian has each version in a folder of its own, and none of them in PATH.
@@ -274,9 +243,8 @@ Result<std::unique_ptr<Server>> makePostgreSql(const Certificates *tls, const QB
                                               ? u"setpriv (Debian's package util-linux)"_s
                                               : u"user postgres or nobody"_s)}; // prose: ok (users)
     }
-    auto kind = std::make_unique<PostgreSqlKind>(QFile::encodeName(programs), QFile::encodeName(setPrivileges), tls,
-                                                 settings);
-    return std::unique_ptr<Server>(std::make_unique<PostgreSqlServer>(std::move(kind)));
+    return ServerProcess::of(std::make_unique<PostgreSqlKind>(QFile::encodeName(programs),
+                                                              QFile::encodeName(setPrivileges), tls, settings));
 }
 
 SandboxKit sandboxOfPostgreSql()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A private Redis Cluster, and a private primary with a replica and the sentinels over them.
+// A private redis-server, a private Redis Cluster, and a private primary with a replica and the sentinels over them:
+// nothing on disk, everything they must not tell the process list in a file.
 //
 // Everybody is told of everybody before the first start, in the files in which they keep such knowledge themselves:
 // nobody has to be introduced, and nothing asks a question that wants a terminal.
@@ -8,20 +9,39 @@
 #include "core/sandbox/serverprocess.h"
 
 #include <QFile>
-#include <QStandardPaths>
 
 namespace lockscope::sandbox {
 
 namespace {
 
-// One server of several that know each other's ports.
+// Redis reads "\xHH" inside double quotes, so every byte can be said.
+QByteArray quoted(const QByteArray &bytes)
+{
+    QByteArray out("\"");
+    for (const char byte : bytes)
+        out += "\\x" + QByteArray(1, byte).toHex();
+    return out + '"';
+}
+
+// Of redis.conf: in clear, or in TLS only and with clients that show a certificate.
+QByteArray portLines(quint16 port, const Certificates *tls)
+{
+    const auto number = QByteArray::number(port);
+    if (!tls)
+        return "port " + number + '\n';
+    const auto file = [](const QString &name) { return quoted(QFile::encodeName(name)) + '\n'; };
+    return "port 0\ntls-port " + number + "\ntls-auth-clients yes\ntls-ca-cert-file " + file(tls->authority())
+           + "tls-cert-file " + file(tls->server()) + "tls-key-file " + file(tls->serverKey());
+}
+
+// One server, alone or of several that know each other's ports.
 struct RedisSeat {
-    QString name; // "Redis"
-    quint16 port = 0;
-    QByteArray configuration;               // but for folder and port
+    QString name;                           // "Redis"
+    quint16 port = 0;                       // 0: alone, on any port
+    QByteArray configuration{};             // but for folder and port
     std::pair<QString, QByteArray> notes{}; // a file of its own that is there before it starts; no name: none
-    QByteArrayList more;                    // of the command line
-    QByteArray question;
+    QByteArrayList more{};                  // of the command line
+    QByteArray question{};
     bool (*isReady)(const QByteArray &answer);
     const Certificates *tls = nullptr;
 };
@@ -32,6 +52,7 @@ public:
 
     QString name() const override { return m_seat.name; }
     quint16 fixedPort() const override { return m_seat.port; }
+    bool isAskedApart() const { return m_seat.tls && m_seat.port != 0; }
 
     Result<void> prepare(const TemporaryFolder &folder, quint16 port) override
     {
@@ -40,10 +61,10 @@ public:
             if (!written)
                 return written;
         }
-        auto text = "bind 127.0.0.1\n" + redisPortLines(port, m_seat.tls) + "dir \""
-                    + QFile::encodeName(folder.path()) + "\"\ndaemonize no\n" + m_seat.configuration;
+        auto text = "bind 127.0.0.1\n" + portLines(port, m_seat.tls) + "dir "
+                    + quoted(QFile::encodeName(folder.path())) + "\ndaemonize no\n" + m_seat.configuration;
         // Whether it knows the others it is asked in a folder of ours alone: a handshake would not tell.
-        if (m_seat.tls)
+        if (isAskedApart())
             text += "tls-replication yes\nunixsocket " + questionFile.toLatin1() + "\nunixsocketperm 600\n";
         return folder.write(configurationFile, text);
     }
@@ -52,7 +73,7 @@ public:
         return QByteArrayList{m_program, QFile::encodeName(folder.file(configurationFile))} + m_seat.more;
     }
     QByteArray question() const override { return m_seat.question; }
-    QString questionSocket() const override { return m_seat.tls ? questionFile : QString(); }
+    QString questionSocket() const override { return isAskedApart() ? questionFile : QString(); }
     bool isReadyAnswer(const QByteArray &answer) const override { return m_seat.isReady(answer); }
 
 private:
@@ -64,11 +85,7 @@ private:
 
 Result<QByteArray> redisProgram()
 {
-    const QString program = QStandardPaths::findExecutable(u"redis-server"_s);
-    if (program.isEmpty())
-        return Error{ErrorCode::Unsupported,
-                     u"no private Redis: redis-server is not installed; Debian's package is redis-server"_s, false};
-    return QFile::encodeName(program);
+    return findProgram(u"redis-server"_s, u"Redis"_s, u"redis-server"_s);
 }
 
 // What the servers of one deployment call each other.
@@ -77,8 +94,9 @@ QByteArray newRunId(Random &random)
     return random.bytes(20).toHex();
 }
 
-const QByteArray nothingOnDisk = "protected-mode yes\nsave \"\"\nappendonly no\n"
-                                 "repl-diskless-sync yes\nrepl-diskless-sync-delay 0\nrepl-ping-replica-period 1\n";
+const QByteArray nothingOnDisk = "protected-mode yes\nsave \"\"\nappendonly no\n";
+const QByteArray replicated =
+    nothingOnDisk + "repl-diskless-sync yes\nrepl-diskless-sync-delay 0\nrepl-ping-replica-period 1\n";
 
 bool saysReplicates(const QByteArray &answer)
 {
@@ -127,36 +145,36 @@ std::vector<ClusterSeat> seatsOfCluster(int primaries, Random &random)
     return seats;
 }
 
-SandboxVariant clusterVariant()
+// Refusing us for the missing password is an answer too; "-LOADING" is not yet.
+bool isRedisAnswer(const QByteArray &answer)
 {
-    const auto make = [](const Certificates *tls) { return makeRedisCluster({.tls = tls}); };
-    return {.option = u"redis-cluster"_s,
-            .what = u"a Redis Cluster: three primaries, a replica of each"_s,
-            .name = "cluster",
-            .scheme = Scheme::RedisCluster,
-            .make = make};
-}
-
-SandboxVariant sentinelVariant()
-{
-    const auto make = [](const Certificates *tls) { return makeRedisSentinels({.tls = tls}); };
-    return {.option = u"sentinel"_s,
-            .what = u"a Redis primary, its replica and three sentinels"_s,
-            .name = "sentinel",
-            .scheme = Scheme::RedisSentinel,
-            .make = make,
-            .unnamed = 2,
-            .service = QString::fromLatin1(sandboxService)};
+    return answer.startsWith("+PONG") || answer.startsWith("-NOAUTH") || answer.startsWith("-NOPERM");
 }
 
 } // namespace
+
+Result<std::unique_ptr<Server>> makeRedis(RedisOptions options)
+{
+    TRY(const auto &program, redisProgram());
+    RedisSeat redis{.name = u"Redis"_s,
+                    .configuration = nothingOnDisk,
+                    .more = options.moreArguments,
+                    .question = options.tls ? tlsQuestion() : QByteArray("PING\r\n"),
+                    .isReady = options.tls ? &isTlsAnswer : &isRedisAnswer,
+                    .tls = options.tls};
+    if (!options.notifyKeyspaceEvents.isEmpty())
+        redis.configuration += "notify-keyspace-events " + quoted(options.notifyKeyspaceEvents) + '\n';
+    if (!options.password.isEmpty())
+        redis.configuration += "requirepass " + quoted(options.password) + '\n';
+    return ServerProcess::of(std::make_unique<SeatedRedis>(program, std::move(redis)));
+}
 
 Result<std::vector<std::unique_ptr<Server>>> makeRedisCluster(RedisClusterOptions options)
 {
     TRY(const auto &program, redisProgram());
     auto random = Random::fromSystem();
     const auto seats = seatsOfCluster(options.primaries, random);
-    const auto common = nothingOnDisk + "cluster-enabled yes\ncluster-config-file nodes.conf\ncluster-node-timeout "
+    const auto common = replicated + "cluster-enabled yes\ncluster-config-file nodes.conf\ncluster-node-timeout "
                         + QByteArray::number(qint64(options.nodeTimeout.count()))
                         + "\ncluster-announce-ip 127.0.0.1\ncluster-replica-validity-factor 0\n"
                           "cluster-allow-replica-migration no\n";
@@ -195,7 +213,7 @@ Result<std::vector<std::unique_ptr<Server>>> makeRedisSentinels(RedisSentinelOpt
         redis.name = u"Redis"_s;
         redis.port = port;
         redis.tls = options.tls;
-        redis.configuration = nothingOnDisk;
+        redis.configuration = replicated;
         if (port == replica)
             redis.configuration += "replicaof 127.0.0.1 " + QByteArray::number(primary) + '\n';
         redis.question = "INFO replication\r\n";
@@ -229,7 +247,18 @@ Result<std::vector<std::unique_ptr<Server>>> makeRedisSentinels(RedisSentinelOpt
 
 std::vector<SandboxVariant> redisVariants()
 {
-    return {clusterVariant(), sentinelVariant()};
+    return {{.option = u"redis-cluster"_s,
+             .what = u"a Redis Cluster: three primaries, a replica of each"_s,
+             .name = "cluster",
+             .scheme = Scheme::RedisCluster,
+             .make = [](const Certificates *tls) { return makeRedisCluster({.tls = tls}); }},
+            {.option = u"sentinel"_s,
+             .what = u"a Redis primary, its replica and three sentinels"_s,
+             .name = "sentinel",
+             .scheme = Scheme::RedisSentinel,
+             .make = [](const Certificates *tls) { return makeRedisSentinels({.tls = tls}); },
+             .unnamed = 2,
+             .service = QString::fromLatin1(sandboxService)}};
 }
 
 } // namespace lockscope::sandbox

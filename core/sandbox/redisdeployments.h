@@ -26,7 +26,4 @@ struct RedisSentinelOptions {
 
 [[nodiscard]] std::vector<SandboxVariant> redisVariants();
 
-// Of redis.conf: in clear, or in TLS only and with clients that show a certificate.
-[[nodiscard]] QByteArray redisPortLines(quint16 port, const Certificates *tls);
-
 } // namespace lockscope::sandbox

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A private redis-server: nothing on disk, everything it must not tell the process list in a file.
+// What the sandbox has of Redis, and the scenes that the demo plays there.
 #include "core/base/connectionuri.h"
 #include "core/recipes/make.h"
 #include "core/redis/deployments.h"
 #include "core/rules/redissonkeys.h"
-#include "core/sandbox/certificates.h"
 #include "core/sandbox/demostage.h"
 #include "core/sandbox/kit.h"
 #include "core/sandbox/redisdeployments.h"
-#include "core/sandbox/serverprocess.h"
-
-#include <QFile>
-#include <QStandardPaths>
 
 namespace lockscope::sandbox {
 
@@ -32,7 +27,6 @@ private:
     // One client, on a connection of its own: takes the lock, works, lets go, again and again.
     Task<void> contend(RedisKey key, bool isFair);
 
-    Task<void> untilConnected(redis::Connection *connection); // or told why not
     // Until the command's integer answer is that much.
     Task<bool> untilAtLeast(redis::Command command, qint64 count);
 
@@ -82,39 +76,33 @@ std::unique_ptr<redis::Connection> DemoRedis::openConnection()
 Task<void> DemoRedis::playTokenForEver(RedisKey key)
 {
     m_stage.sceneBegins();
-    co_await untilConnected(m_stagehand.get());
+    co_await untilConnected(&m_stage, m_stagehand.get());
     bool isUp = false;
     for (;;) {
         const redis::Command set{"SET", key.bytes(), timeToken(m_stage), "NX"};
         auto setting = m_stagehand->command(set, soon());
         auto done = co_await setting;
-        if (done && !isUp) {
-            isUp = true;
+        if (done && !std::exchange(isUp, true))
             m_stage.sceneIsUp();
-        }
-        auto pause = sleepFor(m_stage.loop(), done ? 15s : 1s);
-        co_await pause;
+        co_await m_stage.sleep(done ? 15s : 1s);
     }
 }
 
 Task<void> DemoRedis::playRenewedToken(RedisKey key)
 {
     m_stage.sceneBegins();
-    co_await untilConnected(m_stagehand.get());
+    co_await untilConnected(&m_stage, m_stagehand.get());
     bool isUp = false;
     for (;;) {
         const auto token = timeToken(m_stage);
         const redis::Command set{"SET", key.bytes(), token, "NX", "PX", "10000"};
         auto setting = m_stagehand->command(set, soon());
         auto done = co_await setting;
-        if (done && !isUp) {
-            isUp = true;
+        if (done && !std::exchange(isUp, true))
             m_stage.sceneIsUp();
-        }
         const int renewals = done && !done->isNil() ? 5 : 0;
         for (int i = 0; i < renewals; ++i) {
-            auto work = sleepFor(m_stage.loop(), 4s);
-            co_await work;
+            co_await m_stage.sleep(4s);
             const redis::Command renew{"PEXPIRE", key.bytes(), "10000"};
             auto renewing = m_stagehand->command(renew, soon());
             (void)co_await renewing;
@@ -122,8 +110,7 @@ Task<void> DemoRedis::playRenewedToken(RedisKey key)
         const auto release = redis::loadScript("compare-and-delete");
         auto releasing = m_stagehand->script(release, {key.bytes()}, {token}, soon());
         (void)co_await releasing;
-        auto pause = m_stage.pauseOfAbout(1s);
-        co_await pause;
+        co_await m_stage.rest(1s);
     }
 }
 
@@ -152,23 +139,12 @@ Task<void> DemoRedis::contend(RedisKey key, bool isFair)
     const auto never = Deadline::never();
     for (;;) {
         const auto grant = co_await lock->acquire(never);
-        auto work = m_stage.pauseOfAbout(isFair ? 9s : 12s);
         if (grant)
-            co_await work;
+            co_await m_stage.rest(isFair ? 9s : 12s);
         // It may have been taken away by force: then there is nothing to release.
         const auto released = co_await lock->release(never);
-        auto rest = m_stage.pauseOfAbout(released ? 2s : 1s);
-        co_await rest;
+        co_await m_stage.rest(released ? 2s : 1s);
     }
-}
-
-Task<void> DemoRedis::untilConnected(redis::Connection *connection)
-{
-    const Completion<bool> done(m_stage.loop());
-    const auto subscription = connection->onState([done](redis::ConnectionState) { done.complete(true); });
-    if (connection->state() != redis::ConnectionState::Connecting)
-        co_return;
-    co_await done;
 }
 
 Task<bool> DemoRedis::untilAtLeast(redis::Command command, qint64 count)
@@ -178,83 +154,8 @@ Task<bool> DemoRedis::untilAtLeast(redis::Command command, qint64 count)
         auto answer = co_await asking;
         if (answer && answer->integer >= count)
             co_return true;
-        auto pause = sleepFor(m_stage.loop(), 20ms);
-        co_await pause;
+        co_await m_stage.sleep(20ms);
     }
-}
-
-namespace {
-
-// Redis reads "\xHH" inside double quotes, so every byte can be said.
-QByteArray quoted(const QByteArray &bytes)
-{
-    QByteArray out("\"");
-    for (const char byte : bytes)
-        out += "\\x" + QByteArray(1, byte).toHex();
-    return out + '"';
-}
-
-class RedisKind : public ServerKind {
-public:
-    RedisKind(QByteArray program, RedisOptions options) : m_program(std::move(program)), m_options(std::move(options))
-    {
-    }
-
-    QString name() const override { return u"Redis"_s; }
-
-    Result<void> prepare(const TemporaryFolder &folder, quint16 port) override
-    {
-        QByteArray text = "bind 127.0.0.1\n" + redisPortLines(port, m_options.tls)
-                          + "protected-mode yes\nsave \"\"\nappendonly no\ndaemonize no\n";
-        text += "dir " + quoted(QFile::encodeName(folder.path())) + '\n';
-        if (!m_options.notifyKeyspaceEvents.isEmpty())
-            text += "notify-keyspace-events " + quoted(m_options.notifyKeyspaceEvents) + '\n';
-        if (!m_options.password.isEmpty())
-            text += "requirepass " + quoted(m_options.password) + '\n';
-        return folder.write(u"redis.conf"_s, text);
-    }
-
-    QByteArrayList arguments(const TemporaryFolder &folder) const override
-    {
-        QByteArrayList arguments{m_program, QFile::encodeName(folder.file(u"redis.conf"_s))};
-        for (const auto &more : m_options.moreArguments)
-            arguments << more;
-        return arguments;
-    }
-
-    QByteArray question() const override { return m_options.tls ? tlsQuestion() : QByteArray("PING\r\n"); }
-    // Refusing us for the missing password is an answer too; "-LOADING" is not yet.
-    bool isReadyAnswer(const QByteArray &answer) const override
-    {
-        if (m_options.tls)
-            return isTlsAnswer(answer);
-        return answer.startsWith("+PONG") || answer.startsWith("-NOAUTH") || answer.startsWith("-NOPERM");
-    }
-
-private:
-    QByteArray m_program;
-    RedisOptions m_options;
-};
-
-} // namespace
-
-QByteArray redisPortLines(quint16 port, const Certificates *tls)
-{
-    const auto number = QByteArray::number(port);
-    if (!tls)
-        return "port " + number + '\n';
-    const auto file = [](const QString &name) { return quoted(QFile::encodeName(name)) + '\n'; };
-    return "port 0\ntls-port " + number + "\ntls-auth-clients yes\ntls-ca-cert-file " + file(tls->authority())
-           + "tls-cert-file " + file(tls->server()) + "tls-key-file " + file(tls->serverKey());
-}
-
-Result<std::unique_ptr<Server>> makeRedis(RedisOptions options)
-{
-    const QString program = QStandardPaths::findExecutable(u"redis-server"_s);
-    if (program.isEmpty())
-        return Error{ErrorCode::Unsupported,
-                     u"no private Redis: redis-server is not installed; Debian's package is redis-server"_s, false};
-    return ServerProcess::of(std::make_unique<RedisKind>(QFile::encodeName(program), std::move(options)));
 }
 
 SandboxKit sandboxOfRedis()

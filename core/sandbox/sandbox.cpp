@@ -102,11 +102,8 @@ void Sandbox::add(Entry entry, Result<std::vector<std::unique_ptr<Server>>> made
 {
     if (!made)
         return addProblem(made.error());
-    for (const auto &server : *made) {
-        auto begun = server->begin();
-        if (!begun)
-            return addProblem(begun.error());
-    }
+    if (const auto begun = beginAll(*made); !begun)
+        return addProblem(begun.error());
     entry.servers = std::move(*made);
     m_entries.push_back(std::make_unique<Entry>(std::move(entry)));
     m_starting.push_back(m_entries.back().get());
@@ -117,10 +114,8 @@ Result<bool> Sandbox::Entry::poll()
 {
     bool isReady = true;
     for (const auto &server : servers) {
-        auto answers = server->poll();
-        if (!answers)
-            return answers;
-        isReady &= *answers;
+        TRY(const auto &answers, server->poll());
+        isReady &= answers;
     }
     return isReady;
 }
@@ -133,21 +128,13 @@ void Sandbox::addProblem(const Error &error)
 
 bool Sandbox::Entry::isRunning()
 {
-    bool isEach = true;
-    for (const auto &server : servers)
-        isEach = server->isRunning() && isEach;
-    return isEach;
+    return std::ranges::all_of(servers, [](const auto &server) { return server->isRunning(); });
 }
 
 Result<void> Sandbox::Entry::startAgain()
 {
     restartAt = {};
-    for (const auto &server : servers) {
-        auto begun = server->begin();
-        if (!begun)
-            return begun;
-    }
-    return {};
+    return beginAll(servers);
 }
 
 void Sandbox::settle(Entry &entry, const Result<bool> &ready)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One private server on a free loopback port in a temporary folder of its own: ZooKeeper (Debian's
-// jar), redis-server or mariadbd. The sandbox of the programs and the fixtures of the tests are made of these.
+// jar), redis-server, mariadbd, etcd or PostgreSQL. The sandbox of the programs and the fixtures of the
+// tests are made of these.
 //
 // The child dies with us (PR_SET_PDEATHSIG, which follows the thread that forked: start servers from
 // the main thread), and its folder is removed when the object is destroyed; folders left over by a
@@ -55,13 +56,15 @@ using ZooKeeperServer = Server;
 // poll() or startAll().
 using ZooKeeperMembers = std::vector<std::unique_ptr<ZooKeeperServer>>;
 [[nodiscard]] Result<ZooKeeperMembers> makeZooKeeperEnsemble(int members, ZooKeeperOptions options = {});
+// Launches each of them.
+[[nodiscard]] Result<void> beginAll(const std::vector<std::unique_ptr<Server>> &servers);
 // Blocks until each of them answers.
 [[nodiscard]] Result<void> startAll(const ZooKeeperMembers &members, std::chrono::milliseconds atMost);
 
 struct RedisOptions {
     QByteArray password;
     QByteArray notifyKeyspaceEvents; // "" = off, as Redis' default
-    std::vector<QByteArray> moreArguments;
+    QByteArrayList moreArguments;
     const Certificates *tls = nullptr; // as above
 };
 [[nodiscard]] Result<std::unique_ptr<Server>> makeRedis(RedisOptions options = {});
@@ -74,6 +77,18 @@ struct MariaDbOptions {
 // User root has every right, from this machine, without a password. There is a table shop.stock. Debian's MariaDB, or
 // the MySQL whose program LOCKSCOPE_MYSQLD names.
 [[nodiscard]] Result<std::unique_ptr<Server>> makeMariaDb(MariaDbOptions options = {});
+
+struct EtcdOptions {
+    QByteArrayList moreArguments = {};
+    const Certificates *tls = nullptr; // as above
+};
+[[nodiscard]] Result<std::unique_ptr<Server>> makeEtcd(EtcdOptions options = {});
+
+// User shop is let in from this machine without a password, and owns the database shop with the tables stock and
+// jobs. With certificates (which outlive it) only over TLS, and who shows one of that authority. Settings as for
+// postgres -c: "deadlock_timeout=10ms".
+[[nodiscard]] Result<std::unique_ptr<Server>> makePostgreSql(const Certificates *tls = nullptr,
+                                                             const QByteArrayList &settings = {});
 
 // Removes temporary folders of sandboxes whose process is gone.
 void sweepLeftovers();

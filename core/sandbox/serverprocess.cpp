@@ -5,6 +5,7 @@
 #include "core/base/random.h"
 
 #include <QFile>
+#include <QStandardPaths>
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -300,6 +301,30 @@ bool isTlsAnswer(const QByteArray &answer)
     return answer.size() > 2 && (answer[0] == handshake || answer[0] == alert) && answer[1] == 3;
 }
 
+Error notInstalled(const QString &program, const QString &server, const QString &package)
+{
+    return {ErrorCode::Unsupported,
+            u"no private %1: %2 is not installed; Debian's package is %3"_s.arg(server, program, package), false};
+}
+
+Result<QByteArray> findProgram(const QString &program, const QString &server, const QString &package)
+{
+    auto found = QStandardPaths::findExecutable(program);
+    if (found.isEmpty())
+        found = QStandardPaths::findExecutable(program, {u"/usr/sbin"_s, u"/usr/local/sbin"_s});
+    if (found.isEmpty())
+        return notInstalled(program, server, package);
+    return QFile::encodeName(found);
+}
+
+Result<void> beginAll(const std::vector<std::unique_ptr<Server>> &servers)
+{
+    for (const auto &server : servers) {
+        TRY_VOID(server->begin());
+    }
+    return {};
+}
+
 Result<void> ServerProcess::begin()
 {
     if (m_child.isRunning())
@@ -309,9 +334,7 @@ Result<void> ServerProcess::begin()
         m_folder = std::move(folder);
     }
     if (!m_hasAnswered) {
-        auto prepared = prepareElsewhere();
-        if (!prepared)
-            return prepared;
+        TRY_VOID(prepareElsewhere());
     }
     return launch();
 }
@@ -369,9 +392,7 @@ std::unique_ptr<LoopbackQuestion> ServerProcess::ask() const
 
 Result<void> ServerProcess::start(std::chrono::milliseconds atMost)
 {
-    auto begun = begin();
-    if (!begun)
-        return begun;
+    TRY_VOID(begin());
     const auto until = std::chrono::steady_clock::now() + atMost;
     for (;;) {
         TRY(auto &ready, poll());
@@ -392,6 +413,13 @@ Error ServerProcess::gaveUp(const QString &how) const
             u"starting a private %1 on 127.0.0.1:%2 failed: %3%4"_s.arg(
                 m_kind->name(), QString::number(m_port), how, said.isEmpty() ? QString() : u"; it said: "_s + said),
             true};
+}
+
+void ServerProcess::stop()
+{
+    if (m_folder)
+        m_kind->end(*m_folder, m_child);
+    m_child.kill();
 }
 
 HostPort ServerProcess::address() const

@@ -78,6 +78,11 @@ private:
     pid_t m_pid = 0;
 };
 
+// The program's path; Unsupported where it is not installed, with the name of its package. Servers are no commands of
+// ordinary users: their folder is often not in PATH.
+[[nodiscard]] Result<QByteArray> findProgram(const QString &program, const QString &server, const QString &package);
+[[nodiscard]] Error notInstalled(const QString &program, const QString &server, const QString &package);
+
 class ServerKind {
 public:
     virtual ~ServerKind() = default;
@@ -93,6 +98,8 @@ public:
     // Where it is asked: a socket in its folder; empty: its port.
     [[nodiscard]] virtual QString questionSocket() const { return {}; }
     [[nodiscard]] virtual bool isReadyAnswer(const QByteArray &answer) const = 0;
+    // For a kind that has more processes to look after than the one: before that is killed.
+    virtual void end(const TemporaryFolder & /*folder*/, ChildProcess & /*child*/) const {}
 };
 
 // The first words of a client that speaks TLS; and whether a server answered as one that does: with its own, or
@@ -107,20 +114,19 @@ public:
         return std::make_unique<ServerProcess>(std::move(kind));
     }
     explicit ServerProcess(std::unique_ptr<ServerKind> kind) : m_kind(std::move(kind)) {}
+    ~ServerProcess() override { ServerProcess::stop(); }
+    Q_DISABLE_COPY(ServerProcess)
 
     Result<void> start(std::chrono::milliseconds atMost) override;
     Result<void> begin() override;
     Result<bool> poll() override;
     [[nodiscard]] bool isRunning() override { return m_child.isRunning(); }
-    void stop() override { m_child.kill(); }
+    void stop() override;
     void pause() override { m_child.suspend(); }
     void resume() override { m_child.resume(); }
     [[nodiscard]] HostPort address() const override;
     [[nodiscard]] quint16 adminPort() const override { return m_kind->adminPort(); }
     [[nodiscard]] QString log() const override;
-    // For a kind that has more processes to look after than the one.
-    [[nodiscard]] pid_t pid() const { return m_child.pid(); }
-    [[nodiscard]] QString file(const QString &name) const { return m_folder ? m_folder->file(name) : QString(); }
 
 private:
     [[nodiscard]] Result<void> launch();

@@ -8,7 +8,6 @@
 
 #include <QDir>
 #include <QFile>
-#include <QStandardPaths>
 
 #include <thread>
 
@@ -91,11 +90,9 @@ public:
         if (m_options.requiresSasl) {
             text += "sessionRequireClientSASLAuth=true\n"
                     "authProvider.1=org.apache.zookeeper.server.auth.SASLAuthenticationProvider\n";
-            const auto written = folder.write(
+            TRY_VOID(folder.write(
                 saslFile,
-                "Server { org.apache.zookeeper.server.auth.DigestLoginModule required user_nobody=\"\"; };\n");
-            if (!written)
-                return written;
+                "Server { org.apache.zookeeper.server.auth.DigestLoginModule required user_nobody=\"\"; };\n"));
         }
         m_adminPort = 0;
         if (m_options.adminServer) {
@@ -108,9 +105,7 @@ public:
             // Limits in ticks: short ticks must not make a busy machine's members give each other up.
             text += "initLimit=100\nsyncLimit=50\n" + m_seat.servers;
             QDir(folder.path()).mkpath(u"data"_s);
-            auto written = folder.write(u"data/myid"_s, QByteArray::number(m_seat.id) + '\n');
-            if (!written)
-                return written;
+            TRY_VOID(folder.write(u"data/myid"_s, QByteArray::number(m_seat.id) + '\n'));
         }
         return folder.write(u"zoo.cfg"_s, text);
     }
@@ -163,14 +158,9 @@ private:
 
 Result<std::unique_ptr<ZooKeeperServer>> make(const ZooKeeperOptions &options, Seat seat)
 {
-    const QString java = QStandardPaths::findExecutable(u"java"_s);
-    if (java.isEmpty())
-        return Error{ErrorCode::Unsupported,
-                     u"no private ZooKeeper: java is not installed; Debian's package is default-jre-headless"_s,
-                     false};
+    TRY(const auto &java, findProgram(u"java"_s, u"ZooKeeper"_s, u"default-jre-headless"_s));
     TRY(auto &classes, classPath(options.adminServer, options.tls != nullptr));
-    return ServerProcess::of(
-        std::make_unique<ZooKeeperKind>(QFile::encodeName(java), std::move(classes), options, std::move(seat)));
+    return ServerProcess::of(std::make_unique<ZooKeeperKind>(java, std::move(classes), options, std::move(seat)));
 }
 
 } // namespace
@@ -204,11 +194,7 @@ Result<ZooKeeperMembers> makeZooKeeperEnsemble(int members, ZooKeeperOptions opt
 
 Result<void> startAll(const ZooKeeperMembers &members, std::chrono::milliseconds atMost)
 {
-    for (const auto &member : members) {
-        auto begun = member->begin();
-        if (!begun)
-            return begun;
-    }
+    TRY_VOID(beginAll(members));
     const auto until = std::chrono::steady_clock::now() + atMost;
     for (const auto &member : members) {
         for (;;) {
@@ -232,10 +218,7 @@ Result<std::vector<std::unique_ptr<Server>>> makeMembers(int members, ZooKeeperO
     if (members == 1)
         return alone(makeZooKeeper(options));
     options.adminServer = false; // one URI has one port for it; four-letter words say the same
-    TRY(auto &made, makeZooKeeperEnsemble(members, options));
-    std::vector<std::unique_ptr<Server>> servers;
-    std::ranges::move(made, std::back_inserter(servers));
-    return servers;
+    return makeZooKeeperEnsemble(members, options);
 }
 
 } // namespace

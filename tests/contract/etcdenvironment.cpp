@@ -4,7 +4,7 @@
 
 #include "core/etcd/client.h"
 #include "core/recipes/etcd/make.h"
-#include "core/sandbox/etcdserver.h"
+#include "core/sandbox/server.h"
 #include "tests/support/plannedports.h"
 
 #include <algorithm>

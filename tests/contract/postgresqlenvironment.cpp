@@ -4,7 +4,7 @@
 
 #include "core/postgresql/dialect.h"
 #include "core/recipes/make.h"
-#include "core/sandbox/postgresqlserver.h"
+#include "core/sandbox/server.h"
 
 namespace lockscope::contract {
 

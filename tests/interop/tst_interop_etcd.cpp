@@ -6,7 +6,7 @@
 #include "core/inspect/etcd/observer.h"
 #include "core/operate/etcd.h"
 #include "core/recipes/etcd/make.h"
-#include "core/sandbox/etcdserver.h"
+#include "core/sandbox/server.h"
 #include "tests/interop/counting.h"
 #include "tests/interop/fetched.h"
 #include "tests/support/finish.h"

@@ -2,7 +2,7 @@
 // Locks that are a name and nothing else: those of Flyway's and Rails' migrations, and those that Django's users take
 // (its own migrations take none), on MariaDB (GET_LOCK) and on PostgreSQL (advisory locks). Each is seen with who
 // holds it, keeps ours out and is kept out by ours, and a force-release of it lets the next one in.
-#include "core/sandbox/postgresqlserver.h"
+#include "core/sandbox/server.h"
 #include "tests/interop/fetched.h"
 #include "tests/live/mariadbfixture.h"
 #include "tests/support/ctlfixture.h"

@@ -5,7 +5,7 @@
 #include "core/inspect/etcd/observer.h"
 #include "core/operate/etcd.h"
 #include "core/recipes/etcd/make.h"
-#include "core/sandbox/etcdserver.h"
+#include "core/sandbox/server.h"
 #include "tests/support/contender.h"
 #include "tests/support/finish.h"
 #include "tests/support/keepingsink.h"

@@ -3,7 +3,7 @@
 // with psql beside it.
 #pragma once
 
-#include "core/sandbox/postgresqlserver.h"
+#include "core/sandbox/server.h"
 #include "psql.h"
 
 #include <QStandardPaths>

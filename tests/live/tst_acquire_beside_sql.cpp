@@ -6,7 +6,7 @@
 #include "mariadbfixture.h"
 #include "psql.h"
 
-#include "core/sandbox/postgresqlserver.h"
+#include "core/sandbox/server.h"
 
 #include <QStandardPaths>
 

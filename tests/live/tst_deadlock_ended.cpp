@@ -5,7 +5,7 @@
 #include "core/inspect/mariadb/observer.h"
 #include "core/inspect/postgresql/observer.h"
 #include "core/postgresql/dialect.h"
-#include "core/sandbox/postgresqlserver.h"
+#include "core/sandbox/server.h"
 #include "mariadbfixture.h"
 #include "tests/support/ctlfixture.h"
 #include "tests/support/keepingsink.h"

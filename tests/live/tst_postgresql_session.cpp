@@ -2,7 +2,7 @@
 // A session on a real PostgreSQL through a cable: what ends a wait has its effect although it comes first.
 #include "core/async/qtloop.h"
 #include "core/postgresql/dialect.h"
-#include "core/sandbox/postgresqlserver.h"
+#include "core/sandbox/server.h"
 #include "tests/support/zookeeperfixture.h"
 #include "tests/support/cable.h"
 #include "tests/support/testmain.h"

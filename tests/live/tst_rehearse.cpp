@@ -8,7 +8,7 @@
 #include "core/base/random.h"
 #include "core/rehearse/rehearsal.h"
 #include "core/rules/catalogue.h"
-#include "core/sandbox/etcdserver.h"
+#include "core/sandbox/server.h"
 #include "core/workspace/hold.h"
 #include "tests/support/testmain.h"
 

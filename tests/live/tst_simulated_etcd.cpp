@@ -2,7 +2,7 @@
 // The simulated etcd against a real one: the same requests, drawn by a seed, must have the same answers, and whoever
 // watches must hear the same. Revisions count from where each seed begins.
 #include "core/base/random.h"
-#include "core/sandbox/etcdserver.h"
+#include "core/sandbox/server.h"
 #include "core/simservers/etcd/server.h"
 #include "core/async/qtloop.h"
 #include "tests/support/patience.h"

@@ -8,7 +8,7 @@
 #include "core/async/qtloop.h"
 #include "core/base/random.h"
 #include "core/postgresql/dialect.h"
-#include "core/sandbox/postgresqlserver.h"
+#include "core/sandbox/server.h"
 #include "core/simservers/postgresql/session.h"
 #include "tests/support/patience.h"
 #include "tests/support/startedserver.h"

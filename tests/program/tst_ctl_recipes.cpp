@@ -3,7 +3,7 @@
 // names the recipe, the holders, the queue in order and who watches whom, and the next one enters when a holder
 // gives it back or is freed by force.
 #include "core/rules/catalogue.h"
-#include "core/sandbox/postgresqlserver.h"
+#include "core/sandbox/server.h"
 #include "tests/support/redlockfixture.h"
 #include "tests/support/testmain.h"
 #include "tests/support/ctlfixture.h"
