@@ -63,12 +63,12 @@ QJsonValue valueOf(const toml::node &node, const QString &path, LinesOfFields &l
 
 } // namespace
 
-std::variant<TomlFields, TomlMistake> readToml(const QByteArray &text)
+std::variant<FileFields, TomlMistake> readToml(const QByteArray &text)
 {
     const auto parsed = toml::parse(std::string_view(text.constData(), static_cast<std::size_t>(text.size())));
     if (!parsed)
         return TomlMistake{lineOfToml(parsed.error().source()), textOfToml(parsed.error().description())};
-    TomlFields read;
+    FileFields read;
     read.lines.try_emplace(QString(), 1);
     read.fields = objectOf(parsed.table(), {}, read.lines);
     return read;

@@ -11,9 +11,9 @@
 
 namespace lockscope::recipes {
 
-// A TOML text as JSON would have it, and on which line each field stands.
-struct TomlFields {
-    QJsonObject fields;           // what JSON has no word for, as a date, is null
+// A text as JSON would have it, and on which line each field stands.
+struct FileFields {
+    QJsonObject fields;           // of TOML, what JSON has no word for, as a date, is null
     std::map<QString, int> lines; // by "rules[0].key", for lineOf()
 };
 struct TomlMistake {
@@ -21,7 +21,7 @@ struct TomlMistake {
     QString why;
 };
 
-[[nodiscard]] std::variant<TomlFields, TomlMistake> readToml(const QByteArray &text);
+[[nodiscard]] std::variant<FileFields, TomlMistake> readToml(const QByteArray &text);
 
 // "rules[0].key"; of a field that is missing the line of what it is missing in; 0 if that is not known.
 [[nodiscard]] int lineOf(const std::map<QString, int> &lines, QString field);

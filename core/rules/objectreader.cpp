@@ -21,6 +21,13 @@ QString ObjectReader::text(const QString &field)
     return value.toString();
 }
 
+void ObjectReader::flag(const QString &field, bool &into)
+{
+    into = m_json[field].toBool();
+    if (has(field) && !m_json[field].isBool())
+        object(field, u"must be true or false"_s);
+}
+
 std::optional<RulePattern> ObjectReader::pattern(const QString &field, const QStringList &says)
 {
     auto read = RulePattern::read(text(field));

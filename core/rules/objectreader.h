@@ -40,6 +40,16 @@ protected:
             all << QChar(u'"') + word + u'"';
         return QStringLiteral("must be ") + all.join(QStringLiteral(" or "));
     }
+    // What a word of the file stands for; one that is missing changes nothing.
+    template <typename T>
+    void choose(const QString &field, const std::map<QString, T> &words, T &into)
+    {
+        if (const auto known = oneOf(words, m_json[field]))
+            into = *known;
+        else if (has(field))
+            object(field, choices(words));
+    }
+    void flag(const QString &field, bool &into);
     // `says`: what its groups may be called; empty: anything.
     std::optional<RulePattern> pattern(const QString &field, const QStringList &says = {});
 

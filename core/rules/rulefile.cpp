@@ -137,24 +137,14 @@ void RuleReader::readContent()
         readFields();
     else
         m_rule.members = pattern(u"members"_s, partNames());
-    if (!has(u"score"_s))
-        return;
-    if (const auto score = oneOf(scores, m_json[u"score"_s]))
-        m_rule.score = *score;
-    else
-        object(u"score"_s, choices(scores));
+    choose(u"score"_s, scores, m_rule.score);
 }
 
 void RuleReader::readModes()
 {
     const bool isShared = m_rule.members && m_rule.type == RuleType::SortedSet;
     m_rule.mode = isShared ? RuleMode::Permit : RuleMode::Exclusive;
-    if (has(u"mode"_s)) {
-        if (const auto mode = oneOf(modeWords(), m_json[u"mode"_s]))
-            m_rule.mode = *mode;
-        else
-            object(u"mode"_s, choices(modeWords()));
-    }
+    choose(u"mode"_s, modeWords(), m_rule.mode);
     if (has(u"modes"_s) && !m_json[u"modes"_s].isObject())
         object(u"modes"_s, u"must be an object: values of the part \"mode\", and the mode each means"_s);
     const auto modes = m_json[u"modes"_s].toObject();
@@ -197,18 +187,11 @@ void RuleReader::readRelease()
     static const std::map<QString, bool> ttls{{u"required"_s, true}, {u"none"_s, false}};
     static const std::map<QString, bool> releases{{u"compare-and-delete"_s, true}, {u"none"_s, false}};
     const bool isString = m_rule.type == RuleType::String;
-    if (const auto expires = oneOf(ttls, m_json[u"ttl"_s]))
-        m_rule.expires = *expires;
-    else if (has(u"ttl"_s))
-        object(u"ttl"_s, choices(ttls));
+    choose(u"ttl"_s, ttls, m_rule.expires);
     m_rule.releasable = isString;
-    const auto release = oneOf(releases, m_json[u"release"_s]);
-    if (release && *release && !isString && !m_rule.hasTokens())
+    choose(u"release"_s, releases, m_rule.releasable);
+    if (m_rule.releasable && !isString && !m_rule.hasTokens())
         object(u"release"_s, u"of this type needs a \"token\": nothing else tells a hold from a later one"_s);
-    if (release)
-        m_rule.releasable = *release;
-    else if (has(u"release"_s))
-        object(u"release"_s, choices(releases));
     if (has(u"wakeUp"_s) && !m_rule.releasable)
         object(u"wakeUp"_s, u"is sent with a release, and there is none"_s);
 }
@@ -243,13 +226,8 @@ UserRule RuleReader::read()
 void TokenFormReader::readMarks()
 {
     static const std::map<QString, bool> confidences{{u"high"_s, true}, {u"medium"_s, false}};
-    if (const auto sure = oneOf(confidences, m_json[u"confidence"_s]))
-        m_form.isSure = *sure;
-    else if (has(u"confidence"_s))
-        object(u"confidence"_s, choices(confidences));
-    m_form.isProof = m_json[u"proof"_s].toBool();
-    if (has(u"proof"_s) && !m_json[u"proof"_s].isBool())
-        object(u"proof"_s, u"must be true or false"_s);
+    choose(u"confidence"_s, confidences, m_form.isSure);
+    flag(u"proof"_s, m_form.isProof);
     m_form.besideWakeUps = has(u"beside"_s);
     if (m_form.besideWakeUps && m_json[u"beside"_s] != u"wake-up list"_s)
         object(u"beside"_s, u"must be \"wake-up list\""_s);
@@ -297,13 +275,13 @@ void readRules(const QJsonObject &file, RuleFile &read)
     const auto say = [&read](const QString &field, const QString &why) {
         read.problems.push_back({{}, 0, field, why});
     };
+    const QStringList known{u"version"_s, u"about"_s, u"rules"_s, u"tokens"_s, u"tables"_s};
     const auto version = file[u"version"_s];
     if (version.toInt(-1) != ruleFileVersion)
         say(u"version"_s, u"must be %1"_s.arg(ruleFileVersion));
     for (const auto &field : file.keys()) {
-        if (field != "version"_L1 && field != "rules"_L1 && field != "tokens"_L1 && field != "tables"_L1
-            && field != "about"_L1)
-            say(field, u"is not known here; what is: version, about, rules, tokens, tables"_s);
+        if (!known.contains(field))
+            say(field, u"is not known here; what is: %1"_s.arg(known.join(u", "_s)));
     }
     if (file.contains(u"tokens"_s))
         readList<TokenFormReader>(file, u"tokens"_s, read.tokens, read.problems);
@@ -334,18 +312,14 @@ void readRules(const QJsonObject &file, RuleFile &read)
 }
 
 // What a file says, in whichever of the two languages, and where.
-struct FieldsOfFile {
-    QJsonObject object;
-    std::map<QString, int> lines;
-};
-using FieldsOrProblem = std::variant<FieldsOfFile, RuleProblem>;
+using FieldsOrProblem = std::variant<FileFields, RuleProblem>;
 
 FieldsOrProblem fieldsOfJson(const QByteArray &text)
 {
     QJsonParseError error{};
     const auto document = QJsonDocument::fromJson(text, &error);
     if (document.isObject())
-        return FieldsOfFile{document.object(), JsonLines(text).all()};
+        return FileFields{document.object(), JsonLines(text).all()};
     if (error.error == QJsonParseError::NoError)
         return RuleProblem{{}, 0, {}, u"is not a JSON object"_s};
     const auto line = static_cast<int>(text.left(error.offset).count('\n')) + 1;
@@ -357,8 +331,7 @@ FieldsOrProblem fieldsOfToml(const QByteArray &text)
     auto read = readToml(text);
     if (const auto *mistake = std::get_if<TomlMistake>(&read))
         return RuleProblem{{}, mistake->line, {}, u"is not valid TOML: %1"_s.arg(mistake->why)};
-    auto &fields = std::get<TomlFields>(read);
-    return FieldsOfFile{std::move(fields.fields), std::move(fields.lines)};
+    return std::get<FileFields>(std::move(read));
 }
 
 } // namespace
@@ -394,20 +367,19 @@ RuleFile readRuleFile(const QByteArray &text, const QString &file)
         read.problems.back().file = file;
         return read;
     }
-    const auto &fields = std::get<FieldsOfFile>(known);
-    readRules(fields.object, read);
+    const auto &fields = std::get<FileFields>(known);
+    readRules(fields.fields, read);
     if (read.problems.empty()) {
-        for (auto &rule : read.rules)
-            rule.file = file;
-        for (auto &form : read.tokens)
-            form.file = file;
-        for (auto &table : read.tables)
-            table.file = file;
+        const auto name = [&file](auto &entries) {
+            for (auto &entry : entries)
+                entry.file = file;
+        };
+        name(read.rules);
+        name(read.tokens);
+        name(read.tables);
         return read;
     }
-    read.rules.clear();
-    read.tokens.clear();
-    read.tables.clear();
+    static_cast<RuleSet &>(read) = {};
     for (auto &problem : read.problems) {
         problem.file = file;
         problem.line = lineOf(fields.lines, problem.field);

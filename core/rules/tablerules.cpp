@@ -26,16 +26,12 @@ RowTime TableReader::time(const QString &field, const QString &of)
                                                   {u"server"_s, RowTime::Server},
                                                   {u"utc"_s, RowTime::Utc},
                                                   {u"unclear"_s, RowTime::Unclear}};
-    if (!has(field))
-        return RowTime::Unclear;
-    if (!has(of)) {
+    auto time = RowTime::Unclear;
+    if (has(field) && !has(of))
         object(field, u"describes the column of \"%1\", which is missing"_s.arg(of));
-        return RowTime::Unclear;
-    }
-    const auto found = oneOf(times, m_json[field]);
-    if (!found)
-        object(field, choices(times));
-    return found.value_or(RowTime::Unclear);
+    else
+        choose(field, times, time);
+    return time;
 }
 
 void TableReader::readLock()
@@ -60,9 +56,7 @@ void TableReader::readTimes()
         layout.ends = column(u"until"_s, m_json[u"until"_s]);
     layout.sinceTime = time(u"sinceTime"_s, u"since"_s);
     layout.endsTime = time(u"untilTime"_s, u"until"_s);
-    layout.isSinceRenewed = m_json[u"sinceRenewed"_s].toBool();
-    if (has(u"sinceRenewed"_s) && !m_json[u"sinceRenewed"_s].isBool())
-        object(u"sinceRenewed"_s, u"must be true or false"_s);
+    flag(u"sinceRenewed"_s, layout.isSinceRenewed);
 }
 
 // What the row says while it is a lock.
