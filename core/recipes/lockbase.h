@@ -108,6 +108,29 @@ inline constexpr std::chrono::milliseconds pauseAfterTrouble(50);
     return error.code == ErrorCode::UnknownOutcome || error.code == ErrorCode::NotConnected;
 }
 
+// Returns at once when connected. AuthFailed or NotConnected when it never will be, TimedOut. The port outlives it.
+template <class Port>
+Task<Result<void>> untilConnectedTo(const char16_t *server, Port *port, Deadline deadline)
+{
+    using State = decltype(port->state());
+    for (;;) {
+        const auto state = port->state();
+        if (state == State::Connected)
+            co_return Result<void>();
+        if (state == State::AuthFailed)
+            co_return Error{ErrorCode::AuthFailed, port->lastError(), false, port->isExplained()};
+        if (state == State::Closed)
+            co_return Error{ErrorCode::NotConnected, port->lastError(), false, port->isExplained()};
+        const Completion<bool> changed(port->loop());
+        const auto subscription = port->onState([changed](State) { changed.complete(true); });
+        changed.completeAt(deadline, false);
+        const bool inTime = co_await changed;
+        if (!inTime)
+            co_return Error{ErrorCode::TimedOut,
+                            u"timed out waiting for a connection to %1"_s.arg(QString::fromUtf16(server)), true};
+    }
+}
+
 // Of a wait that timed out although the server may have granted the lock since: it is being released.
 [[nodiscard]] Error lateGrantError(Error why);
 

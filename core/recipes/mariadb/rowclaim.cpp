@@ -59,15 +59,6 @@ Task<bool> giveBackRow(Session *session, Statement freeing)
     }
 }
 
-Task<Result<Grant>> withNothingLeft(Session *session, WaitGroup waitGroup, Result<Grant> taken)
-{
-    if (taken)
-        co_return taken;
-    auto cleaned = waitGroup.finished(answerBy(*session, Deadline::at(session->loop().now())));
-    const bool isClean = co_await cleaned;
-    co_return isClean ? taken.error() : lateGrantError(taken.error());
-}
-
 Task<Result<void>> freeRow(Session *session, WaitGroup waitGroup, Statement freeing, QString what, Deadline deadline)
 {
     RowGuard guard(RowReturn{session, std::move(waitGroup), freeing});
@@ -82,12 +73,16 @@ Task<Result<void>> freeRow(Session *session, WaitGroup waitGroup, Statement free
     co_return Result<void>();
 }
 
+// After a failure, once nothing of it is left, or with UnknownOutcome.
 Task<Result<Grant>> RowLockBase::take(Deadline deadline)
 {
     auto polling = poll(deadline);
     auto taken = co_await polling;
-    auto answer = co_await withNothingLeft(m_session, m_waitGroup, std::move(taken));
-    co_return answer;
+    if (taken)
+        co_return taken;
+    auto cleaned = m_waitGroup.finished(answerBy(*m_session, Deadline::at(m_session->loop().now())));
+    const bool isClean = co_await cleaned;
+    co_return isClean ? taken.error() : lateGrantError(taken.error());
 }
 
 } // namespace lockscope::recipes

@@ -31,9 +31,6 @@ struct RowReturn {
 };
 using RowGuard = QScopeGuard<RowReturn>;
 
-// What take() answers: after a failure, once nothing of it is left, or with UnknownOutcome.
-[[nodiscard]] Task<Result<Grant>> withNothingLeft(mariadb::Session *session, WaitGroup waitGroup,
-                                                  Result<Grant> taken);
 // What release() answers. `freeing` changes the row if it is ours; it goes on in the background if there is no
 // answer, or nobody to hear it.
 [[nodiscard]] Task<Result<void>> freeRow(mariadb::Session *session, WaitGroup waitGroup, mariadb::Statement freeing,

@@ -88,21 +88,7 @@ Lease::Lease(redis::Connection &connection, TokenKey ours, std::chrono::millisec
 
 Task<Result<void>> untilConnected(redis::Connection *connection, Deadline deadline)
 {
-    for (;;) {
-        const auto state = connection->state();
-        if (state == redis::ConnectionState::Connected)
-            co_return Result<void>();
-        if (state == redis::ConnectionState::AuthFailed)
-            co_return Error{ErrorCode::AuthFailed, connection->lastError(), false, connection->isExplained()};
-        if (state == redis::ConnectionState::Closed)
-            co_return Error{ErrorCode::NotConnected, connection->lastError(), false, connection->isExplained()};
-        const Completion<bool> changed(connection->loop());
-        const auto subscription = connection->onState([changed](redis::ConnectionState) { changed.complete(true); });
-        changed.completeAt(deadline, false);
-        const bool inTime = co_await changed;
-        if (!inTime)
-            co_return Error{ErrorCode::TimedOut, u"timed out waiting for a connection to Redis"_s, true};
-    }
+    return untilConnectedTo(u"Redis", connection, deadline);
 }
 
 Deadline answerBy(const redis::Connection &connection, Deadline deadline)
