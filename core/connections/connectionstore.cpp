@@ -89,12 +89,7 @@ void RecentConnections::store() const
     QJsonArray list;
     for (const auto &one : m_all)
         list.append(toJson(one));
-    const QJsonDocument document(QJsonObject{{u"version"_s, recentVersion}, {u"recent"_s, list}});
-    QDir().mkpath(QFileInfo(m_file).absolutePath());
-    QSaveFile file(m_file);
-    if (file.open(QIODevice::WriteOnly) && file.setPermissions(QFileDevice::ReadOwner | QFileDevice::WriteOwner)
-        && file.write(document.toJson()) >= 0)
-        file.commit();
+    (void)writeOwnersFile(m_file, {{u"version"_s, recentVersion}, {u"recent"_s, list}});
 }
 
 namespace {
@@ -245,14 +240,7 @@ Result<void> ConnectionStore::store(std::vector<SavedConnection> connections)
     QJsonArray list;
     for (const auto &saved : connections)
         list.append(toJson(saved));
-    const QJsonDocument document(QJsonObject{{u"version"_s, formatVersion}, {u"connections"_s, list}});
-    QDir().mkpath(QFileInfo(m_file).absolutePath());
-    QSaveFile file(m_file); // whole or not at all
-    const bool isWritten = file.open(QIODevice::WriteOnly)
-                           && file.setPermissions(QFileDevice::ReadOwner | QFileDevice::WriteOwner)
-                           && file.write(document.toJson()) >= 0 && file.commit();
-    if (!isWritten)
-        return Error{ErrorCode::Server, u"could not write %1: %2"_s.arg(m_file, file.errorString())};
+    TRY_VOID(writeOwnersFile(m_file, {{u"version"_s, formatVersion}, {u"connections"_s, list}}));
     m_all = std::move(connections);
     emit changed();
     return {};

@@ -6,7 +6,6 @@
 #include <QDir>
 #include <QFileInfo>
 #include <QJsonDocument>
-#include <QJsonObject>
 #include <QSaveFile>
 #include <QStandardPaths>
 
@@ -113,18 +112,21 @@ Result<QJsonObject> secretsIn(const QString &path)
 
 Result<void> store(const QString &path, const QJsonObject &secrets)
 {
-    const QJsonDocument document(QJsonObject{{u"version"_s, secretsVersion}, {secretsField, secrets}});
+    return writeOwnersFile(path, {{u"version"_s, secretsVersion}, {secretsField, secrets}});
+}
+
+} // namespace
+
+Result<void> writeOwnersFile(const QString &path, const QJsonObject &content)
+{
     QDir().mkpath(QFileInfo(path).absolutePath());
     QSaveFile file(path);
-    // Its owner's alone before there is anything in it.
     const bool isWritten = file.open(QIODevice::WriteOnly) && file.setPermissions(ownersOnly)
-                           && file.write(document.toJson()) >= 0 && file.commit();
+                           && file.write(QJsonDocument(content).toJson()) >= 0 && file.commit();
     if (!isWritten)
         return Error{ErrorCode::Server, u"could not write %1: %2"_s.arg(path, file.errorString())};
     return {};
 }
-
-} // namespace
 
 QString SecretFile::defaultPath()
 {

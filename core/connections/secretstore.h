@@ -7,6 +7,7 @@
 
 #include "core/base/result.h"
 
+#include <QJsonObject>
 #include <QObject>
 #include <QString>
 
@@ -35,6 +36,9 @@ public:
     virtual void write(const QString &key, const QString &secret, QObject *context, Done done) = 0;
     virtual void remove(const QString &key) = 0;
 };
+
+// Whole or not at all, and its owner's alone before there is anything in it.
+[[nodiscard]] Result<void> writeOwnersFile(const QString &path, const QJsonObject &content);
 
 // The system's keychain, with the file beside it.
 [[nodiscard]] std::unique_ptr<SecretStore> systemSecrets();
