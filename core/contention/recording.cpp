@@ -92,11 +92,8 @@ constexpr auto recordingSchema = "lockscope-recording/1";
 
 std::optional<Mark> markByName(const QString &name)
 {
-    for (std::size_t i = 0; i < std::size(markNames); ++i) {
-        if (name == QLatin1StringView(markNames[i]))
-            return static_cast<Mark>(i);
-    }
-    return std::nullopt;
+    const auto *at = std::ranges::find_if(markNames, [&](const char *one) { return name == QLatin1StringView(one); });
+    return at == std::end(markNames) ? std::nullopt : std::optional(static_cast<Mark>(at - markNames));
 }
 
 Moment fromMs(const QJsonValue &value)
@@ -125,11 +122,6 @@ QJsonArray eventJson(const Event &event)
             event.isWasted};
 }
 
-QByteArray bytesFrom(const QJsonValue &text)
-{
-    return unescaped(text.toString()).value_or(QByteArray());
-}
-
 std::optional<Event> eventFrom(const QJsonArray &array, int contenders)
 {
     const auto mark = markByName(array.at(2).toString());
@@ -140,8 +132,8 @@ std::optional<Event> eventFrom(const QJsonArray &array, int contenders)
     event.at = Moment(array.at(0).toInteger());
     event.contender = contender;
     event.mark = *mark;
-    event.what = bytesFrom(array.at(3));
-    event.where = bytesFrom(array.at(4));
+    event.what = textOf(array.at(3));
+    event.where = textOf(array.at(4));
     event.token = array.at(5).toInteger();
     event.isWasted = array.at(6).toBool();
     return event;
@@ -150,15 +142,8 @@ std::optional<Event> eventFrom(const QJsonArray &array, int contenders)
 Counters countersFrom(const QJsonObject &result)
 {
     Counters counters;
-    counters.grants = result.value(u"grants"_s).toInteger();
-    counters.requests = result.value(u"requests"_s).toInteger();
-    counters.watchEvents = result.value(u"watchEvents"_s).toInteger();
-    counters.wastedWakeups = result.value(u"wastedWakeups"_s).toInteger();
-    counters.allRequests = result.value(u"allRequests"_s).toInteger();
-    counters.allWatchEvents = result.value(u"allWatchEvents"_s).toInteger();
-    counters.bytes = result.value(u"bytes"_s).toInteger();
-    counters.requestsWaiting = result.value(u"requestsWaiting"_s).toInteger();
-    counters.gaveUp = result.value(u"gaveUp"_s).toInteger();
+    for (const auto &[name, value] : namedCounters)
+        counters.*value = result.value(QLatin1StringView(name)).toInteger();
     const auto because = result.value(u"gaveUpBecause"_s).toObject();
     for (const auto &reason : because.keys())
         counters.gaveUpBecause[reason.toUtf8()] = because.value(reason).toInteger();
@@ -221,15 +206,6 @@ QJsonObject Recording::toJson() const
                        {u"rounds"_s, scenario.rounds},
                        {u"seed"_s, qint64(scenario.seed)},
                        {u"world"_s, escaped(world)},
-                       {u"grants"_s, counters.grants},
-                       {u"requests"_s, counters.requests},
-                       {u"watchEvents"_s, counters.watchEvents},
-                       {u"wastedWakeups"_s, counters.wastedWakeups},
-                       {u"allRequests"_s, counters.allRequests},
-                       {u"allWatchEvents"_s, counters.allWatchEvents},
-                       {u"bytes"_s, counters.bytes},
-                       {u"requestsWaiting"_s, counters.requestsWaiting},
-                       {u"gaveUp"_s, counters.gaveUp},
                        {u"fairness"_s, counters.fairness},
                        {u"fairnessPairs"_s, counters.fairnessPairs},
                        {u"longestOverlapMs"_s, inMs(counters.longestOverlap)},
@@ -237,6 +213,8 @@ QJsonObject Recording::toJson() const
                        {u"elapsedMs"_s, inMs(elapsed)},
                        {u"eventHash"_s, hashText(eventHash)},
                        {u"violations"_s, violationsJson(violations)}};
+    for (const auto &[name, value] : namedCounters)
+        object.insert(QLatin1StringView(name), counters.*value);
     if (!counters.gaveUpBecause.empty()) {
         QJsonObject because;
         for (const auto &[reason, count] : counters.gaveUpBecause)
@@ -290,8 +268,8 @@ Result<Recording> Recording::load(const QByteArray &bytes)
     Recording recording;
     recording.scenario = *std::move(scenario);
     const auto result = object.value(u"result"_s).toObject();
-    recording.world = bytesFrom(result.value(u"world"_s).toString(u"sim"_s));
-    recording.note = bytesFrom(result.value(u"note"_s));
+    recording.world = textOf(result.value(u"world"_s).toString(u"sim"_s));
+    recording.note = textOf(result.value(u"note"_s));
     recording.counters = countersFrom(result);
     recording.elapsed = fromMs(result.value(u"elapsedMs"_s));
     recording.eventHash = result.value(u"eventHash"_s).toString().toULongLong(nullptr, 16);
@@ -304,7 +282,7 @@ Result<Recording> Recording::load(const QByteArray &bytes)
                                         violation.value(u"message"_s).toString()});
     }
     for (const auto &name : object.value(u"leftBehind"_s).toArray())
-        recording.leftBehind.push_back(bytesFrom(name));
+        recording.leftBehind.push_back(textOf(name));
     auto history = History::fromJson(object.value(u"history"_s).toObject(), recording.scenario.contenders);
     if (!history)
         return bad(history.error().message);

@@ -123,6 +123,21 @@ struct Counters {
     qint64 fairnessPairs = 0;
 };
 
+// Those that are plain numbers, by their names in JSON.
+struct NamedCounter {
+    const char *name;
+    qint64 Counters::*value;
+};
+inline constexpr NamedCounter namedCounters[] = {{"grants", &Counters::grants},
+                                                 {"requests", &Counters::requests},
+                                                 {"watchEvents", &Counters::watchEvents},
+                                                 {"wastedWakeups", &Counters::wastedWakeups},
+                                                 {"allRequests", &Counters::allRequests},
+                                                 {"allWatchEvents", &Counters::allWatchEvents},
+                                                 {"bytes", &Counters::bytes},
+                                                 {"requestsWaiting", &Counters::requestsWaiting},
+                                                 {"gaveUp", &Counters::gaveUp}};
+
 struct Recording {
     Scenario scenario;
     QByteArray world = "sim";  // or the connection it ran on

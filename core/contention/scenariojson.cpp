@@ -15,12 +15,11 @@ namespace {
 
 constexpr int mostListed = 10'000'000;
 
-QString knownFaults()
+QByteArrayList faultNames()
 {
-    QStringList names;
-    for (const auto kind : allFaults())
-        names << QString::fromLatin1(nameOf(kind));
-    return u"one of "_s + names.join(u", "_s);
+    QByteArrayList names;
+    std::ranges::transform(allFaults(), std::back_inserter(names), [](FaultKind kind) { return nameOf(kind); });
+    return names;
 }
 
 QJsonObject plannedJson(const PlannedFault &fault)
@@ -46,11 +45,7 @@ constexpr double longestMs = 24.0 * 3600 * 1000;
 PlannedFault readPlanned(FieldReader reader)
 {
     PlannedFault fault;
-    const auto kind = faultByName(reader.text("fault").toUtf8());
-    if (kind)
-        fault.kind = *kind;
-    else
-        reader.wrong(u"fault"_s, knownFaults());
+    fault.kind = faultByName(reader.word("fault", faultNames())).value_or(fault.kind);
     reader.take("atUs", 0, longestMs * 1000, fault.at);
     reader.take("contender", 0, mostContenders - 1, fault.contender);
     reader.take("lastsMs", 0, longestMs, fault.lasts);
@@ -136,9 +131,9 @@ void takeRare(FieldReader &reader, Scenario &scenario)
 
 QJsonObject Scenario::toJson() const
 {
-    QJsonArray faultNames, plannedFaults;
+    QJsonArray drawnFaults, plannedFaults;
     for (const auto fault : faults)
-        faultNames.append(QString::fromLatin1(nameOf(fault)));
+        drawnFaults.append(QString::fromLatin1(nameOf(fault)));
     for (const auto &fault : planned)
         plannedFaults.append(plannedJson(fault));
     QJsonObject object{{u"recipe"_s, QString::fromUtf8(recipe)},
@@ -146,7 +141,7 @@ QJsonObject Scenario::toJson() const
                        {u"rounds"_s, rounds},
                        {u"holdMs"_s, qint64(hold.count())},
                        {u"seed"_s, qint64(seed)},
-                       {u"faults"_s, faultNames},
+                       {u"faults"_s, drawnFaults},
                        {u"planned"_s, plannedFaults},
                        {u"arrival"_s, arrival == Arrival::Queued ? u"queued"_s : u"spread"_s},
                        {u"arriveWithinMs"_s, qint64(arriveWithin.count())},
@@ -188,7 +183,7 @@ Result<Scenario> Scenario::fromJson(const QJsonObject &object)
         if (const auto kind = faultByName(value.toString().toUtf8()))
             scenario.faults.push_back(*kind);
         else
-            reader.wrong(u"faults"_s, u"a list of faults, each "_s + knownFaults());
+            reader.wrong(u"faults"_s, u"a list of faults, each "_s + FieldReader::oneOf(faultNames()));
     }
     const auto planned = list("planned");
     for (qsizetype i = 0; i < planned.size(); ++i)

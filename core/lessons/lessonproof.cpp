@@ -12,21 +12,13 @@ namespace {
 
 constexpr const char *languageNames[] = {"en", "zh_CN", "ru"};
 
-struct NamedCounter {
+// Counters besides those that are plain numbers.
+struct Measured {
     const char *name;
     double (*read)(const contention::Recording &run);
 };
 
-constexpr NamedCounter nameableCounters[] = {
-    {"grants", [](const contention::Recording &run) { return double(run.counters.grants); }},
-    {"requests", [](const contention::Recording &run) { return double(run.counters.requests); }},
-    {"watchEvents", [](const contention::Recording &run) { return double(run.counters.watchEvents); }},
-    {"wastedWakeups", [](const contention::Recording &run) { return double(run.counters.wastedWakeups); }},
-    {"allRequests", [](const contention::Recording &run) { return double(run.counters.allRequests); }},
-    {"allWatchEvents", [](const contention::Recording &run) { return double(run.counters.allWatchEvents); }},
-    {"bytes", [](const contention::Recording &run) { return double(run.counters.bytes); }},
-    {"requestsWaiting", [](const contention::Recording &run) { return double(run.counters.requestsWaiting); }},
-    {"gaveUp", [](const contention::Recording &run) { return double(run.counters.gaveUp); }},
+constexpr Measured measured[] = {
     {"fairness", [](const contention::Recording &run) { return run.counters.fairness; }},
     {"longestOverlapMs",
      [](const contention::Recording &run) { return contention::inMs(run.counters.longestOverlap); }},
@@ -81,11 +73,8 @@ QByteArray nameOf(Language language)
 
 std::optional<Language> languageByName(const QByteArray &name)
 {
-    for (std::size_t i = 0; i < std::size(languageNames); ++i) {
-        if (name == languageNames[i])
-            return static_cast<Language>(i);
-    }
-    return std::nullopt;
+    const auto *at = std::ranges::find_if(languageNames, [&name](const char *one) { return name == one; });
+    return at == std::end(languageNames) ? std::nullopt : std::optional(static_cast<Language>(at - languageNames));
 }
 
 const QString &Text::in(Language language) const
@@ -124,7 +113,9 @@ const QList<QByteArray> &counterNames()
 {
     static const auto names = [] {
         QList<QByteArray> all;
-        for (const auto &counter : nameableCounters)
+        for (const auto &counter : contention::namedCounters)
+            all << counter.name;
+        for (const auto &counter : measured)
             all << counter.name;
         return all;
     }();
@@ -133,9 +124,10 @@ const QList<QByteArray> &counterNames()
 
 double counterOf(const QByteArray &name, const contention::Recording &run)
 {
-    const auto at = std::find_if(std::begin(nameableCounters), std::end(nameableCounters),
-                                 [&](const NamedCounter &counter) { return name == counter.name; });
-    return at->read(run);
+    const auto isIt = [&name](const auto &counter) { return name == counter.name; };
+    const auto *plain = std::ranges::find_if(contention::namedCounters, isIt);
+    return plain != std::end(contention::namedCounters) ? double(run.counters.*(plain->value))
+                                                        : std::ranges::find_if(measured, isIt)->read(run);
 }
 
 QString counterText(const QByteArray &name, const contention::Recording &run, Language language)

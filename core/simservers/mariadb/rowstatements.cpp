@@ -75,8 +75,7 @@ void SqlServer::letGo(Connection &connection, const Statement &statement, const 
 {
     if (!connection.isReadCommitted || SqlTable::isWanted(statement.what, statement.parameters, row.value))
         return;
-    for (const auto next : m_rows.unlock(connection.id, row))
-        m_granted.push_back(next);
+    std::ranges::copy(m_rows.unlock(connection.id, row), std::back_inserter(m_granted));
 }
 
 // Another has it, and the statement does not wait.

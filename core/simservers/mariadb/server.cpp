@@ -139,8 +139,7 @@ void SqlServer::close(ConnectionId connection)
     auto *closing = find(connection);
     closing->waiting.reset();
     rollback(*closing);
-    for (const auto next : m_names.releaseAll(connection))
-        m_granted.push_back(next);
+    std::ranges::copy(m_names.releaseAll(connection), std::back_inserter(m_granted));
     m_connections.erase(connection);
 }
 
@@ -178,12 +177,10 @@ void SqlServer::endAt(Connection &connection, Instant when, const SqlAnswer &ans
 
 void SqlServer::stopWaiting(Connection &connection, const SqlAnswer &answer)
 {
-    if (connection.waiting->statement.what.isForNamedLock()) {
+    if (connection.waiting->statement.what.isForNamedLock())
         m_names.stopWaiting(connection.id);
-    } else {
-        for (const auto next : m_rows.stopWaiting(connection.id))
-            m_granted.push_back(next);
-    }
+    else
+        std::ranges::copy(m_rows.stopWaiting(connection.id), std::back_inserter(m_granted));
     failStatement(connection);
     tell(connection, answer);
 }
@@ -260,8 +257,7 @@ void SqlServer::endTransaction(Connection &connection)
     connection.isAborted = false;
     connection.isReadCommitted = connection.isNextReadCommitted;
     connection.snapshot.reset();
-    for (const auto next : m_rows.release(connection.id))
-        m_granted.push_back(next);
+    std::ranges::copy(m_rows.release(connection.id), std::back_inserter(m_granted));
 }
 
 // Without a transaction each statement is one.
@@ -359,7 +355,7 @@ SqlAnswer SqlServer::runSimple(Connection &connection, const Statement &statemen
     case Kind::ReleaseLock: {
         std::vector<ConnectionId> granted;
         const auto released = m_names.release(connection.id, parameters.front(), granted);
-        m_granted.insert(m_granted.end(), granted.begin(), granted.end());
+        std::ranges::copy(granted, std::back_inserter(m_granted));
         return cells({what.output}, {released ? std::optional<QByteArray>(*released ? "1" : "0") : std::nullopt});
     }
     case Kind::IsLockMine: {
