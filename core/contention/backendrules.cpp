@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/contention/backendrules.h"
 
+#include "core/base/fieldreader.h"
 #include "core/contention/mutants/mutants.h"
 #include "core/contention/servers.h"
 
@@ -35,6 +36,20 @@ std::optional<OverlapBound> overlapOfRenewedLease(const Scenario &scenario, Faul
     }
 }
 
+std::optional<OverlapBound> overlapOfSqlConnection(const Scenario &scenario, FaultKind fault)
+{
+    constexpr Duration asksEvery = 1s;
+    switch (fault) {
+    case FaultKind::Expire:
+    case FaultKind::ForceRelease:
+        return OverlapBound{asksEvery + connectsAgain,
+                            u"a second, until it asks again whether its connection stands"_s};
+    case FaultKind::Pause:
+        return OverlapBound{longestOf(scenario, fault) + asksEvery + connectsAgain, u"the pause, plus a second"_s};
+    default: return {};
+    }
+}
+
 Duration overlapBound(const Scenario &scenario)
 {
     auto faults = scenario.faults;
@@ -56,6 +71,24 @@ const BackendRules &rulesOf(BackendKind backend)
     static const std::array all{LOCKSCOPE_BACKENDS(LOCKSCOPE_RULES)};
 #undef LOCKSCOPE_RULES
     return all[static_cast<std::size_t>(backend)];
+}
+
+GuaranteeRule twoBelieve(const QByteArray &held, FaultKind fault)
+{
+    static const auto all = [] {
+        std::map<std::pair<QByteArray, QByteArray>, GuaranteeRule> rules;
+        readResourceList(u"guarantees.json"_s, "twoHolders", [&rules](FieldReader &reader) {
+            const auto name = reader.text("fault").toUtf8();
+            if (!faultByName(name))
+                reader.wrong(u"fault"_s, u"the name of a fault"_s);
+            auto &rule = rules[{reader.text("held").toUtf8(), name}];
+            rule.because = reader.text("because");
+            reader.take("isRare", rule.isRare);
+        });
+        return rules;
+    }();
+    const auto at = all.find({held, nameOf(fault)});
+    return at == all.end() ? GuaranteeRule() : at->second;
 }
 
 bool isAny(FaultKind fault, std::initializer_list<const char *> names)

@@ -24,6 +24,10 @@ struct OverlapBound {
 [[nodiscard]] std::optional<OverlapBound> overlapBound(const Scenario &scenario, FaultKind fault);
 // The same of a lease that its holder renews at every third of it, whatever server keeps it.
 [[nodiscard]] std::optional<OverlapBound> overlapOfRenewedLease(const Scenario &scenario, FaultKind fault);
+// The same of what an SQL connection holds. Its session asks every second whether the connection stands, and takes
+// ten of silence for its end.
+[[nodiscard]] std::optional<OverlapBound> overlapOfSqlConnection(const Scenario &scenario, FaultKind fault);
+constexpr Duration sqlSilence = std::chrono::seconds(11);
 // Of all that is to happen in it.
 [[nodiscard]] Duration overlapBound(const Scenario &scenario);
 
@@ -67,6 +71,8 @@ constexpr Duration connectsAgain = std::chrono::milliseconds(250);
     return scenario.arrival == Arrival::Queued ? (scenario.contenders + 20) * Duration(std::chrono::milliseconds(1))
                                                : Duration::zero();
 }
+// Why two may believe to hold it, by what holds it there (resources/guarantees.json).
+[[nodiscard]] GuaranteeRule twoBelieve(const QByteArray &held, FaultKind fault);
 [[nodiscard]] bool isAny(FaultKind fault, std::initializer_list<const char *> names);
 
 } // namespace lockscope::contention

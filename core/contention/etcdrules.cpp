@@ -18,21 +18,6 @@ std::optional<OverlapBound> overlapOnEtcd(const Scenario &scenario, FaultKind fa
     }
 }
 
-GuaranteeRule twoBelieveOnEtcd(const RecipeInfo &, FaultKind fault, const QByteArray &)
-{
-    switch (fault) {
-    case FaultKind::Pause:
-        return {u"the pause is longer than the lease: the key goes with it, and the paused client cannot know"_s};
-    case FaultKind::Drift:
-        return {
-            u"a client that is cut off, and whose clock is slow, believes in its lock for longer than its lease lives"_s,
-            true};
-    case FaultKind::ForceRelease:
-        return {u"a holder whose key was deleted by force believes that it has the lock until it looks again"_s};
-    default: return {};
-    }
-}
-
 } // namespace
 
 // It keeps what it was told on a majority of its members, and leases run by a clock that nobody sets. A lease is one
@@ -41,7 +26,8 @@ BackendRules rulesOfEtcd()
 {
     return {.never = {FaultKind::Expire, FaultKind::Lag, FaultKind::RestartEmpty, FaultKind::Failover,
                       FaultKind::LostPublish},
-            .twoBelieve = &twoBelieveOnEtcd,
+            .twoBelieve = [](const RecipeInfo &, FaultKind fault,
+                             const QByteArray &) { return twoBelieve("etcd key", fault); },
             .overlap = &overlapOnEtcd,
             .believesFor = [](const Scenario &scenario) { return std::max<Duration>(scenario.ttl, scenario.hold); }};
 }

@@ -10,9 +10,6 @@ using recipes::RecipeInfo;
 
 namespace {
 
-// A session on MariaDB asks every second whether its connection stands, and takes ten of silence for its end.
-constexpr Duration asksEvery = 1s, silence = 11s;
-
 bool isLeased(const RecipeInfo &recipe)
 {
     return recipe.endsBy == recipes::EndsBy::Lease;
@@ -31,60 +28,19 @@ std::optional<OverlapBound> overlapOnMariaDb(const Scenario &scenario, FaultKind
         return fault == FaultKind::ForceRelease
                    ? std::optional(OverlapBound{Duration(scenario.hold) + connectsAgain, u"its work"_s})
                    : std::nullopt;
-    switch (fault) {
-    case FaultKind::Expire:
-    case FaultKind::ForceRelease:
-        return OverlapBound{asksEvery + connectsAgain,
-                            u"a second, until it asks again whether its connection stands"_s};
-    case FaultKind::Pause:
-        return OverlapBound{longestOf(scenario, fault) + asksEvery + connectsAgain, u"the pause, plus a second"_s};
-    default: return {};
-    }
+    return overlapOfSqlConnection(scenario, fault);
 }
 
-QString mariaDbFaultReason(const RecipeInfo &recipe, FaultKind fault)
-{
-    if (recipe.optimistic)
-        return {}; // nobody holds anything; a write under an old version is refused
-    switch (fault) {
-    case FaultKind::Expire:
-    case FaultKind::ForceRelease:
-        return u"the connection was killed: its locks end immediately, and its client notices at its next request"_s;
-    default: return {};
-    }
-}
-
-// A row with a time in it: what ends a hold is the server's clock, whatever becomes of the connection.
-GuaranteeRule twoBelieveByTheTime(FaultKind fault)
-{
-    switch (fault) {
-    case FaultKind::Pause:
-        return {u"the pause is longer than the lease: the row's time passes, and the paused client cannot know"_s};
-    case FaultKind::ForceRelease:
-        return {u"a holder whose row was force-released still acts as the holder until its next renewal"_s};
-    case FaultKind::ClockJump: return {u"a server whose clock jumps ahead is past the row's time early"_s};
-    case FaultKind::Drift:
-        return {
-            u"a holder whose clock is slow believes in its lock for longer than the lease lasts, if no renewal gets "
-            u"through"_s,
-            true};
-    default: return {};
-    }
-}
-
+// What ends a hold by a row with a time is the server's clock, whatever becomes of the connection. Optimistic: nobody
+// holds anything, and a write under an old version is refused.
 GuaranteeRule twoBelieveOnMariaDb(const RecipeInfo &recipe, FaultKind fault, const QByteArray &)
 {
-    if (isLeased(recipe))
-        return twoBelieveByTheTime(fault);
-    if (isMarked(recipe))
-        return {fault == FaultKind::ForceRelease
-                    ? u"a holder whose row was force-released is not notified and works on to its end"_s
-                    : QString()};
-    if (!recipe.optimistic && fault == FaultKind::Pause)
-        return {
-            u"the pause is longer than the server keeps an idle connection (8 hours), and the locks go with the connection"_s,
-            true};
-    return {mariaDbFaultReason(recipe, fault)};
+    if (recipe.optimistic)
+        return {};
+    return twoBelieve(isLeased(recipe)   ? "row with a time"
+                      : isMarked(recipe) ? "row that stays"
+                                         : "MariaDB connection",
+                      fault);
 }
 
 Result<void> checkSqlAct(const QByteArray &command)
@@ -103,8 +59,8 @@ Duration untilSilent(const Scenario &scenario)
 {
     const auto &recipe = *playable(scenario.recipe);
     if (isMarked(recipe)) // nothing tells it anything before its work is done
-        return Duration(scenario.hold) + silence;
-    return isLeased(recipe) ? Duration(scenario.ttl) : silence;
+        return Duration(scenario.hold) + sqlSilence;
+    return isLeased(recipe) ? Duration(scenario.ttl) : sqlSilence;
 }
 
 } // namespace

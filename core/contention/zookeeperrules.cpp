@@ -24,28 +24,6 @@ std::optional<OverlapBound> overlapOnZooKeeper(const Scenario &scenario, FaultKi
     }
 }
 
-QString zooKeeperFaultReason(FaultKind fault)
-{
-    switch (fault) {
-    case FaultKind::Pause:
-        return u"the pause is longer than the session's timeout: the server passes the lock on, and the paused client cannot know"_s;
-    case FaultKind::Expire:
-        return u"the server ends the session, and its client learns of that only after it has reconnected"_s;
-    case FaultKind::ForceRelease:
-        return u"a holder whose lock was released by force believes that it has it until it looks again"_s;
-    default: return {};
-    }
-}
-
-GuaranteeRule twoBelieveOnZooKeeper(const RecipeInfo &, FaultKind fault, const QByteArray &)
-{
-    if (fault == FaultKind::Drift)
-        return {
-            u"a client that is cut off, and whose clock is slow, believes in its lock for longer than its session lives"_s,
-            true};
-    return {zooKeeperFaultReason(fault)};
-}
-
 GuaranteeRule heardLate(const RecipeInfo &recipe, FaultKind fault, const QByteArray &invariant)
 {
     const auto because =
@@ -65,7 +43,8 @@ GuaranteeRule heardLate(const RecipeInfo &recipe, FaultKind fault, const QByteAr
 BackendRules rulesOfZooKeeper()
 {
     return {.never = {FaultKind::RestartEmpty, FaultKind::Failover, FaultKind::LostPublish},
-            .twoBelieve = &twoBelieveOnZooKeeper,
+            .twoBelieve = [](const RecipeInfo &, FaultKind fault,
+                             const QByteArray &) { return twoBelieve("ZooKeeper session", fault); },
             .overlap = &overlapOnZooKeeper,
             .believesFor =
                 [](const Scenario &scenario) { return std::max<Duration>(scenario.sessionTimeout, scenario.hold); },
