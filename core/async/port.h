@@ -8,14 +8,55 @@
 #pragma once
 
 #include "core/async/completion.h"
+#include "core/async/loop.h"
 #include "core/async/scope.h"
-#include "core/async/statelisteners.h"
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <memory>
 #include <variant>
+#include <vector>
 
 namespace lockscope {
+
+// Whoever wants to hear of a connection's state. They are told through its queue, so that a listener may destroy it.
+
+// What a port gives to whoever listens: unsubscribes when destroyed.
+class [[nodiscard]] Subscription {
+public:
+    Subscription() = default;
+    explicit Subscription(std::shared_ptr<void> keepAlive) : m_keepAlive(std::move(keepAlive)) {}
+
+private:
+    std::shared_ptr<void> m_keepAlive;
+};
+
+template <class State>
+class StateListeners {
+public:
+    using Listener = std::function<void(State)>;
+
+    [[nodiscard]] Subscription add(Listener listener)
+    {
+        auto kept = std::make_shared<Listener>(std::move(listener));
+        m_listeners.push_back(kept);
+        return Subscription(std::move(kept));
+    }
+    void tell(Loop &loop, State state)
+    {
+        std::erase_if(m_listeners, [](const auto &listener) { return listener.expired(); });
+        for (const auto &listener : m_listeners) {
+            loop.post([listener, state] {
+                if (const auto alive = listener.lock())
+                    (*alive)(state);
+            });
+        }
+    }
+
+private:
+    std::vector<std::weak_ptr<Listener>> m_listeners;
+};
 
 // A request on its way to the server. Whoever stands there may observe the reply, once the request is handed on; or
 // put a reply of its own in its place, and complete the first one when it likes.

@@ -244,19 +244,4 @@ Timer TimerQueue::add(Instant when, Call &&call)
     return Timer(std::allocate_shared<Handle>(freelist::Allocator<Handle>(), m_table, due.slot, due.id));
 }
 
-void TimerQueue::addKept(Instant now, Instant when, NearCalls::NearCall &&call)
-{
-    m_table->addKept(now, when, std::move(call));
-}
-
-std::optional<Instant> TimerQueue::next() const
-{
-    return m_table->next();
-}
-
-bool TimerQueue::runDue(Instant until, Instant *now)
-{
-    return m_table->runDue(until, now);
-}
-
 } // namespace lockscope

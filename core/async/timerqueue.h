@@ -125,11 +125,14 @@ public:
 
     [[nodiscard]] Timer add(Instant when, Call &&call);
     // One that nobody cancels. `now`: everything before has run.
-    void addKept(Instant now, Instant when, NearCalls::NearCall &&call);
-    [[nodiscard]] std::optional<Instant> next() const;
+    void addKept(Instant now, Instant when, NearCalls::NearCall &&call)
+    {
+        m_table->addKept(now, when, std::move(call));
+    }
+    [[nodiscard]] std::optional<Instant> next() const { return m_table->next(); }
     // Takes the earliest call that is due by then out of the queue and runs it; false when there is none. The clock
     // `now`, if given, is set to when it was due before, unless it is past that.
-    bool runDue(Instant until, Instant *now = nullptr);
+    bool runDue(Instant until, Instant *now = nullptr) { return m_table->runDue(until, now); }
 
 private:
     std::shared_ptr<TimerTable> m_table;

@@ -67,9 +67,12 @@ class VirtualLoop : public Loop {
 public:
     VirtualLoop() : Loop(true) {}
     void post(Call call) override { m_queue.push(std::move(call), {}); }
-    void postThrough(LocalPtr<ExecutorHook> hook, Call &&call);
+    void postThrough(LocalPtr<ExecutorHook> hook, Call &&call) { m_queue.push(std::move(call), std::move(hook)); }
     [[nodiscard]] Instant now() const override { return m_now; }
-    [[nodiscard]] std::chrono::system_clock::time_point wallNow() const override;
+    [[nodiscard]] std::chrono::system_clock::time_point wallNow() const override
+    {
+        return std::chrono::system_clock::time_point(m_now.time_since_epoch());
+    }
     [[nodiscard]] Timer callAt(Instant when, Call call) override { return m_timers.add(when, std::move(call)); }
 
     // As callAt, for what nobody cancels.
@@ -78,13 +81,29 @@ public:
     [[nodiscard]] std::optional<Instant> next() const { return m_timers.next(); }
 
     // Runs what is queued, without letting time pass.
-    void runReady();
+    void runReady()
+    {
+        while (m_queue.runFirst()) {
+        }
+    }
     // Lets time pass, running everything that falls due.
-    void advance(Duration span);
+    void advance(Duration span)
+    {
+        const auto until = m_now + span;
+        runThrough(until);
+        m_now = until;
+    }
     // Until nothing is queued and no timer is left.
-    void runUntilIdle();
+    void runUntilIdle() { runThrough(Instant::max()); }
 
 private:
+    void runThrough(Instant until)
+    {
+        do
+            runReady();
+        while (m_timers.runDue(until, &m_now));
+    }
+
     CallQueue m_queue;
     TimerQueue m_timers;
     Instant m_now{};

@@ -5,16 +5,6 @@
 
 namespace lockscope {
 
-Workers::Workers(int atMost)
-{
-    m_threads.setMaxThreadCount(atMost);
-}
-
-Workers::~Workers()
-{
-    waitForDone();
-}
-
 void Workers::start(std::function<void()> work)
 {
     {

@@ -15,8 +15,8 @@ namespace lockscope {
 // Any thread may call; the work runs on one of `atMost` threads, in the order it was started. Ends when all is done.
 class Workers {
 public:
-    explicit Workers(int atMost);
-    ~Workers();
+    explicit Workers(int atMost) { m_threads.setMaxThreadCount(atMost); }
+    ~Workers() { waitForDone(); }
     Q_DISABLE_COPY(Workers)
 
     void start(std::function<void()> work);

@@ -6,6 +6,16 @@
 
 namespace lockscope {
 
+// Of ASCII; the standard's ask the locale.
+[[nodiscard]] constexpr bool isDigit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+[[nodiscard]] constexpr bool isAsciiLetter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
 [[nodiscard]] bool isHex(QByteArrayView text);        // small letters, as UUIDs are written
 [[nodiscard]] bool isDigits(const QByteArray &text);  // not empty
 [[nodiscard]] bool isSqlWord(const QByteArray &text); // an identifier that needs no quotes, or a number

@@ -2,7 +2,7 @@
 // Redis servers that answer at once what a test wrote down for them, and connections to them.
 #pragma once
 
-#include "core/async/statelisteners.h"
+#include "core/async/port.h"
 #include "core/async/virtualloop.h"
 #include "core/redis/clusternodes.h"
 #include "core/redis/connection.h"
