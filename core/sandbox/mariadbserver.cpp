@@ -8,7 +8,7 @@
 #include "core/base/connectionuri.h"
 #include "core/base/regularfile.h"
 #include "core/mariadb/client.h"
-#include "core/transport/mysqlprelude.h"
+#include "core/transport/speech.h"
 #include "core/transport/transport.h"
 #include "core/recipes/lock.h"
 #include "core/recipes/make.h"

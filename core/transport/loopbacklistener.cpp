@@ -7,7 +7,6 @@
 #include <QFile>
 #include <QLocalSocket>
 #include <QNetworkProxy>
-#include <QSslConfiguration>
 
 #include <dirent.h>
 #include <netinet/in.h>

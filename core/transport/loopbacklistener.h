@@ -53,7 +53,8 @@ private:
     [[nodiscard]] QString socketOf(std::size_t number) const { return m_folder.filePath(QString::number(number)); }
     [[nodiscard]] QStringList arguments() const;
     [[nodiscard]] QStringList forwards(std::size_t from) const;
-    [[nodiscard]] QString wishes() const;
+    // Where it takes wishes, in the folder that is ours alone.
+    [[nodiscard]] QString wishSocket() const { return m_folder.filePath(QStringLiteral("ssh")); }
 
     const SshOptions m_ssh;
     std::vector<HostPort> m_servers;

@@ -9,7 +9,7 @@
 namespace lockscope::transport {
 
 // How TLS begins inside of a protocol, for a client that knows nothing of it: what goes to either side until it has.
-// And how a login goes on, where the server may not have the password itself (loginguard.cpp). Each protocol has
+// And how a login goes on, where the server may not have the password itself (speech.cpp). Each protocol has
 // one of its own. Pure.
 class Prelude {
 public:
@@ -84,5 +84,61 @@ private:
 
 // Of a whole message of a PostgreSQL server ('R', length, code).
 [[nodiscard]] QString objectionToPostgreSql(const QByteArray &message, Trust trust);
+
+// How TLS begins in MariaDB's and MySQL's protocol, for a client that knows nothing of it: the server greets in
+// clear; who wants TLS answers with the head of its login only, starts TLS, and logs in. The client is shown a
+// server without TLS, and its login is held back until the server has been verified. One packet more goes to the
+// server than came from the client, so that the numbers of packets are mended until the login is over. Pure.
+// Without TLS nothing is changed, and what the server asks for in the login is watched (speech.h).
+// Sources: the MySQL internals manual, Connection Phase; MariaDB's knowledge base, Connecting.
+class MySqlPrelude final : public Prelude {
+public:
+    MySqlPrelude(bool isTls, Trust trust) : m_isTls(isTls), m_guard(trust) {}
+    [[nodiscard]] Step fromServer(const QByteArray &bytes) override;
+    [[nodiscard]] Step fromClient(const QByteArray &bytes) override;
+    [[nodiscard]] Step tlsStarted() override;
+    [[nodiscard]] bool isOver() const override { return m_state == State::Over; }
+    [[nodiscard]] QByteArray failure(const QString &why, bool isOfTls) const override;
+
+private:
+    enum class State { Greeting, Login, StartingTls, Answers, Over };
+    [[nodiscard]] Step greeting(QByteArray packet);
+    [[nodiscard]] Step login(QByteArray packet);
+    [[nodiscard]] Step refused(const QString &why, int number);
+
+    const bool m_isTls;
+    MySqlGuard m_guard;
+    int m_refusedNumber = -1; // of the packet that the client is not given
+    State m_state = State::Greeting;
+    QByteArray m_fromServer, m_fromClient; // not yet a whole packet
+    QByteArray m_login;                    // waits for TLS
+};
+
+inline constexpr SqlSpeech mySqlSpeech = speechOf<MySqlPrelude>;
+
+// How TLS begins in PostgreSQL's protocol: the server is asked for it (SSLRequest), and answers with one byte.
+// And until the login is over: what the server asks for. Source: PostgreSQL's documentation, Frontend/Backend
+// Protocol, SSL Session Encryption and Message Formats.
+class PostgreSqlPrelude final : public Prelude {
+public:
+    PostgreSqlPrelude(bool isTls, Trust trust) : m_trust(trust), m_state(isTls ? State::Asking : State::Login) {}
+    [[nodiscard]] QByteArray request() const override;
+    [[nodiscard]] Step fromServer(const QByteArray &bytes) override;
+    [[nodiscard]] Step fromClient(const QByteArray &bytes) override;
+    [[nodiscard]] Step tlsStarted() override;
+    [[nodiscard]] bool isOver() const override { return m_state == State::Over; }
+    [[nodiscard]] QByteArray failure(const QString &why, bool isOfTls) const override;
+
+private:
+    enum class State { Asking, Login, Over };
+    [[nodiscard]] Step login(const QByteArray &bytes);
+
+    const Trust m_trust;
+    State m_state;
+    QByteArray m_fromServer; // not yet a whole message
+    bool m_isRefused = false;
+};
+
+inline constexpr SqlSpeech postgreSqlSpeech = speechOf<PostgreSqlPrelude>;
 
 } // namespace lockscope::transport

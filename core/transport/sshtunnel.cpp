@@ -23,11 +23,18 @@ constexpr auto lookEvery = 20ms;
 constexpr qsizetype mostSaid = 16 * 1024;
 constexpr qsizetype longestFolderName = 80; // sockaddr_un has 108, and ssh adds 17 to a name while it binds
 
-const QString wishSocket = u"ssh"_s;
-
 QString forwardTo(const HostPort &server)
 {
     return (server.host.contains(u':') ? u"[%1]:%2"_s : u"%1:%2"_s).arg(server.host, QString::number(server.port));
+}
+
+std::unique_ptr<QProcess> silentProcess()
+{
+    auto process = std::make_unique<QProcess>();
+    process->setProcessEnvironment(environmentWithoutPasswords());
+    process->setStandardInputFile(QProcess::nullDevice());
+    process->setStandardOutputFile(QProcess::nullDevice());
+    return process;
 }
 
 QStringList asOptions(const std::vector<QString> &options)
@@ -69,12 +76,12 @@ SshTunnel::~SshTunnel()
 
 QStringList SshTunnel::arguments() const
 {
-    auto all =
-        QStringList{u"-N"_s, u"-T"_s}
-        + asOptions({u"BatchMode=yes"_s, u"ExitOnForwardFailure=yes"_s, u"ServerAliveInterval=5"_s,
-                     u"ServerAliveCountMax=3"_s, u"ConnectTimeout=10"_s, u"ControlMaster=yes"_s,
-                     u"ControlPersist=no"_s, wishes(), u"StreamLocalBindMask=0177"_s, u"StreamLocalBindUnlink=yes"_s,
-                     u"ForwardAgent=no"_s, u"ForwardX11=no"_s, u"PermitLocalCommand=no"_s, u"LogLevel=INFO"_s});
+    auto all = QStringList{u"-N"_s, u"-T"_s}
+               + asOptions({u"BatchMode=yes"_s, u"ExitOnForwardFailure=yes"_s, u"ServerAliveInterval=5"_s,
+                            u"ServerAliveCountMax=3"_s, u"ConnectTimeout=10"_s, u"ControlMaster=yes"_s,
+                            u"ControlPersist=no"_s, u"ControlPath="_s + wishSocket(), u"StreamLocalBindMask=0177"_s,
+                            u"StreamLocalBindUnlink=yes"_s, u"ForwardAgent=no"_s, u"ForwardX11=no"_s,
+                            u"PermitLocalCommand=no"_s, u"LogLevel=INFO"_s});
     if (m_ssh.port != 0)
         all << u"-p"_s << QString::number(m_ssh.port);
     if (!m_ssh.user.isEmpty())
@@ -90,12 +97,6 @@ QStringList SshTunnel::forwards(std::size_t from) const
     return all;
 }
 
-// Where it takes wishes, in the folder that is ours alone.
-QString SshTunnel::wishes() const
-{
-    return u"ControlPath="_s + m_folder.filePath(wishSocket);
-}
-
 void SshTunnel::start()
 {
     m_state = State::Starting;
@@ -108,11 +109,8 @@ void SshTunnel::start()
     m_forwarded = m_servers.size();
     for (std::size_t i = 0; i < m_forwarded; ++i)
         QFile::remove(socketOf(i));
-    QFile::remove(m_folder.filePath(wishSocket));
-    m_process = std::make_unique<QProcess>();
-    m_process->setProcessEnvironment(environmentWithoutPasswords());
-    m_process->setStandardInputFile(QProcess::nullDevice());
-    m_process->setStandardOutputFile(QProcess::nullDevice());
+    QFile::remove(wishSocket());
+    m_process = silentProcess();
     // It ends with us whatever becomes of us, and not by a Ctrl+C that is ours to answer.
     m_process->setChildProcessModifier([parent = ::getpid()] {
         ::prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -185,10 +183,7 @@ void SshTunnel::forwardMore()
         return;
     for (auto i = m_forwarded; i < m_servers.size(); ++i)
         QFile::remove(socketOf(i));
-    m_wish = std::make_unique<QProcess>();
-    m_wish->setProcessEnvironment(environmentWithoutPasswords());
-    m_wish->setStandardInputFile(QProcess::nullDevice());
-    m_wish->setStandardOutputFile(QProcess::nullDevice());
+    m_wish = silentProcess();
     connect(m_wish.get(), &QProcess::finished, this, [this, upTo = m_servers.size()](int status) {
         wereForwarded(upTo, m_wish->exitStatus() == QProcess::NormalExit && status == 0);
     });
@@ -196,7 +191,7 @@ void SshTunnel::forwardMore()
         if (error == QProcess::FailedToStart)
             wereForwarded(m_forwarded, false);
     });
-    const auto options = asOptions({u"BatchMode=yes"_s, wishes()});
+    const auto options = asOptions({u"BatchMode=yes"_s, u"ControlPath="_s + wishSocket()});
     m_wish->start(QStandardPaths::findExecutable(u"ssh"_s), options + QStringList{u"-O"_s, u"forward"_s}
                                                                 + forwards(m_forwarded)
                                                                 + QStringList{u"--"_s, m_ssh.host});

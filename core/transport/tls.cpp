@@ -4,7 +4,6 @@
 #include "core/base/regularfile.h"
 #include "core/base/text.h"
 
-#include <QFile>
 #include <QSslCertificate>
 #include <QSslCipher>
 #include <QSslConfiguration>

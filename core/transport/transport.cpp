@@ -65,11 +65,6 @@ HostPort Transport::through(const HostPort &server)
     return m_transport.ssh.isOn() ? door(server, asItIs) : server;
 }
 
-HostPort Transport::throughTls(const HostPort &server)
-{
-    return throughTls(server, throughoutTls);
-}
-
 HostPort Transport::throughSql(const HostPort &server, const SqlSpeech &speech, bool hasPassword)
 {
     const auto &tls = m_transport.tls;

@@ -25,9 +25,8 @@ public:
     // Where to connect so as to reach that server, speaking to it as its clients do (TLS included, if that is on).
     [[nodiscard]] HostPort through(const HostPort &server);
     // The same for what knows no TLS: encrypted and verified behind the door, if TLS is on.
-    [[nodiscard]] HostPort throughTls(const HostPort &server);
     // And for what speaks a protocol in which TLS begins later; its client must not ask for it by itself.
-    [[nodiscard]] HostPort throughTls(const HostPort &server, Speech speech);
+    [[nodiscard]] HostPort throughTls(const HostPort &server, Speech speech = throughoutTls);
     // And for what gives a server the password itself, if it asks for that: only to one that was verified.
     [[nodiscard]] HostPort throughSql(const HostPort &server, const SqlSpeech &speech, bool hasPassword);
 

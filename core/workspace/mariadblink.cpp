@@ -6,7 +6,7 @@
 #include "core/inspect/mariadb/rights.h"
 #include "core/operate/killconnection.h"
 #include "core/rules/rowlayouts.h"
-#include "core/transport/mysqlprelude.h"
+#include "core/transport/speech.h"
 #include "core/workspace/sqllink.h"
 
 namespace lockscope {

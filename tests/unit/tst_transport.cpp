@@ -2,8 +2,7 @@
 // The way to a server, where it is pure: who is let in at a door, how TLS begins in MariaDB's protocol, what ssh
 // and a TLS library say, in words.
 #include "core/transport/loopbacklistener.h"
-#include "core/transport/mysqlprelude.h"
-#include "core/transport/postgresqlprelude.h"
+#include "core/transport/speech.h"
 #include "core/transport/tls.h"
 #include "tests/support/testmain.h"
 
