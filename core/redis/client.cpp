@@ -141,13 +141,6 @@ private:
     const std::shared_ptr<State> m_state;
 };
 
-MakeTransport overSockets(const ConnectionOptions &options)
-{
-    return [options](Transport::Callbacks callbacks) {
-        return std::make_unique<SocketTransport>(options, std::move(callbacks));
-    };
-}
-
 // Commands after which replies no longer follow requests one to one.
 bool changesProtocol(const Command &command)
 {
@@ -297,7 +290,9 @@ private:
 
 std::unique_ptr<Connection> openConnection(Loop &loop, ConnectionOptions options)
 {
-    return std::make_unique<Client>(loop, options, overSockets(options));
+    return openConnection(loop, options, [options](Transport::Callbacks callbacks) {
+        return std::make_unique<SocketTransport>(options, std::move(callbacks));
+    });
 }
 
 std::unique_ptr<Connection> openConnection(Loop &loop, ConnectionOptions options, MakeTransport makeTransport)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/redis/deployments.h"
 
-#include "core/redis/clusterlayout.h"
+#include "core/redis/clusternodes.h"
 #include "core/redis/clusterwhole.h"
 #include "core/redis/resp.h"
 

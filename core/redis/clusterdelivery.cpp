@@ -3,7 +3,7 @@
 
 #include "core/base/regularfile.h"
 #include "core/base/text.h"
-#include "core/redis/clusterlayout.h"
+#include "core/redis/clusternodes.h"
 
 #include <QSet>
 
@@ -201,8 +201,7 @@ Task<Result<std::vector<Value>>> ClusterDelivery::deliver(std::vector<Parcel> pa
         send(round, parcels, deadline);
         const auto groups = std::exchange(round.groups, {});
         for (const auto &group : groups) {
-            auto reply = group.reply;
-            const auto answers = co_await reply;
+            const auto answers = co_await group.reply;
             if (answers) {
                 take(round, group, *answers);
                 continue;
@@ -222,8 +221,7 @@ Task<Result<std::vector<Value>>> ClusterDelivery::deliver(std::vector<Parcel> pa
         if (!std::exchange(round.wantsPause, false) && ++redirects < redirectsAtMost)
             continue;
         redirects = 0;
-        auto change = m_nodes.nextChange(Deadline::at(std::min(deadline.when(), m_loop.now() + pause)));
-        co_await change;
+        co_await m_nodes.nextChange(Deadline::at(std::min(deadline.when(), m_loop.now() + pause)));
         pause = std::min(pause * 2, waitAtMost);
     }
     // What a node said last is the answer, where each said something.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/redis/clusterwhole.h"
 
-#include "core/base/text.h"
-#include "core/redis/clusterlayout.h"
+#include "core/redis/clusternodes.h"
 
 #include <algorithm>
 #include <array>
@@ -342,8 +341,7 @@ Task<Result<Value>> ClusterWhole::track(Command command, Deadline deadline)
     std::vector<Question> questions;
     for (const auto &host : m_nodes.serving()) {
         if (isRedirected) {
-            auto asking = m_nodes.at(host).subscriberId(deadline);
-            CO_TRY(const auto &id, co_await asking);
+            CO_TRY(const auto &id, co_await m_nodes.at(host).subscriberId(deadline));
             m_subscribers[displayHost(host)] = id;
             command[at] = QByteArray::number(id);
         }

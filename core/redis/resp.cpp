@@ -6,7 +6,6 @@
 #include <hiredis/hiredis.h>
 
 #include <array>
-#include <cstdlib>
 
 namespace lockscope::redis {
 

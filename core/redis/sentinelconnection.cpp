@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/redis/deployments.h"
-
 #include "core/async/sleep.h"
 #include "core/base/text.h"
+#include "core/redis/deployments.h"
 
 #include <algorithm>
 #include <numeric>
@@ -15,7 +14,7 @@ constexpr auto sentinelWithin = 2s;
 constexpr Duration askEvery = 10s;
 constexpr Duration askEveryInTrouble = 250ms;
 
-// A listener, wherever its primary is.
+// A listener, wherever its server is, as soon as that is known.
 struct MovingTopic {
     QByteArray name;
     bool isPattern;
@@ -23,10 +22,38 @@ struct MovingTopic {
     Subscription on;
 };
 
-bool saysIsReplica(const Value &answer)
-{
-    return answer.isError() && answer.text.startsWith("READONLY");
-}
+class MovingTopics {
+public:
+    // `at`: where it is now; null: not known yet.
+    [[nodiscard]] Subscription add(MovingTopic topic, Connection *at)
+    {
+        auto kept = std::make_shared<MovingTopic>(std::move(topic));
+        std::erase_if(m_all, [](const auto &one) { return one.expired(); });
+        m_all.push_back(kept);
+        if (at)
+            place(kept, *at);
+        return Subscription(std::move(kept));
+    }
+    void moveTo(Connection &at) const
+    {
+        for (const auto &one : m_all) {
+            if (const auto topic = one.lock())
+                place(topic, at);
+        }
+    }
+
+private:
+    static void place(const std::shared_ptr<MovingTopic> &topic, Connection &at)
+    {
+        const auto heard = [weak = std::weak_ptr(topic)](const Message &message) {
+            if (const auto alive = weak.lock())
+                alive->listener(message);
+        };
+        topic->on = topic->isPattern ? at.subscribePattern(topic->name, heard) : at.subscribe(topic->name, heard);
+    }
+
+    std::vector<std::weak_ptr<MovingTopic>> m_all;
+};
 
 class SentinelConnection final : public EndPort<Connection> {
 public:
@@ -50,11 +77,11 @@ public:
     }
     Subscription subscribe(QByteArray channel, std::function<void(const Message &)> listener) override
     {
-        return add({channel, false, std::move(listener), {}});
+        return m_topics.add({channel, false, std::move(listener), {}}, m_primary.get());
     }
     Subscription subscribePattern(QByteArray pattern, std::function<void(const Message &)> listener) override
     {
-        return add({pattern, true, std::move(listener), {}});
+        return m_topics.add({pattern, true, std::move(listener), {}}, m_primary.get());
     }
 
 private:
@@ -102,7 +129,8 @@ private:
         if (!got)
             return got.error().code == ErrorCode::Server && got.error().message.contains("READONLY"_L1);
         if constexpr (std::is_same_v<T, std::vector<Value>>)
-            return std::ranges::any_of(*got, saysIsReplica);
+            return std::ranges::any_of(
+                *got, [](const Value &answer) { return answer.isError() && answer.text.startsWith("READONLY"); });
         return false;
     }
     [[nodiscard]] Error notConnected() const
@@ -114,40 +142,17 @@ private:
                 true, m_why.isExplained};
     }
 
-    Subscription add(MovingTopic topic)
-    {
-        auto kept = std::make_shared<MovingTopic>(std::move(topic));
-        std::erase_if(m_topics, [](const auto &one) { return one.expired(); });
-        m_topics.push_back(kept);
-        place(kept);
-        return Subscription(std::move(kept));
-    }
-    void place(const std::shared_ptr<MovingTopic> &topic)
-    {
-        if (!m_primary)
-            return;
-        const auto heard = [weak = std::weak_ptr(topic)](const Message &message) {
-            if (const auto alive = weak.lock())
-                alive->listener(message);
-        };
-        topic->on = topic->isPattern ? m_primary->subscribePattern(topic->name, heard)
-                                     : m_primary->subscribe(topic->name, heard);
-    }
-
     Task<void> keepFinding()
     {
-        auto begin = sleepFor(loop(), Duration::zero());
-        co_await begin;
+        co_await sleepFor(loop(), Duration::zero());
         for (;;) {
             m_wake = Completion<bool>(loop());
             co_await find();
             const bool isCalm = m_state == ConnectionState::Connected;
             m_wake.completeAt(Deadline::at(loop().now() + (isCalm ? askEvery : askEveryInTrouble)), false);
-            auto wake = m_wake;
-            co_await wake;
+            co_await m_wake;
             // However often it is woken.
-            auto breath = sleepFor(loop(), askEveryInTrouble / 5);
-            co_await breath;
+            co_await sleepFor(loop(), askEveryInTrouble / 5);
         }
     }
 
@@ -171,8 +176,7 @@ private:
             co_return;
         }
         const Command question{"ROLE"};
-        auto asking = m_primary->command(question, Deadline::after(loop(), sentinelWithin));
-        const auto role = co_await asking;
+        const auto role = co_await m_primary->command(question, Deadline::after(loop(), sentinelWithin));
         // Who may not ask is no replica for that.
         const bool isPrimary =
             role ? !role->items.empty() && role->items.front().text == "master"
@@ -226,8 +230,8 @@ private:
                 continue;
             }
             const Command question{"SENTINEL", "GET-MASTER-ADDR-BY-NAME", m_service};
-            auto asking = sentinel.connection->command(question, Deadline::after(loop(), sentinelWithin));
-            const auto answer = co_await asking;
+            const auto answer =
+                co_await sentinel.connection->command(question, Deadline::after(loop(), sentinelWithin));
             const quint16 port = answer && answer->items.size() == 2 ? answer->items[1].text.toUShort() : quint16(0);
             if (port != 0)
                 co_return HostPort{QString::fromUtf8(answer->items[0].text), port};
@@ -248,10 +252,7 @@ private:
         m_address = address;
         m_primary = m_openers.server(address);
         m_primaryState = m_primary->onState([this](ConnectionState state) { primaryChanged(state); });
-        for (const auto &one : m_topics) {
-            if (const auto topic = one.lock())
-                place(topic);
-        }
+        m_topics.moveTo(*m_primary);
         notifyState(m_state);
     }
     void primaryChanged(ConnectionState state)
@@ -282,7 +283,7 @@ private:
     SentinelOpeners m_openers;
     ConnectionState m_state = ConnectionState::Connecting;
     Error m_why; // it is not connected; without words when it is
-    std::vector<std::weak_ptr<MovingTopic>> m_topics;
+    MovingTopics m_topics;
     Completion<bool> m_wake;
     std::shared_ptr<SentinelConnection *> m_self; // for replies that come when it is gone
     std::vector<Sentinel> m_sentinels;
@@ -322,6 +323,132 @@ std::unique_ptr<Connection> openBySentinels(Loop &loop, std::vector<HostPort> se
         return openConnection(loop, own);
     };
     return openBySentinels(loop, std::move(sentinels), std::move(service), std::move(openers));
+}
+
+namespace {
+
+constexpr std::chrono::seconds placeWithin(5);
+
+class FindingConnection final : public EndPort<Connection> {
+public:
+    FindingConnection(Loop &loop, FindingOpeners openers, std::function<void(const ServerPlace &)> found)
+        : EndPort(loop), m_openers(std::move(openers)), m_found(std::move(found)), m_inner(m_openers.server()),
+          m_work(loop)
+    {
+        m_state = m_inner->onState([this](ConnectionState state) { innerChanged(state); });
+    }
+
+    ConnectionState state() const override
+    {
+        const auto state = m_inner->state();
+        return state == ConnectionState::Connected && !m_isPlaced ? ConnectionState::Connecting : state;
+    }
+    QString lastError() const override { return m_inner->lastError(); }
+    bool isExplained() const override { return m_inner->isExplained(); }
+    QString missing() const override { return m_inner->missing(); }
+    bool isServed(const QByteArray &key) const override { return m_inner->isServed(key); }
+
+    void send(Request &&request) override
+    {
+        if (m_isPlaced)
+            m_inner->send(std::move(request));
+        else
+            std::visit([this](const auto &asked) { asked.reply.complete(notYet()); }, request);
+    }
+    Subscription subscribe(QByteArray channel, std::function<void(const Message &)> listener) override
+    {
+        return m_topics.add({channel, false, std::move(listener), {}}, m_isPlaced ? m_inner.get() : nullptr);
+    }
+    Subscription subscribePattern(QByteArray pattern, std::function<void(const Message &)> listener) override
+    {
+        return m_topics.add({pattern, true, std::move(listener), {}}, m_isPlaced ? m_inner.get() : nullptr);
+    }
+
+private:
+    [[nodiscard]] Error notYet() const
+    {
+        const auto why = lastError().isEmpty() ? u"the connection is not open yet"_s : lastError();
+        const bool isRefused = m_inner->state() == ConnectionState::AuthFailed;
+        return {isRefused ? ErrorCode::AuthFailed : ErrorCode::NotConnected, u"not connected to Redis: %1"_s.arg(why),
+                !isRefused, isExplained()};
+    }
+
+    void innerChanged(ConnectionState state)
+    {
+        const bool isAsked = state == ConnectionState::Connected && !m_isCluster && !m_isAsking;
+        if (isAsked && !m_wasConnected)
+            m_work.launch(findPlace());
+        m_wasConnected = state == ConnectionState::Connected;
+        // Until it is known what the server is, only trouble is told.
+        if (m_isPlaced || state != ConnectionState::Connected)
+            notifyState(this->state());
+    }
+
+    Task<void> findPlace()
+    {
+        m_isAsking = true;
+        std::vector<Command> questions;
+        questions.push_back(Command{"INFO", "cluster"});
+        questions.push_back(Command{"ROLE"});
+        const auto answers = co_await m_inner->pipeline(std::move(questions), Deadline::after(loop(), placeWithin));
+        m_isAsking = false;
+        if (answers)
+            take(placeOf(answers->front(), answers->back()));
+        else if (m_inner->state() == ConnectionState::Connected)
+            take({}); // it is slow: looked at for what it was called
+    }
+    void take(const ServerPlace &place)
+    {
+        const bool isFirst = !std::exchange(m_isPlaced, true);
+        m_found(place);
+        if (isFirst && place.isInCluster) {
+            m_isCluster = true;
+            m_inner = m_openers.cluster();
+            m_state = m_inner->onState([this](ConnectionState state) { innerChanged(state); });
+        }
+        if (isFirst)
+            m_topics.moveTo(*m_inner);
+        if (isFirst && !m_isCluster)
+            notifyState(state());
+    }
+
+    FindingOpeners m_openers;
+    std::function<void(const ServerPlace &)> m_found;
+    MovingTopics m_topics;
+    bool m_isPlaced = false;
+    bool m_isCluster = false;
+    bool m_isAsking = false;
+    bool m_wasConnected = false;
+    std::unique_ptr<Connection> m_inner;
+    Subscription m_state;
+    Scope m_work; // last, so that it goes first
+};
+
+} // namespace
+
+ServerPlace placeOf(const Value &info, const Value &role)
+{
+    ServerPlace place;
+    place.isInCluster = !info.isError() && info.text.contains("cluster_enabled:1");
+    const auto &items = role.items;
+    if (!role.isError() && items.size() >= 3 && items[0].text == "slave")
+        place.replicaOf = label(items[1].text, 80) + u':' + QString::number(items[2].integer);
+    return place;
+}
+
+std::unique_ptr<Connection> openFinding(Loop &loop, FindingOpeners openers,
+                                        std::function<void(const ServerPlace &)> found)
+{
+    return std::make_unique<FindingConnection>(loop, std::move(openers), std::move(found));
+}
+
+std::unique_ptr<Connection> openFinding(Loop &loop, const ConnectionOptions &options,
+                                        std::function<void(const ServerPlace &)> found)
+{
+    FindingOpeners openers;
+    openers.server = [&loop, options] { return openConnection(loop, options); };
+    openers.cluster = [&loop, options] { return openCluster(loop, {options.host}, options); };
+    return openFinding(loop, std::move(openers), std::move(found));
 }
 
 } // namespace lockscope::redis

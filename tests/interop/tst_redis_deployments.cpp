@@ -3,7 +3,7 @@
 // waited for, still seen after the primary was killed, released by force. And what a plain address of such a
 // server leads to.
 #include "core/recipes/make.h"
-#include "core/redis/clusterlayout.h"
+#include "core/redis/clusternodes.h"
 #include "core/redis/connection.h"
 #include "core/redis/deployments.h"
 #include "core/sandbox/redisdeployments.h"

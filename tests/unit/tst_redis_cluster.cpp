@@ -2,7 +2,7 @@
 // A Redis Cluster as one connection, over nodes that are played: where commands go, how redirects are followed,
 // what a failover looks like from here. On virtual time.
 #include "clusterfakes.h"
-#include "core/redis/clusterlayout.h"
+#include "core/redis/clusternodes.h"
 #include "core/redis/clusterwhole.h"
 #include "core/redis/deployments.h"
 #include "tests/support/testmain.h"
