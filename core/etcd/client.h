@@ -37,8 +37,8 @@ struct RangeAnswer {
 struct RangeRequest {
     using Answer = RangeAnswer;
     static constexpr bool isWrite = false;
-    QByteArray key;
-    QByteArray end; // up to this key, without it; empty: this one key
+    QByteArray key{};
+    QByteArray end{}; // up to this key, without it; empty: this one key
     qint64 limit = 0;
     Revision at = 0; // 0: now
     Revision createdUpTo = 0;

@@ -12,7 +12,6 @@
 #include <QTcpSocket>
 
 #include <functional>
-#include <memory>
 
 namespace lockscope::etcd {
 

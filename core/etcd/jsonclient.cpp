@@ -183,8 +183,7 @@ Task<Result<void>> Gateway::haveToken(Deadline deadline)
     const QJsonObject who{{u"name"_s, m_options.user}, {u"password"_s, m_options.password}};
     const auto body = compact(who);
     m_token.clear();
-    auto asking = askOnce(path, body, deadline);
-    const auto answer = co_await asking;
+    const auto answer = co_await askOnce(path, body, deadline);
     if (!answer && answer.error().message.contains("authentication is not enabled"_L1)) {
         m_needsToken = false; // whoever comes may do everything
         co_return Result<void>();
@@ -204,11 +203,9 @@ Task<Result<QJsonObject>> Gateway::ask(QByteArray path, QJsonObject body, Deadli
     const auto bytes = compact(body);
     for (int i = 0;; ++i) {
         if (m_needsToken && m_token.isEmpty()) {
-            auto authenticating = haveToken(deadline);
-            CO_TRY_VOID(co_await authenticating);
+            CO_TRY_VOID(co_await haveToken(deadline));
         }
-        auto asking = askOnce(path, bytes, deadline);
-        auto answer = co_await asking;
+        auto answer = co_await askOnce(path, bytes, deadline);
         // A token ends after some minutes in which it was not used, and with its server.
         const bool isOld = !answer && answer.error().code == ErrorCode::AuthFailed && !m_token.isEmpty();
         if (!isOld || i > 0)
@@ -307,8 +304,7 @@ private:
     Task<void> run(QByteArray path, QJsonObject body, Deadline deadline, Result<T> (*read)(const QJsonObject &),
                    Reply<T> reply)
     {
-        auto asking = m_gateway.ask(path, body, deadline);
-        const auto answer = co_await asking;
+        const auto answer = co_await m_gateway.ask(path, body, deadline);
         reply.complete(answer ? read(*answer) : Result<T>(answer.error()));
     }
 
@@ -337,8 +333,7 @@ Task<void> JsonClient::readAccessRights(Deadline deadline, Reply<AccessRights> r
     access.user = m_options.user.toUtf8();
     const QByteArray userPath("/v3/auth/user/get"), rolePath("/v3/auth/role/get");
     const QJsonObject who{{u"name"_s, m_options.user}};
-    auto asking = m_gateway.ask(userPath, who, deadline);
-    const auto user = co_await asking;
+    const auto user = co_await m_gateway.ask(userPath, who, deadline);
     if (!user) {
         reply.complete(user.error());
         co_return;
@@ -347,8 +342,7 @@ Task<void> JsonClient::readAccessRights(Deadline deadline, Reply<AccessRights> r
     access.isRoot = roles.contains("root"_L1);
     for (const auto &role : access.isRoot ? QStringList() : roles) {
         const QJsonObject which{{u"role"_s, role}};
-        auto reading = m_gateway.ask(rolePath, which, deadline);
-        const auto answer = co_await reading;
+        const auto answer = co_await m_gateway.ask(rolePath, which, deadline);
         if (!answer) {
             reply.complete(answer.error());
             co_return;
@@ -365,17 +359,12 @@ Task<Result<void>> JsonClient::look()
     const auto limit = Deadline::after(loop(), m_options.answersWithin);
     const QByteArray statusPath("/v3/maintenance/status"), rangePath("/v3/kv/range");
     const QJsonObject nothing;
-    auto asking = m_gateway.ask(statusPath, nothing, limit);
-    CO_TRY(const auto &status, co_await asking);
+    CO_TRY(const auto &status, co_await m_gateway.ask(statusPath, nothing, limit));
     m_version = status.value("version"_L1).toString().toLatin1().left(40);
     if (m_state == ClientState::Connected)
         co_return Result<void>();
-    RangeRequest one;
-    one.key = "lockscope-may-i-come-in";
-    one.keysOnly = true;
-    const auto question = toJson(one);
-    auto entering = m_gateway.ask(rangePath, question, limit);
-    const auto entered = co_await entering;
+    const auto question = toJson(RangeRequest{.key = "lockscope-may-i-come-in", .keysOnly = true});
+    const auto entered = co_await m_gateway.ask(rangePath, question, limit);
     if (entered || entered.error().code == ErrorCode::NoPermission)
         co_return Result<void>();
     co_return entered.error();
@@ -385,8 +374,7 @@ Task<void> JsonClient::lookAfterServer()
 {
     Duration backOff = firstBackOff;
     for (;;) {
-        auto looking = look();
-        const auto answer = co_await looking;
+        const auto answer = co_await look();
         if (!answer && answer.error().code == ErrorCode::AuthFailed) {
             become(ClientState::AuthFailed, answer.error());
             co_return;
@@ -399,8 +387,7 @@ Task<void> JsonClient::lookAfterServer()
             become(ClientState::Connecting, answer.error());
         }
         const auto rest = answer ? Duration(m_options.askEvery) : backOff;
-        auto pause = sleepFor(loop(), rest);
-        co_await pause;
+        co_await sleepFor(loop(), rest);
         if (!answer)
             backOff = std::min(2 * backOff, longestBackOff);
     }

@@ -242,11 +242,6 @@ int MultiCall::failedCode(int returnCode) const
     return code == ZOK || code == ZRUNTIMEINCONSISTENCY ? returnCode : code;
 }
 
-Attempt MultiCall::attempt(std::size_t part) const
-{
-    return attemptOf(m_ops[part]);
-}
-
 int libraryMode(CreateMode mode)
 {
     switch (mode) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What libzookeeper calls: from its own threads, copying only, see mailbox.h.
+// What libzookeeper calls: from its own threads, copying only, see Mailbox.
 #pragma once
 
 #include "core/zookeeper/clientsession.h"
@@ -56,7 +56,7 @@ public:
     // The part that made the whole fail.
     [[nodiscard]] std::size_t failedPart() const;
     [[nodiscard]] int failedCode(int returnCode) const;
-    [[nodiscard]] Attempt attempt(std::size_t part) const;
+    [[nodiscard]] Attempt attempt(std::size_t part) const { return attemptOf(m_ops[part]); }
 
 private:
     std::vector<Op> m_ops;

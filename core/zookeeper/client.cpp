@@ -8,7 +8,6 @@
 #include "core/zookeeper/callbacks.h"
 #include "core/zookeeper/clientsession.h"
 #include "core/zookeeper/libraryguard.h"
-#include "core/zookeeper/mailbox.h"
 
 #include <zookeeper/zookeeper.h>
 
@@ -141,11 +140,6 @@ Client::Client(Loop &loop, SessionOptions options)
       m_watches(m_options.watchBudgetBytes, m_options.chroot.size())
 {
     open();
-}
-
-Client::~Client()
-{
-    endSession(SessionState::Closed);
 }
 
 void Client::open()

@@ -5,7 +5,6 @@
 #include "core/async/loop.h"
 #include "core/base/connectionuri.h"
 
-#include <QHostAddress>
 #include <QTcpSocket>
 
 #include <functional>

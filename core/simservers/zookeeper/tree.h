@@ -5,7 +5,7 @@
 
 #include "core/async/freelist.h"
 #include "core/simservers/zookeeper/protocol.h"
-#include "core/zookeeper/namelist.h"
+#include "core/zookeeper/session.h"
 
 #include <string_view>
 
