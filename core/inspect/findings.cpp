@@ -2,7 +2,9 @@
 #include "core/inspect/findings.h"
 
 #include "core/base/duration.h"
+#include "core/base/regularfile.h"
 #include "core/base/text.h"
+#include "core/inspect/json.h"
 #include "core/inspect/lockterms.h"
 #include "core/inspect/waits/clients.h"
 #include "core/rules/catalogue.h"
@@ -53,13 +55,10 @@ void addSelfWait(LockSnapshot &lock, std::chrono::milliseconds threshold)
     if (lock.holderCount() != 1 || !holder->session)
         return;
     const bool isElection = recipes::recipeOf(lock.recipe).electsLeader || saysElection(lock.lock.name);
-    std::vector<QByteArray> own;
-    for (const auto &contender : lock.contenders) {
-        const bool isDue =
-            isElection || (contender.waitingSince && lock.observed - *contender.waitingSince > threshold);
-        if (contender.role == Role::Waiter && contender.session == holder->session && isDue)
-            own.push_back(contender.id);
-    }
+    auto own = idsOf(lock, [&](const Contender &one) {
+        const bool isDue = isElection || (one.waitingSince && lock.observed - *one.waitingSince > threshold);
+        return one.role == Role::Waiter && one.session == holder->session && isDue;
+    });
     if (own.empty())
         return;
     own.insert(own.begin(), holder->id);
@@ -76,14 +75,13 @@ void addNamesake(LockSnapshot &lock)
     if (lock.holderCount() != 1 || !recipes::recipeOf(lock.recipe).electsLeader || !holder->session
         || !holder->identity || !isClientName(*holder->identity))
         return;
-    std::vector<QByteArray> named{holder->id};
-    for (const auto &contender : lock.contenders) {
-        const bool isOther = contender.session && contender.session != holder->session;
-        if (contender.role == Role::Waiter && isOther && contender.identity == holder->identity)
-            named.push_back(contender.id);
-    }
-    if (named.size() == 1)
+    auto named = idsOf(lock, [&](const Contender &one) {
+        const bool isOther = one.session && one.session != holder->session;
+        return one.role == Role::Waiter && isOther && one.identity == holder->identity;
+    });
+    if (named.empty())
         return;
+    named.insert(named.begin(), holder->id);
     const auto who = label(*holder->identity, 80);
     addFinding(
         lock, FindingCode::SelfWait,
@@ -114,24 +112,6 @@ QString spoken(const TimeInMessage &one, ServerTime now)
 }
 
 } // namespace
-
-Wording &Wording::operator<<(const QString &words)
-{
-    m_words += words;
-    return *this;
-}
-
-Wording &Wording::since(ServerTime moment)
-{
-    m_moments.push_back({m_words.size(), 0, moment, false});
-    return *this;
-}
-
-Wording &Wording::until(ServerTime moment)
-{
-    m_moments.push_back({m_words.size(), 0, moment, true});
-    return *this;
-}
 
 Finding Wording::formatAt(ServerTime now) &&
 {
@@ -244,18 +224,6 @@ void addAgeFindings(LockSnapshot &lock, const Thresholds &thresholds, const std:
     addNamesake(lock);
 }
 
-void addLongHeld(LockSnapshot &lock, const ThresholdRules &rules, const UsualHolds &holds,
-                 std::optional<ServerTime> atLeastSince)
-{
-    addLongHeld(lock, rules.of(lock.lock), holds.of(lock.lock.name), atLeastSince);
-}
-
-std::optional<ServerTime> nextLongHeld(const LockSnapshot &lock, const ThresholdRules &rules, const UsualHolds &holds,
-                                       std::optional<ServerTime> atLeastSince)
-{
-    return nextLongHeld(lock, rules.of(lock.lock), holds.of(lock.lock.name), atLeastSince);
-}
-
 void addAgeFindings(LockSnapshot &lock, const ThresholdRules &rules, const UsualHolds &holds)
 {
     addAgeFindings(lock, rules.of(lock.lock), holds.of(lock.lock.name));
@@ -266,16 +234,67 @@ void addHerdFinding(LockSnapshot &lock)
     const auto holder = std::ranges::find(lock.contenders, Role::Holder, &Contender::role);
     if (holder == lock.contenders.end())
         return;
-    std::vector<QByteArray> woken;
-    for (const auto &contender : lock.contenders) {
-        // Readers that wake together go on together.
-        if (contender.role == Role::Waiter && contender.mode != Mode::Read && isWokenBy(contender, *holder))
-            woken.push_back(contender.id);
-    }
+    auto woken = idsOf(lock, [&](const Contender &one) { // readers that wake together go on together
+        return one.role == Role::Waiter && one.mode != Mode::Read && isWokenBy(one, *holder);
+    });
     if (woken.size() < 2)
         return;
     const QString message = u"1 release wakes %1"_s.arg(woken.size());
     addFinding(lock, FindingCode::Herd, message, std::move(woken));
+}
+
+// The table of findings, in resources/findings.txt. docs/findings.md is made from it: tst_findings says how.
+
+namespace {
+
+constexpr Severity severities[] = {Severity::Info, Severity::Warning, Severity::Critical};
+
+const std::vector<FindingKind> &findingTable()
+{
+    static const auto text = QString::fromUtf8(readResource(u"findings.txt"_s)); // the rows point into it
+    static const auto table = [] {
+        std::vector<FindingKind> kinds;
+        for (const auto &block : QStringView(text).split(u"\n\n"_s).mid(1)) {
+            const auto lines = block.split(u'\n');
+            const auto severity = std::ranges::find(severities, lines[1], [](auto one) { return word(one); });
+            kinds.push_back({static_cast<FindingCode>(kinds.size()), lines[0].toLatin1(), *severity, lines[2],
+                             lines[3], lines[4], lines[5]});
+        }
+        return kinds;
+    }();
+    return table;
+}
+
+} // namespace
+
+std::span<const FindingKind> findingKinds()
+{
+    return findingTable();
+}
+
+const FindingKind &kindOf(FindingCode code)
+{
+    return findingTable()[static_cast<std::size_t>(code)];
+}
+
+QString word(FindingCode code)
+{
+    return QString::fromLatin1(kindOf(code).name);
+}
+
+void addFinding(LockSnapshot &lock, FindingCode code, Severity severity, Wording message,
+                std::vector<QByteArray> contenders)
+{
+    auto finding = std::move(message).formatAt(lock.observed);
+    finding.code = code;
+    finding.severity = severity;
+    finding.contenders = std::move(contenders);
+    lock.findings.push_back(std::move(finding));
+}
+
+void addFinding(LockSnapshot &lock, FindingCode code, Wording message, std::vector<QByteArray> contenders)
+{
+    addFinding(lock, code, kindOf(code).severity, std::move(message), std::move(contenders));
 }
 
 } // namespace lockscope::inspect

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "core/inspect/thresholds.h"
-#include "core/inspect/usualholds.h"
 
 #include <span>
 
@@ -50,12 +49,22 @@ struct FindingKind {
 class Wording {
 public:
     Wording(QString words) : m_words(std::move(words)) {} // all of it, mostly
-    Wording &operator<<(const QString &words);
-    Wording &since(ServerTime moment); // "4 m 12 s"
-    Wording &until(ServerTime moment); // "in 44 s", at last "now"
+    Wording &operator<<(const QString &words)
+    {
+        m_words += words;
+        return *this;
+    }
+    Wording &since(ServerTime moment) { return add(moment, false); } // "4 m 12 s"
+    Wording &until(ServerTime moment) { return add(moment, true); }  // "in 44 s", at last "now"
     [[nodiscard]] Finding formatAt(ServerTime now) &&;
 
 private:
+    Wording &add(ServerTime moment, bool isAhead)
+    {
+        m_moments.push_back({m_words.size(), 0, moment, isAhead});
+        return *this;
+    }
+
     QString m_words;
     std::vector<TimeInMessage> m_moments;
 };
@@ -82,10 +91,6 @@ void boundHolds(LockSnapshot &lock, const LockSnapshot &before);
 // long-held, long-wait and self-wait.
 void addAgeFindings(LockSnapshot &lock, const Thresholds &thresholds, const std::optional<Usual> &usual = {});
 // The same, by what is said and known of this lock.
-void addLongHeld(LockSnapshot &lock, const ThresholdRules &rules, const UsualHolds &holds,
-                 std::optional<ServerTime> atLeastSince);
-[[nodiscard]] std::optional<ServerTime> nextLongHeld(const LockSnapshot &lock, const ThresholdRules &rules,
-                                                     const UsualHolds &holds, std::optional<ServerTime> atLeastSince);
 void addAgeFindings(LockSnapshot &lock, const ThresholdRules &rules, const UsualHolds &holds);
 
 // herd: two or more waiters that one release wakes although only one of them can go on.

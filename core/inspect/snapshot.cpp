@@ -120,6 +120,13 @@ std::optional<QByteArray> firstAwaitsElsewhere(const LockSnapshot &lock)
     return first == lock.contenders.end() ? std::nullopt : awaitedElsewhere(lock, *first);
 }
 
+void judgeState(LockSnapshot &lock)
+{
+    lock.state = lock.holderCount() == 0   ? LockState::Free
+                 : lock.waiterCount() == 0 ? LockState::Held
+                                           : LockState::Contended;
+}
+
 QStringList wakesBeside(const LockSnapshot &lock, const QByteArray &holder)
 {
     QStringList messages;

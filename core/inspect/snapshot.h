@@ -7,8 +7,8 @@
 
 #include "core/base/backendkind.h"
 #include "core/base/bytes.h"
-#include "core/inspect/identity.h"
 
+#include <QByteArray>
 #include <QList>
 #include <QMetaType>
 #include <QString>
@@ -17,9 +17,102 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <variant>
 #include <vector>
 
 namespace lockscope::inspect {
+
+// The identity of a hold: what tells it from every other, as its server keeps it. A force-release is guarded by it.
+// Each backend has its own; what is asked in the words of another backend is empty, which no guard takes for an
+// identity.
+
+// ZooKeeper: the contender's node.
+struct ZnodeIdentity {
+    QByteArray path{};
+    qint64 czxid = 0;   // 0: the node stays from hold to hold
+    quint64 owner = 0;  // ephemeralOwner; 0: persistent
+    qint32 version = 0; // of its data
+    friend bool operator==(const ZnodeIdentity &, const ZnodeIdentity &) = default;
+};
+
+struct RedisIdentity {
+    QByteArray value{}; // the token, the member, or the hash's field
+    // The other half of a hash's entry that is a hold: of a lock on a group of values and of a lock by a rule the
+    // field that says `value`, of a permit that is a field what that says.
+    QByteArray counterpart{};
+    std::optional<qint64> expiryMs{}; // where every holder writes the same value: when this one's ends
+    bool comesAgain = false;          // nothing the server says tells this hold from a later one
+    friend bool operator==(const RedisIdentity &, const RedisIdentity &) = default;
+};
+
+// MariaDB, PostgreSQL: whoever holds by being connected, or by its transaction.
+struct SqlIdentity {
+    QByteArray
+        text; // "trx 4711 started 1700000000000", "connection 12 of app from 10.0.0.7", "pid=7 backend_start=…"
+    friend bool operator==(const SqlIdentity &, const SqlIdentity &) = default;
+};
+
+// A row of a table of locks, which stays when its client is gone.
+struct RowIdentity {
+    QByteArray lockedBy{};
+    QByteArray stamp{}; // when it was locked, as it stands there: each hold has another
+    friend bool operator==(const RowIdentity &, const RowIdentity &) = default;
+};
+
+struct EtcdIdentity {
+    QByteArray key{};
+    qint64 createRevision = 0;
+    qint64 lease = 0;
+    friend bool operator==(const EtcdIdentity &, const EtcdIdentity &) = default;
+};
+
+class Identity {
+public:
+    Identity() = default;
+    Identity(ZnodeIdentity of) : m_of(std::move(of)) {}
+    Identity(RedisIdentity of) : m_of(std::move(of)) {}
+    Identity(SqlIdentity of) : m_of(std::move(of)) {}
+    Identity(RowIdentity of) : m_of(std::move(of)) {}
+    Identity(EtcdIdentity of) : m_of(std::move(of)) {}
+
+    [[nodiscard]] const ZnodeIdentity &znode() const { return as<ZnodeIdentity>(); }
+    [[nodiscard]] const RedisIdentity &redis() const { return as<RedisIdentity>(); }
+    [[nodiscard]] const SqlIdentity &sql() const { return as<SqlIdentity>(); }
+    [[nodiscard]] const RowIdentity &row() const { return as<RowIdentity>(); }
+    [[nodiscard]] const EtcdIdentity &etcd() const { return as<EtcdIdentity>(); }
+    // To change it; it becomes one of that backend where it was another's.
+    template <class Of>
+    [[nodiscard]] Of &edit()
+    {
+        auto *found = std::get_if<Of>(&m_of);
+        return found ? *found : m_of.template emplace<Of>();
+    }
+
+    // What of it is a text of the client's or the server's, on any backend: a token, a transaction, a key; empty
+    // for a znode.
+    [[nodiscard]] const QByteArray &text() const
+    {
+        return !sql().text.isNull()       ? sql().text
+               : !row().lockedBy.isNull() ? row().lockedBy
+               : !etcd().key.isNull()     ? etcd().key
+                                          : redis().value;
+    }
+    // The server's number of the change that made it, which grows: czxid, create_revision; 0: there is none.
+    [[nodiscard]] qint64 creation() const { return znode().czxid != 0 ? znode().czxid : etcd().createRevision; }
+
+    friend bool operator==(const Identity &, const Identity &) = default;
+
+private:
+    template <class Of>
+    [[nodiscard]] const Of &as() const
+    {
+        static const Of nothing;
+        const auto *found = std::get_if<Of>(&m_of);
+        return found ? *found : nothing;
+    }
+
+    std::variant<std::monostate, ZnodeIdentity, RedisIdentity, SqlIdentity, RowIdentity, EtcdIdentity> m_of;
+};
 
 using ServerTime = std::chrono::sys_time<std::chrono::milliseconds>;
 
@@ -97,24 +190,22 @@ private:
 };
 
 struct Contender {
-    QByteArray id;
+    QByteArray id{};
     Role role = Role::Waiter;
     Mode mode = Mode::Exclusive;
     bool heldAtMost = false;  // heldSince is only the earliest possible moment
     bool runsNothing = false; // SQL, of a holder: no statement that could be ended runs; not recorded
     int reentry = 1;
-    std::optional<int> position;
-    std::optional<QString> session;     // "0x1000009b4890001", a Redis client id …
-    std::optional<QString> endpoint;    // "10.0.3.7:56332"
-    std::optional<QByteArray> identity; // what the client wrote about itself
+    std::optional<int> position{};
+    std::optional<QString> session{};     // "0x1000009b4890001", a Redis client id …
+    std::optional<QString> endpoint{};    // "10.0.3.7:56332"
+    std::optional<QByteArray> identity{}; // what the client wrote about itself
     // What its connection calls itself (SQL: program_name), where no other process there does; and that process.
-    std::optional<QByteArray> program;
-    std::optional<qint64> pid;
-    std::optional<ServerTime> heldSince;
-    std::optional<ServerTime> waitingSince;
-    std::optional<ServerTime> expiresAt;
-    QList<WatchEdge> watches; // shared by all copies of a queue of 10,000
-    Identity guard;
+    std::optional<QByteArray> program{};
+    std::optional<qint64> pid{};
+    std::optional<ServerTime> heldSince{}, waitingSince{}, expiresAt{};
+    QList<WatchEdge> watches{}; // shared by all copies of a queue of 10,000
+    Identity guard{};
     std::vector<WaitLimit> limits{}; // of a waiter, as far as the server tells
     QString label{};                 // what the user calls its client; empty: nothing. Not recorded
     // SQL, of a holder: the server's word for this hold, which the next one by the same id has not; empty: it has
@@ -326,6 +417,19 @@ namespace lockscope::inspect {
 [[nodiscard]] std::optional<QByteArray> awaitedElsewhere(const LockSnapshot &lock, const Contender &waiter);
 // The same of the waiter that is first in the queue.
 [[nodiscard]] std::optional<QByteArray> firstAwaitsElsewhere(const LockSnapshot &lock);
+// Sets the state from who holds and who waits.
+void judgeState(LockSnapshot &lock);
+// The ids of those of its contenders of which that is true.
+template <class Predicate>
+[[nodiscard]] std::vector<QByteArray> idsOf(const LockSnapshot &lock, Predicate is)
+{
+    std::vector<QByteArray> ids;
+    for (const auto &contender : lock.contenders) {
+        if (is(contender))
+            ids.push_back(contender.id);
+    }
+    return ids;
+}
 // What the lock's findings say of clients of other locks that a release of this hold wakes.
 [[nodiscard]] QStringList wakesBeside(const LockSnapshot &lock, const QByteArray &holder);
 // "idle for 4 m 38 s, transaction open for 4 m 39 s, 1 row modified", then "last statement: UPDATE …".

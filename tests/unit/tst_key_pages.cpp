@@ -2,7 +2,7 @@
 // The pages of a sweep of Redis: what is under way at each moment, and which answer belongs to which page.
 #include "core/async/scope.h"
 #include "core/async/virtualloop.h"
-#include "core/inspect/redis/keypages.h"
+#include "core/inspect/redis/keysweeper.h"
 #include "tests/support/testmain.h"
 
 using namespace lockscope::inspect;

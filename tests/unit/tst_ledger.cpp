@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ledger groups entries that no lock accounts for.
-#include "core/inspect/ledger.h"
+#include "core/inspect/coverage.h"
 #include "tests/support/testmain.h"
 
 #include <numeric>

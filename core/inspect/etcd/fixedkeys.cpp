@@ -6,7 +6,7 @@
 #include "core/base/identifiers.h"
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
-#include "core/inspect/ledger.h"
+#include "core/inspect/coverage.h"
 #include "core/inspect/lockterms.h"
 
 #include <algorithm>
@@ -104,7 +104,7 @@ bool isRawUuid(const QByteArray &value, int version)
 bool isMoment(const QByteArray &value)
 {
     constexpr QByteArrayView form("0000-00-00 00:00:00");
-    const auto fits = [](char wanted, char c) { return wanted == '0' ? c >= '0' && c <= '9' : wanted == c; };
+    const auto fits = [](char wanted, char c) { return wanted == '0' ? isDigit(c) : wanted == c; };
     return value.size() >= form.size() && std::equal(form.begin(), form.end(), value.begin(), fits);
 }
 
@@ -210,10 +210,8 @@ std::optional<EtcdFixedKey> fixedKeyOf(const etcd::KeyValue &entry, bool isBesid
 Task<Result<EtcdFixedRead>> readFixedKey(etcd::Client *client, QByteArray key, Deadline deadline)
 {
     const auto name = label(lockOfFixed(key), 80);
-    etcd::RangeRequest own;
-    own.key = key;
-    auto asking = client->range(own, deadline);
-    const auto answer = co_await asking;
+    etcd::RangeRequest own{.key = key};
+    const auto answer = co_await client->range(own, deadline);
     if (!answer && answer.error().code == ErrorCode::NoPermission) // who queues beside it need not read it
         co_return Error{ErrorCode::Unsupported, u"no lock is known at %1: %2"_s.arg(name, answer.error().message)};
     if (!answer)
@@ -224,15 +222,13 @@ Task<Result<EtcdFixedRead>> readFixedKey(etcd::Client *client, QByteArray key, D
     EtcdFixedRead read;
     auto &entry = read.claim.entry;
     entry = answer->entries.front();
-    auto beside = client->range(oldestOf(key, mostForeignKeys), deadline);
-    const auto below = co_await beside;
+    const auto below = co_await client->range(oldestOf(key, mostForeignKeys), deadline);
     read.isBesideQueue = below && !etcdKeysOf(key, below->entries, below->more).queue.empty();
     bool hasMember = false;
     own.key = patroniMemberOf(entry);
     own.keysOnly = true;
     if (!own.key.isEmpty()) {
-        auto naming = client->range(own, deadline);
-        const auto there = co_await naming;
+        const auto there = co_await client->range(own, deadline);
         hasMember = there && !there->entries.empty() && there->entries.front().lease == entry.lease;
     }
     read.claim.fixed = fixedKeyOf(entry, read.isBesideQueue, hasMember);

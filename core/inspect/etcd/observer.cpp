@@ -36,13 +36,8 @@ QString lookedAtText(const QByteArray &prefix)
 // Whether the server answers for them as of now.
 Task<bool> isAnswered(etcd::Client *client, QByteArray key, QByteArray end)
 {
-    etcd::RangeRequest any;
-    any.key = std::move(key);
-    any.end = std::move(end);
-    any.limit = 1;
-    any.keysOnly = true;
-    auto asking = client->range(any, Deadline::after(client->loop(), leaseAnswersWithin));
-    const auto answer = co_await asking;
+    const etcd::RangeRequest any{.key = std::move(key), .end = std::move(end), .limit = 1, .keysOnly = true};
+    const auto answer = co_await client->range(any, Deadline::after(client->loop(), leaseAnswersWithin));
     co_return static_cast<bool>(answer);
 }
 
@@ -70,8 +65,7 @@ void EtcdObserver::start()
 Task<void> EtcdObserver::observe()
 {
     for (;;) {
-        auto sweeping = sweep();
-        const auto swept = co_await sweeping;
+        const auto swept = co_await sweep();
         m_problem = swept ? QString() : u"the last scan failed; older data is shown: %1"_s.arg(swept.error().message);
         if (swept && !m_firstSnapshot.isComplete())
             m_firstSnapshot.complete(true);
@@ -79,11 +73,9 @@ Task<void> EtcdObserver::observe()
         if (swept && !m_options.follow)
             co_return;
         if (swept) {
-            auto following = follow();
-            co_await following;
+            co_await follow();
         }
-        auto pause = sleepFor(m_loop, restAfterFailure);
-        co_await pause;
+        co_await sleepFor(m_loop, restAfterFailure);
     }
 }
 
@@ -95,8 +87,7 @@ Task<Result<EtcdSwept>> EtcdObserver::sweepBelow(QByteArray prefix)
         ++m_requests;
         tell();
     };
-    auto sweeping = sweepEtcd(&m_client, prefix, looked, Deadline::after(m_loop, sweepTakesAtMost));
-    auto swept = co_await sweeping;
+    auto swept = co_await sweepEtcd(&m_client, prefix, looked, Deadline::after(m_loop, sweepTakesAtMost));
     m_isSweeping = false;
     co_return swept;
 }
@@ -105,23 +96,19 @@ Task<Result<void>> EtcdObserver::sweep()
 {
     m_prefix = m_asked; // rights change
     m_isNarrowed = false;
-    auto first = sweepBelow(m_prefix);
-    auto swept = co_await first;
+    auto swept = co_await sweepBelow(m_prefix);
     if (!swept && swept.error().code == ErrorCode::NoPermission) {
         ++m_requests;
-        auto narrowing = onlyReadablePrefix(&m_client, m_prefix, swept.error());
-        CO_TRY(m_prefix, co_await narrowing);
+        CO_TRY(m_prefix, co_await onlyReadablePrefix(&m_client, m_prefix, swept.error()));
         m_isNarrowed = true;
         m_widerAsked = m_loop.now();
-        auto again = sweepBelow(m_prefix);
-        swept = co_await again;
+        swept = co_await sweepBelow(m_prefix);
     }
     if (!swept)
         co_return swept.error();
     take(std::move(*swept));
     // So that the first picture has them.
-    auto asking = askLeases(leasesAtFirst);
-    co_await asking;
+    co_await askLeases(leasesAtFirst);
     std::set<QByteArray> all;
     for (const auto &[name, queue] : m_locks)
         all.insert(name);
@@ -158,15 +145,13 @@ Task<void> EtcdObserver::follow()
     const auto watching = m_client.watch(request, [this](const etcd::WatchNews &news) { heed(news); });
     while (!over.isComplete()) {
         const auto begun = m_requests;
-        auto asking = askLeases(leasesPerBeat);
-        co_await asking;
+        co_await askLeases(leasesPerBeat);
         ++m_requests;
         auto hearing = isAnswered(&m_client, m_prefix, {}); // by a majority of the cluster
         const bool heard = co_await hearing;
         if (heard && m_isWatching)
             m_sink.confirm(m_name);
-        auto widening = mayReadMore();
-        const bool isWider = co_await widening;
+        const bool isWider = co_await mayReadMore();
         if (isWider)
             over.complete(true); // and all is looked at anew
         Cost cost;
@@ -190,8 +175,7 @@ Task<bool> EtcdObserver::mayReadMore()
         co_return false;
     m_widerAsked = m_loop.now();
     ++m_requests;
-    auto asking = isAnswered(&m_client, m_asked, etcd::endOfPrefix(m_asked));
-    const bool isAllowed = co_await asking;
+    const bool isAllowed = co_await isAnswered(&m_client, m_asked, etcd::endOfPrefix(m_asked));
     co_return isAllowed;
 }
 
@@ -267,14 +251,12 @@ Task<Result<void>> EtcdObserver::askLease(etcd::LeaseId id)
     const bool withKeys =
         lease.areKeysTold && lease.otherCount <= mostKeysAsked && lease.asked++ % asksBetweenKeys == 0;
     ++m_requests;
-    auto asking = m_client.timeToLive(id, withKeys, Deadline::after(m_loop, leaseAnswersWithin));
-    auto answer = co_await asking;
+    auto answer = co_await m_client.timeToLive(id, withKeys, Deadline::after(m_loop, leaseAnswersWithin));
     // Who may not read one of them is told none, and how long it lasts all the same.
     if (!answer && withKeys && answer.error().code == ErrorCode::NoPermission) {
         lease.areKeysTold = false;
         ++m_requests;
-        auto again = m_client.timeToLive(id, false, Deadline::after(m_loop, leaseAnswersWithin));
-        answer = co_await again;
+        answer = co_await m_client.timeToLive(id, false, Deadline::after(m_loop, leaseAnswersWithin));
     }
     if (!answer)
         co_return answer.error();
@@ -301,8 +283,7 @@ Task<void> EtcdObserver::askLeases(int most)
         if (at == ids.end())
             at = ids.begin();
         m_lastAsked = *at;
-        auto asking = askLease(*at);
-        const auto had = co_await asking;
+        const auto had = co_await askLease(*at);
         asked.insert(*at);
         if (had)
             continue;
@@ -320,21 +301,14 @@ Task<void> EtcdObserver::askLeases(int most)
 Task<Result<LockSnapshot>> EtcdObserver::readNow(QByteArray name, Deadline deadline)
 {
     if (const auto key = keyOfFixed(name)) {
-        auto reading = readFixed(*key, deadline);
-        auto read = co_await reading;
+        auto read = co_await readFixed(*key, deadline);
         co_return read;
     }
-    etcd::RangeRequest request;
-    request.key = name + '/';
-    request.end = etcd::endOfPrefix(request.key);
-    request.limit = mostOfOneLock;
-    request.order = etcd::Order::OldestFirst;
-    auto asking = m_client.range(request, deadline);
-    CO_TRY(const auto &answer, co_await asking);
+    auto request = oldestOf(name, mostOfOneLock);
+    request.keysOnly = false;
+    CO_TRY(const auto &answer, co_await m_client.range(request, deadline));
     auto keys = etcdKeysOf(name, answer.entries, answer.more);
-    etcd::RangeRequest own;
-    own.key = name;
-    own.keysOnly = true;
+    const etcd::RangeRequest own{.key = name, .keysOnly = true};
     auto fixing = m_client.range(own, deadline);
     const auto fixed = co_await fixing; // not read where the user may not: it is not told then
     const bool isFixed = fixed && !fixed->entries.empty() && fixed->entries.front().lease != 0;
@@ -349,8 +323,7 @@ Task<Result<LockSnapshot>> EtcdObserver::readNow(QByteArray name, Deadline deadl
     }
     auto snapshot = snapshotOf(name, keys.queue, keys.foreign);
     if (!m_isWatching) {
-        auto asksAbove = addWaitersAbove(&snapshot, &m_client, deadline);
-        co_await asksAbove;
+        co_await addWaitersAbove(&snapshot, &m_client, deadline);
     }
     if (isFixed && !m_leased.contains(name) && !m_locks.contains(lockOfFixed(name)))
         addFixedKey(snapshot);
@@ -394,6 +367,109 @@ void EtcdObserver::tell()
     progress.running = m_isSweeping;
     progress.firstSnapshotComplete = m_firstSnapshot.isComplete();
     m_reporter.tell(progress);
+}
+
+namespace {
+
+constexpr qsizetype mostRangesNamed = 20; // a user may have any number
+
+QString etcdRange(const etcd::Permission &permission)
+{
+    const QByteArray zero(1, '\0');
+    const bool isFromTheFirst = permission.key.isEmpty() || permission.key == zero;
+    const auto key = label(permission.key, 80);
+    if (permission.end.isEmpty())
+        return u"the key "_s + key;
+    if (permission.end == zero)
+        return isFromTheFirst ? u"all keys"_s : u"the keys from %1 on"_s.arg(key);
+    if (permission.end == etcd::endOfPrefix(permission.key))
+        return u"the keys that begin with "_s + key;
+    return u"the keys from %1 to before %2"_s.arg(isFromTheFirst ? u"the first"_s : key, label(permission.end, 80));
+}
+
+} // namespace
+
+QStringList etcdRightsOf(const etcd::AccessRights &access)
+{
+    if (!access.areUsersOn)
+        return {u"authentication is off: every client that connects may do everything"_s};
+    const auto user = u"user "_s + label(access.user, 60);
+    if (access.isRoot)
+        return {u"%1 has the role root, and may do everything"_s.arg(user)};
+    QStringList both, reads, writes;
+    for (const auto &permission : access.permissions) {
+        auto &named = permission.reads && permission.writes ? both : permission.reads ? reads : writes;
+        const auto range = etcdRange(permission);
+        if (!named.contains(range))
+            named << range;
+    }
+    QStringList said;
+    const auto say = [&said](const QString &what, const QStringList &ranges) {
+        if (ranges.isEmpty())
+            return;
+        const auto more = ranges.size() - mostRangesNamed;
+        const auto named = ranges.first(std::min(ranges.size(), mostRangesNamed)).join(u", "_s);
+        said << what.arg(more > 0 ? u"%1 and %2 more ranges"_s.arg(named, QString::number(more)) : named);
+    };
+    say(u"may read and write %1"_s, both);
+    say(u"may read, and not write, %1"_s, reads);
+    say(u"may write, and not read, %1"_s, writes);
+    if (said.isEmpty())
+        said << u"may neither read nor write any key: none of its roles says that it may"_s;
+    said.front().prepend(user + u' ');
+    return said;
+}
+
+QByteArrayList readablePrefixes(const etcd::AccessRights &access, const QByteArray &prefix)
+{
+    QByteArrayList all;
+    for (const auto &permission : access.permissions) {
+        const bool isPrefix = !permission.key.isEmpty() && permission.end == etcd::endOfPrefix(permission.key);
+        if (permission.reads && isPrefix && permission.key.startsWith(prefix))
+            all << permission.key;
+    }
+    std::ranges::sort(all);
+    QByteArrayList outermost;
+    for (const auto &one : all) {
+        if (outermost.isEmpty() || !one.startsWith(outermost.last()))
+            outermost << one;
+    }
+    return outermost;
+}
+
+QString prefixToChoose(const QByteArrayList &prefixes)
+{
+    if (prefixes.isEmpty())
+        return u"the user's roles allow reading none of the scanned prefixes completely: `test` lists what they "
+               u"allow"_s;
+    QStringList endings;
+    for (const auto &one : prefixes.first(std::min(prefixes.size(), mostRangesNamed)))
+        endings << label('/' + one.toPercentEncoding("/"), 80);
+    const auto more = prefixes.size() - endings.size();
+    const auto named = endings.join(u" or "_s);
+    return u"the user may read below several prefixes only, and one connection looks at one: end its URI with %1"_s
+        .arg(more > 0 ? u"%1 (or one of %2 more)"_s.arg(named, QString::number(more)) : named);
+}
+
+Task<Result<QByteArray>> onlyReadablePrefix(etcd::Client *client, QByteArray prefix, Error refused)
+{
+    constexpr std::chrono::seconds rightsTakeAtMost(5);
+    const auto access = co_await client->access(Deadline::after(client->loop(), rightsTakeAtMost));
+    if (!access)
+        co_return refused;
+    const auto prefixes = readablePrefixes(*access, prefix);
+    if (prefixes.size() == 1 && prefixes.front() != prefix)
+        co_return prefixes.front();
+    refused.message += u"; "_s + prefixToChoose(prefixes);
+    co_return refused;
+}
+
+Task<QStringList> etcdRights(etcd::Client *client, Deadline deadline)
+{
+    const auto access = co_await client->access(deadline);
+    if (!access)
+        co_return QStringList{u"could not read the user's rights: %1"_s.arg(access.error().message)};
+    co_return etcdRightsOf(*access);
 }
 
 } // namespace lockscope::inspect

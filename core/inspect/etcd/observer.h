@@ -10,10 +10,10 @@
 #include "core/async/scope.h"
 #include "core/async/task.h"
 #include "core/etcd/client.h"
-#include "core/inspect/changereporter.h"
+#include "core/inspect/observer.h"
 #include "core/inspect/etcd/recognise.h"
 #include "core/inspect/snapshotstore.h"
-#include "core/inspect/usualholds.h"
+#include "core/inspect/thresholds.h"
 
 #include <QStringList>
 

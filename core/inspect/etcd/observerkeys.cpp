@@ -192,10 +192,8 @@ Task<void> EtcdObserver::askForeign(QByteArray name)
 Task<void> EtcdObserver::askFixed(QByteArray key)
 {
     ++m_requests;
-    etcd::RangeRequest own;
-    own.key = key;
-    auto asking = m_client.range(own, Deadline::after(m_loop, foreignAnswersWithin));
-    const auto answer = co_await asking;
+    const etcd::RangeRequest own{.key = key};
+    const auto answer = co_await m_client.range(own, Deadline::after(m_loop, foreignAnswersWithin));
     if (!answer || answer->entries.empty() || !m_leased.contains(key))
         co_return;
     std::set<QByteArray> changed;
@@ -208,8 +206,7 @@ Task<void> EtcdObserver::askFixed(QByteArray key)
 Task<Result<LockSnapshot>> EtcdObserver::readFixed(QByteArray key, Deadline deadline)
 {
     const auto name = lockOfFixed(key);
-    auto reading = readFixedKey(&m_client, key, deadline);
-    CO_TRY(auto read, co_await reading);
+    CO_TRY(auto read, co_await readFixedKey(&m_client, key, deadline));
     auto &claim = read.claim;
     keepTime(claim, m_locks, name);
     const auto known = m_keys.find(key);
@@ -224,8 +221,7 @@ Task<Result<LockSnapshot>> EtcdObserver::readFixed(QByteArray key, Deadline dead
     if (read.isBesideQueue && !m_locks.contains(key))
         addQueueBeside(snapshot, key);
     if (!m_isWatching) {
-        auto asksAbove = addWaitersAbove(&snapshot, &m_client, deadline);
-        co_await asksAbove;
+        co_await addWaitersAbove(&snapshot, &m_client, deadline);
     }
     co_return snapshot;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/etcd/recognise.h"
 
+#include "core/base/identifiers.h"
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/lockterms.h"
@@ -25,16 +26,6 @@ bool forgetForeign(EtcdForeign &foreign, const QByteArray &key)
     return std::erase_if(foreign.keys, [&key](const auto &one) { return one.key == key; }) > 0;
 }
 
-const etcd::KeyValue *youngestBetween(const EtcdForeign &foreign, etcd::Revision after, etcd::Revision before)
-{
-    const etcd::KeyValue *youngest = nullptr;
-    for (const auto &one : foreign.keys) {
-        if (one.created > after && one.created < before)
-            youngest = &one;
-    }
-    return youngest;
-}
-
 std::vector<QByteArray> prefixesOf(const QByteArray &key)
 {
     std::vector<QByteArray> all;
@@ -48,18 +39,6 @@ QString foreignText(const etcd::KeyValue &entry)
     const auto key = label(entry.key, 120);
     return entry.lease == 0 ? u"%1, which has no lease and never ends by itself"_s.arg(key)
                             : u"%1 with the lease %2"_s.arg(key, QString::fromLatin1(etcd::leaseText(entry.lease)));
-}
-
-QString etcdctlDelete(const QByteArray &key, etcd::Revision created)
-{
-    const bool isPlain = std::ranges::all_of(key, [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')
-               || QByteArrayView("/._-:").contains(c);
-    });
-    if (!isPlain || key.startsWith('-') || key.size() > 120)
-        return {};
-    return uR"(printf 'c("%1") = "%2"\n\ndel %1\n\n\n' | etcdctl txn)"_s.arg(QString::fromLatin1(key),
-                                                                             QString::number(created));
 }
 
 // Free only where nothing is left that a client may hold, or wait for.
@@ -87,6 +66,29 @@ namespace {
 constexpr qsizetype longestProposal = 256;
 // Of shorter ones whole seconds do not tell whether a renewal was missed.
 constexpr auto shortestJudged = 6s;
+
+// The youngest of them between two revisions: who came at the later one waits for it. Null: none is known.
+const etcd::KeyValue *youngestBetween(const EtcdForeign &foreign, etcd::Revision after, etcd::Revision before)
+{
+    const etcd::KeyValue *youngest = nullptr;
+    for (const auto &one : foreign.keys) {
+        if (one.created > after && one.created < before)
+            youngest = &one;
+    }
+    return youngest;
+}
+
+// The command that deletes this very key and no later one of its name; empty where a shell would read its name as
+// something else.
+QString etcdctlDelete(const QByteArray &key, etcd::Revision created)
+{
+    const bool isPlain = std::ranges::all_of(
+        key, [](char c) { return isAsciiLetter(c) || isDigit(c) || QByteArrayView("/._-:").contains(c); });
+    if (!isPlain || key.startsWith('-') || key.size() > 120)
+        return {};
+    return uR"(printf 'c("%1") = "%2"\n\ndel %1\n\n\n' | etcdctl txn)"_s.arg(QString::fromLatin1(key),
+                                                                             QString::number(created));
+}
 
 // A key that lost its lease keeps the name, and with it the id that it had.
 QByteArray claimId(const EtcdClaim &claim)
@@ -188,11 +190,6 @@ void addBlocked(LockSnapshot &lock, const EtcdForeign &foreign, const Contender 
 }
 
 } // namespace
-
-bool isGuess(const LockName &lock, const EtcdQueue &queue)
-{
-    return confidenceOf(lock, queue) == Confidence::Low;
-}
 
 std::optional<QByteArray> etcdLockOf(const etcd::KeyValue &entry)
 {

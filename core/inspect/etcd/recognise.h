@@ -28,16 +28,10 @@ inline constexpr std::size_t mostForeignKeys = 16;
 
 void noteForeign(EtcdForeign &foreign, const etcd::KeyValue &entry);
 [[nodiscard]] bool forgetForeign(EtcdForeign &foreign, const QByteArray &key); // whether it was there
-// The youngest of them between two revisions: who came at the later one waits for it. Null: none is known.
-[[nodiscard]] const etcd::KeyValue *youngestBetween(const EtcdForeign &foreign, etcd::Revision after,
-                                                    etcd::Revision before);
 // Every PREFIX for which the key is below PREFIX/, the outermost first.
 [[nodiscard]] std::vector<QByteArray> prefixesOf(const QByteArray &key);
 // "path/1, which has no lease and never ends by itself".
 [[nodiscard]] QString foreignText(const etcd::KeyValue &entry);
-// The command that deletes this very key and no later one of its name; empty where a shell would read its name as
-// something else.
-[[nodiscard]] QString etcdctlDelete(const QByteArray &key, etcd::Revision created);
 
 // Why nothing can be shown at that name. Free (NoNode) only where nothing is left that a client may hold or wait for.
 [[nodiscard]] Error noLock(const QByteArray &name, const EtcdForeign &others);
@@ -85,8 +79,6 @@ using EtcdQueues = std::map<QByteArray, EtcdQueue>; // by lock
 // Strays are claims of a lock that has others; one that is all there is must have been written again since it was
 // made. All others are data.
 void addStrays(EtcdQueues &locks, const EtcdQueues &strays);
-// Nothing but the name of its key says that it is a lock.
-[[nodiscard]] bool isGuess(const LockName &lock, const EtcdQueue &queue);
 [[nodiscard]] std::set<etcd::LeaseId> leasesOf(const EtcdQueues &locks);
 // What was seen of the time of the same claims before stays known.
 void keepTimes(EtcdQueues &locks, const EtcdQueues &before);

@@ -120,13 +120,11 @@ QByteArrayList mayBeFixedOf(const EtcdSwept &swept)
 
 etcd::RangeRequest oldestOf(const QByteArray &lock, qint64 limit)
 {
-    etcd::RangeRequest oldest;
-    oldest.key = lock + '/';
-    oldest.end = etcd::endOfPrefix(oldest.key);
-    oldest.limit = limit;
-    oldest.order = etcd::Order::OldestFirst;
-    oldest.keysOnly = true;
-    return oldest;
+    return {.key = lock + '/',
+            .end = etcd::endOfPrefix(lock + '/'),
+            .limit = limit,
+            .order = etcd::Order::OldestFirst,
+            .keysOnly = true};
 }
 
 etcd::RangeRequest keysAround(const QByteArray &lock, const EtcdQueue &queue)
@@ -139,16 +137,11 @@ Task<Result<EtcdSwept>> sweepEtcd(etcd::Client *client, QByteArray prefix, std::
 {
     EtcdSwept swept;
     EtcdQueues strays;
-    etcd::RangeRequest page;
-    page.key = prefix;
-    page.end = etcd::endOfPrefix(prefix);
-    page.limit = keysOfPage;
-    page.keysOnly = true;
+    etcd::RangeRequest page{.key = prefix, .end = etcd::endOfPrefix(prefix), .limit = keysOfPage, .keysOnly = true};
     qint64 kept = 0;
     for (bool more = true; more;) {
         const auto latest = std::min<Instant>(deadline.when(), client->loop().now() + pageWithin);
-        auto asking = client->range(page, Deadline::at(latest));
-        CO_TRY(const auto &answer, co_await asking);
+        CO_TRY(const auto &answer, co_await client->range(page, Deadline::at(latest)));
         if (!isPage(answer, page))
             co_return Error{ErrorCode::Server, u"the answer is not the page of keys that was asked for"_s};
         for (const auto &entry : answer.entries) {
@@ -176,8 +169,7 @@ Task<Result<EtcdSwept>> sweepEtcd(etcd::Client *client, QByteArray prefix, std::
     std::vector<etcd::RangeAnswer> answers;
     for (std::size_t i = 0; i < readings.size(); i += operationsAtOnce) {
         const auto part = all.subspan(i, std::min(operationsAtOnce, readings.size() - i));
-        auto asking = client->commit(readingOf(part), deadline);
-        CO_TRY(const auto &answer, co_await asking);
+        CO_TRY(const auto &answer, co_await client->commit(readingOf(part), deadline));
         if (answer.ranges.size() != part.size())
             co_return Error{ErrorCode::Server,
                             QStringLiteral("etcd's answer has another number of parts than asked for")};
@@ -197,18 +189,13 @@ Task<void> addWaitersAbove(LockSnapshot *snapshot, etcd::Client *client, Deadlin
     for (const auto &above : prefixesOf(key)) {
         if (above == lock)
             continue;
-        etcd::RangeRequest names;
-        names.key = above + "/0";
-        names.end = above + "/g";
-        names.limit = mostNames;
-        names.keysOnly = true;
-        auto naming = client->range(names, deadline);
-        const auto named = co_await naming;
+        const etcd::RangeRequest names{
+            .key = above + "/0", .end = above + "/g", .limit = mostNames, .keysOnly = true};
+        const auto named = co_await client->range(names, deadline);
         const auto queue = named ? etcdKeysOf(above, named->entries, false).queue : EtcdQueue();
         if (queue.empty())
             continue;
-        auto asking = client->range(keysAround(above, queue), deadline);
-        const auto around = co_await asking;
+        const auto around = co_await client->range(keysAround(above, queue), deadline);
         if (!around)
             continue;
         const auto keys = etcdKeysOf(above, around->entries, around->more);

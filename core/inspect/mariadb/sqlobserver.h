@@ -7,9 +7,9 @@
 #pragma once
 
 #include "core/async/scope.h"
-#include "core/inspect/changereporter.h"
+#include "core/inspect/observer.h"
 #include "core/inspect/snapshotstore.h"
-#include "core/inspect/usualholds.h"
+#include "core/inspect/thresholds.h"
 #include "core/mariadb/session.h"
 
 namespace lockscope::inspect {

@@ -5,24 +5,16 @@
 #include "core/base/text.h"
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/pieces.h"
-#include "core/inspect/redis/tokens.h"
 
 #include <algorithm>
 #include <array>
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr std::size_t mostClaims = 20'000;
 constexpr auto longestLeaseOfClaim = std::chrono::minutes(15);
-
-bool isDigit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 // Of random letters and digits some are digits; of words, titles and names hardly ever.
 bool isToken(const QByteArray &value, ServerTime now)
@@ -35,9 +27,7 @@ bool isProcess(const QByteArray &value)
 {
     constexpr qsizetype longestHost = 64;
     const auto isHost = [](const QByteArray &text) {
-        const auto isPart = [](char c) {
-            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || isDigit(c) || c == '-' || c == '.' || c == '_';
-        };
+        const auto isPart = [](char c) { return isAsciiLetter(c) || isDigit(c) || c == '-' || c == '.' || c == '_'; };
         const bool hasLetter = std::ranges::any_of(text, [](char c) { return c >= 'a' && c <= 'z'; });
         return hasLetter && text.size() <= longestHost && std::ranges::all_of(text, isPart)
                && (text.contains('-') || std::ranges::any_of(text, isDigit));
@@ -53,9 +43,8 @@ bool isProcess(const QByteArray &value)
 bool holdsToken(const QByteArray &value)
 {
     constexpr qsizetype longest = 128;
-    const bool isPlain = std::ranges::all_of(value, [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || isDigit(c) || QByteArrayView("-_.:|@").contains(c);
-    });
+    const bool isPlain = std::ranges::all_of(
+        value, [](char c) { return isAsciiLetter(c) || isDigit(c) || QByteArrayView("-_.:|@").contains(c); });
     const auto dot = value.lastIndexOf('.');
     const bool isFile = dot > 0 && value.size() - dot <= 5; // "<uuid>.webp"
     return value.size() <= longest && isPlain && !isFile && holdsUuid(value);

@@ -3,7 +3,7 @@
 // that an empty answer does not say more than was looked at. Loop thread only.
 #pragma once
 
-#include "core/inspect/ledger.h"
+#include "core/inspect/coverage.h"
 #include "core/inspect/redis/recognise.h"
 
 #include <map>

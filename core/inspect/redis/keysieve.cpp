@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/redis/keysieve.h"
 
-#include <QByteArrayList>
+#include "core/base/identifiers.h"
 
 #include <algorithm>
 #include <vector>
@@ -17,27 +17,17 @@ constexpr qint64 thenOneOf = 64;
 constexpr int samplesOfKind = 4;
 constexpr int samplesOfOthers = 64;
 
-bool isLetterOfName(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-bool isDigitOfName(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 // How a name begins and ends, as far as these are words: "user:17:profile" and "user:18:profile" are made alike. A
 // collision makes one kind of two, which costs questions and loses nothing.
 quint64 kindNumber(const QByteArray &name)
 {
     qsizetype head = 0;
-    while (head < name.size() && isLetterOfName(name[head]))
+    while (head < name.size() && isAsciiLetter(name[head]))
         ++head;
     auto tail = name.size();
-    while (tail > head && isLetterOfName(name[tail - 1]))
+    while (tail > head && isAsciiLetter(name[tail - 1]))
         --tail;
-    if (tail > head && isDigitOfName(name[tail - 1])) // the end of a number in hexadecimal digits
+    if (tail > head && isDigit(name[tail - 1])) // the end of a number in hexadecimal digits
         tail = name.size();
     const char *const bytes = name.constData();
     quint64 number = 0xcbf29ce484222325; // FNV-1a: they are short

@@ -5,8 +5,120 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
 namespace lockscope::inspect {
+
+namespace {
+
+// Of a page whose names are there: where the next one begins; empty where the server refused.
+QByteArray nextCursor(const redis::Value &names)
+{
+    return names.isError() || names.items.size() != 2 ? QByteArray() : names.items[0].text;
+}
+
+} // namespace
+
+bool KeyPages::isComplete(const Asked &page) const
+{
+    return page.names && (page.hashes || !(page.areHashesAsked || m_questions.hashes));
+}
+
+Task<Result<KeyPages::Page>> KeyPages::at(QByteArray cursor, Questions questions)
+{
+    m_questions = std::move(questions);
+    if (m_error || m_pages.empty() || m_pages.front().cursor != cursor) {
+        reset();
+        m_pages.push_back({.cursor = std::move(cursor)});
+    }
+    ask();
+    while (!m_error && !isComplete(m_pages.front())) {
+        Completion<bool> arrived(m_reader.loop());
+        m_arrived = arrived;
+        co_await arrived;
+    }
+    if (m_error)
+        co_return *m_error;
+    Page page{*std::move(m_pages.front().names), std::move(m_pages.front().hashes)};
+    const auto next = nextCursor(page.names);
+    m_pages.pop_front();
+    if (m_pages.empty() && m_questions.ahead > 0 && !next.isEmpty() && next != "0")
+        m_pages.push_back({.cursor = next});
+    if (m_questions.ahead > 0)
+        ask();
+    co_return std::move(page);
+}
+
+void KeyPages::reset()
+{
+    for (auto *answer : {&m_names, &m_hashes}) {
+        if (*answer)
+            (*answer)->dropListener();
+        answer->reset();
+    }
+    m_pages.clear();
+    m_error.reset();
+    m_arrived.reset();
+}
+
+void KeyPages::ask()
+{
+    askForNames();
+    if (m_questions.hashes)
+        askForHashes();
+}
+
+// Each page says where the next one begins, so there is one question at a time.
+void KeyPages::askForNames()
+{
+    if (m_names || m_pages.empty())
+        return;
+    if (const auto &last = m_pages.back(); last.names) {
+        const auto next = nextCursor(*last.names);
+        if (next.isEmpty() || next == "0" || m_pages.size() > m_questions.ahead)
+            return;
+        m_pages.push_back({.cursor = next});
+    }
+    m_names = send(m_pages.back().cursor, false);
+    m_names->then([this](auto &answer) { took(answer, m_names, &Asked::names); });
+}
+
+void KeyPages::askForHashes()
+{
+    if (m_hashes)
+        return;
+    const auto page = std::ranges::find(m_pages, false, &Asked::areHashesAsked);
+    if (page == m_pages.end())
+        return;
+    page->areHashesAsked = true;
+    m_hashes = send(page->cursor, true);
+    m_hashes->then([this](auto &answer) { took(answer, m_hashes, &Asked::hashes); });
+}
+
+KeyPages::Answer KeyPages::send(const QByteArray &cursor, bool onlyHashes)
+{
+    redis::Command scan{"SCAN", cursor, "COUNT", m_questions.size};
+    if (onlyHashes)
+        scan << "TYPE"
+             << "hash";
+    return m_reader.ask(std::move(scan));
+}
+
+// Answers of one kind come in the order in which they were asked for.
+void KeyPages::took(Result<std::vector<redis::Value>> &answer, std::optional<Answer> &asked,
+                    std::optional<redis::Value> Asked::*part)
+{
+    asked.reset();
+    if (!answer) {
+        m_error = answer.error();
+    } else {
+        const auto page = std::ranges::find_if(m_pages, [part](const Asked &one) { return !(one.*part); });
+        (*page).*part = std::move(answer->front());
+        ask();
+    }
+    if (m_arrived && (m_error || isComplete(m_pages.front())))
+        m_arrived->complete(true);
+}
 
 namespace {
 
@@ -73,8 +185,7 @@ Task<void> KeySweeper::judgeLength(bool isEmpty)
         return m_sweep.counted && m_sweep.named > namesPerKey * *m_sweep.counted + namesBesides;
     };
     if (isTooLong()) { // there may be more keys since
-        auto counting = countEndingKeys();
-        (void)co_await counting;
+        (void)co_await countEndingKeys();
     }
     m_sweep.isOverrun = isTooLong() || m_emptyPages > emptyPagesAtMost;
     if (m_sweep.isOverrun)
@@ -221,11 +332,8 @@ Task<Result<bool>> KeySweeper::needsAnotherRound(Pace pace)
 
 Task<std::optional<qint64>> KeySweeper::countEndingKeys()
 {
-    std::vector<Command> commands;
-    commands.push_back(Command{"DBSIZE"});
-    commands.push_back(Command{"INFO", "keyspace"});
-    auto reply = m_reader.send(std::move(commands));
-    auto got = co_await reply;
+    auto asking = m_reader.ask(Command{"DBSIZE"}, Command{"INFO", "keyspace"});
+    auto got = co_await asking;
     if (!got)
         co_return std::nullopt;
     const auto keys = got->front().integer;
@@ -239,10 +347,8 @@ Task<std::optional<qint64>> KeySweeper::countEndingKeys()
 // To look at each key for its type takes the server half as long again. A sweep that is slow makes sure.
 Task<bool> KeySweeper::serverReportsNoHashes()
 {
-    std::vector<Command> commands;
-    commands.push_back(Command{"INFO", "keysizes"});
-    auto reply = m_reader.send(std::move(commands));
-    auto got = co_await reply;
+    auto asking = m_reader.ask(Command{"INFO", "keysizes"});
+    auto got = co_await asking;
     co_return got ? saysThatNoHashIs(got->front().text) : false;
 }
 

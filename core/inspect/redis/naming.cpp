@@ -41,16 +41,11 @@ std::optional<qint64> readInteger(const QByteArray &text)
 
 namespace {
 
-bool separatesParts(char c)
-{
-    return c == ':' || c == '/' || c == '.' || c == '{' || c == '}';
-}
-
 QByteArrayList partsOf(const QByteArray &key)
 {
     QByteArrayList parts{QByteArray()};
     for (const char c : key) {
-        if (separatesParts(c))
+        if (QByteArrayView(":/.{}").contains(c))
             parts << QByteArray();
         else
             parts.back() += c;
@@ -77,40 +72,28 @@ QByteArrayList wordsOf(const QByteArray &part)
 }
 
 // After the word, they make it a thing about locks.
-const QByteArrayList &attributes()
-{
-    static const QByteArrayList all{
-        "count",    "counts",  "counter",  "counters", "config",  "configuration", "settings", "setting",  "options",
-        "timeout",  "ttl",     "duration", "status",   "state",   "stats",         "enabled",  "disabled", "version",
-        "screen",   "out",     "until",    "at",       "reason",  "history",       "info",     "type",     "number",
-        "num",      "max",     "min",      "limit",    "size",    "total",         "length",   "period",   "policy",
-        "attempts", "attempt", "failures", "failed",   "metrics", "details",       "meta",     "metadata", "expiry",
-        "interval", "mode",    "owner",    "renewals", "notice",  "flag",          "id",       "ids"};
-    return all;
-}
+const QByteArrayList attributes{
+    "count",    "counts",  "counter",  "counters", "config",  "configuration", "settings", "setting",  "options",
+    "timeout",  "ttl",     "duration", "status",   "state",   "stats",         "enabled",  "disabled", "version",
+    "screen",   "out",     "until",    "at",       "reason",  "history",       "info",     "type",     "number",
+    "num",      "max",     "min",      "limit",    "size",    "total",         "length",   "period",   "policy",
+    "attempts", "attempt", "failures", "failed",   "metrics", "details",       "meta",     "metadata", "expiry",
+    "interval", "mode",    "owner",    "renewals", "notice",  "flag",          "id",       "ids"};
 
 // Before "lease": whose addresses, cars and flats are let.
-const QByteArrayList &lessors()
-{
-    static const QByteArrayList all{"dhcp", "ip",   "dns", "vault", "car",    "vehicle", "apartment",
-                                    "flat", "rent", "mac", "pool",  "tenant", "secret"};
-    return all;
-}
+const QByteArrayList lessors{"dhcp", "ip",   "dns", "vault", "car",    "vehicle", "apartment",
+                             "flat", "rent", "mac", "pool",  "tenant", "secret"};
 
-const QByteArrayList &otherThings()
-{
-    static const QByteArrayList all{
-        "csrf",      "xsrf",     "nonce",     "token",        "tokens",       "session",     "sessions", "sess",
-        "otp",       "code",     "codes",     "captcha",      "etag",         "etags",       "hash",     "md5",
-        "sha",       "checksum", "digest",    "signature",    "fingerprint",  "secret",      "password", "passwd",
-        "ticket",    "tickets",  "verify",    "verified",     "verification", "confirm",     "reset",    "cursor",
-        "challenge", "auth",     "oauth",     "sso",          "jwt",          "refresh",     "apikey",   "guid",
-        "uuid",      "version",  "rev",       "revision",     "trace",        "idempotency", "state",    "visitor",
-        "presence",  "online",   "heartbeat", "fragment",     "views",        "object",      "salt",     "key",
-        "iv",        "id",       "request",   "correlation",  "build",        "deploy",      "sid",      "seed",
-        "invite",    "magic",    "link",      "subscription", "etagged",      "device"};
-    return all;
-}
+const QByteArrayList otherThings{
+    "csrf",      "xsrf",     "nonce",     "token",        "tokens",       "session",     "sessions", "sess",
+    "otp",       "code",     "codes",     "captcha",      "etag",         "etags",       "hash",     "md5",
+    "sha",       "checksum", "digest",    "signature",    "fingerprint",  "secret",      "password", "passwd",
+    "ticket",    "tickets",  "verify",    "verified",     "verification", "confirm",     "reset",    "cursor",
+    "challenge", "auth",     "oauth",     "sso",          "jwt",          "refresh",     "apikey",   "guid",
+    "uuid",      "version",  "rev",       "revision",     "trace",        "idempotency", "state",    "visitor",
+    "presence",  "online",   "heartbeat", "fragment",     "views",        "object",      "salt",     "key",
+    "iv",        "id",       "request",   "correlation",  "build",        "deploy",      "sid",      "seed",
+    "invite",    "magic",    "link",      "subscription", "etagged",      "device"};
 
 bool isRandomPart(const QByteArray &part)
 {
@@ -118,15 +101,15 @@ bool isRandomPart(const QByteArray &part)
     constexpr qsizetype longText = 20;
     if (isUuid36(part))
         return true;
-    const auto digits = std::ranges::count_if(part, [](char c) { return c >= '0' && c <= '9'; });
+    const auto digits = std::ranges::count_if(part, isDigit);
     if (digits < 2)
         return false;
     if (part.size() >= longHex && isHex(part.toLower()) && digits < part.size())
         return true;
     const bool capitals = std::ranges::any_of(part, [](char c) { return c >= 'A' && c <= 'Z'; });
     const bool smalls = std::ranges::any_of(part, [](char c) { return c >= 'a' && c <= 'z'; });
-    const bool plain = std::ranges::all_of(
-        part, [](char c) { return isLetter(c) || (c >= '0' && c <= '9') || c == '-' || c == '_'; });
+    const bool plain =
+        std::ranges::all_of(part, [](char c) { return isLetter(c) || isDigit(c) || c == '-' || c == '_'; });
     return part.size() >= longText && plain && capitals && smalls;
 }
 
@@ -160,15 +143,14 @@ bool callsItselfLock(const QByteArray &key)
             continue;
         const bool isLease = words.contains("lease") || words.contains("leases");
         const auto before = (i > 0 ? wordsOf(parts[i - 1]) : QByteArrayList()) + words;
-        if (isLease && std::ranges::any_of(before, [](const auto &one) { return lessors().contains(one); }))
+        if (isLease && std::ranges::any_of(before, [](const auto &one) { return lessors.contains(one); }))
             continue;
         QByteArrayList behind = words;
         for (auto at = i + 1; at < parts.size(); ++at)
             behind += wordsOf(parts[at]);
-        const bool isAttribute = !behind.isEmpty() && attributes().contains(behind.back());
+        const bool isAttribute = !behind.isEmpty() && attributes.contains(behind.back());
         const auto next = i + 1 < parts.size() ? wordsOf(parts[i + 1]) : QByteArrayList();
-        const bool isAbout =
-            attributes().contains(words.back()) || (next.size() == 1 && attributes().contains(next[0]));
+        const bool isAbout = attributes.contains(words.back()) || (next.size() == 1 && attributes.contains(next[0]));
         if (!isAttribute && !isAbout)
             return true;
     }
@@ -199,7 +181,7 @@ bool isMarkOfClient(const QByteArray &key)
 bool callsItselfSomethingElse(const QByteArray &key)
 {
     const auto words = wordsOf(key);
-    return std::ranges::any_of(words, [](const auto &one) { return otherThings().contains(one); });
+    return std::ranges::any_of(words, [](const auto &one) { return otherThings.contains(one); });
 }
 
 bool isOfCache(const QByteArray &key)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/redis/observer.h"
 
-#include "core/inspect/redis/observerpace.h"
+#include "core/inspect/redis/observerreader.h"
 #include "core/async/sleep.h"
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
@@ -175,12 +175,10 @@ Task<void> RedisObserver::work()
         if (!done) {
             // The server hangs or the connection is going; nothing is forgotten.
             m_queue.putBack(keys);
-            auto pause = sleepFor(m_loop, redisRetryAfter);
-            co_await pause;
+            co_await sleepFor(m_loop, redisRetryAfter);
         } else if (crowded) {
             // A busy server; new locks may wait a moment.
-            auto rest = sleepFor(m_loop, std::min((m_loop.now() - begun) * restPerWork, longestRestOfLook));
-            co_await rest;
+            co_await sleepFor(m_loop, std::min((m_loop.now() - begun) * restPerWork, longestRestOfLook));
         }
         m_queue.batchDone();
     }
@@ -255,8 +253,7 @@ Task<Result<void>> RedisObserver::readBatch(std::vector<RedisKey> keys)
         if ((i + 1) % settledInTurn != 0 || changes.empty())
             continue;
         m_sink.takeAll(std::exchange(changes, {}));
-        auto turn = sleepFor(m_loop, Duration::zero());
-        co_await turn;
+        co_await sleepFor(m_loop, Duration::zero());
     }
     m_sink.takeAll(std::move(changes));
     notifyCoverage();
@@ -310,7 +307,8 @@ std::optional<LockSnapshot> RedisObserver::snapshotOf(const KeyReader::Gathered 
     confirmSilentHead(*snapshot, before);
     if (before)
         steady(*snapshot, *before, gathered.main.expiresAt.has_value(), came);
-    addLongHeld(*snapshot, *m_options.thresholds, m_usual, m_seen.heldAtLeastSince(gathered.main.key));
+    addLongHeld(*snapshot, m_options.thresholds->of(snapshot->lock), m_usual.of(snapshot->lock.name),
+                m_seen.heldAtLeastSince(gathered.main.key));
     return snapshot;
 }
 
@@ -356,7 +354,8 @@ void RedisObserver::planNextLook(const KeyReader::Gathered &gathered, Known &kno
 {
     const auto now = snapshot.observed;
     const auto &key = gathered.main.key;
-    const auto longHeldAt = nextLongHeld(snapshot, *m_options.thresholds, m_usual, m_seen.heldAtLeastSince(key));
+    const auto longHeldAt = nextLongHeld(snapshot, m_options.thresholds->of(snapshot.lock),
+                                         m_usual.of(snapshot.lock.name), m_seen.heldAtLeastSince(key));
     auto next = nextMomentOf(gathered.main, gathered.companions, snapshot, longHeldAt);
     const auto *silent = snapshot.holderCount() == 0 ? snapshot.find(FindingCode::LostWakeup) : nullptr;
     if (silent && silent->severity == Severity::Info) // seen once
@@ -384,8 +383,7 @@ Task<Result<LockSnapshot>> RedisObserver::readNow(QByteArray name, Deadline dead
     if (snapshot && !m_firstSnapshot.isComplete()) { // then nobody has listed the clients yet
         const auto &subscribers = gathered.front().subscribers;
         auto channels = channelsOf(*snapshot, subscribers);
-        auto listing = reader.listClients(std::move(channels), m_follower.subscriberId());
-        const auto listed = co_await listing;
+        const auto listed = co_await reader.listClients(std::move(channels), m_follower.subscriberId());
         if (auto told = listed ? listed->told(*snapshot, subscribers) : std::nullopt)
             snapshot = std::move(told);
     }

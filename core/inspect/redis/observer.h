@@ -12,7 +12,7 @@
 #pragma once
 
 #include "core/async/scope.h"
-#include "core/inspect/changereporter.h"
+#include "core/inspect/observer.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/snapshotstore.h"
 #include "core/inspect/redis/claims.h"
@@ -20,11 +20,9 @@
 #include "core/inspect/redis/keysweeper.h"
 #include "core/inspect/redis/observerfollow.h"
 #include "core/inspect/redis/observerqueue.h"
-#include "core/inspect/redis/observerrules.h"
+#include "core/inspect/redis/userrulelocks.h"
 #include "core/inspect/redis/observerseen.h"
-#include "core/inspect/redis/otherdatabases.h"
 #include "core/inspect/redis/serverpulse.h"
-#include "core/inspect/redis/sweeprest.h"
 
 #include <set>
 

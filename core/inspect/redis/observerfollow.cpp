@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/redis/observerfollow.h"
 
-#include "core/inspect/redis/observerpace.h"
+#include "core/inspect/redis/observerreader.h"
 #include "core/base/text.h"
 #include "core/rules/catalogue.h"
 #include "core/rules/redissonkeys.h"
@@ -132,8 +132,7 @@ Task<Result<bool>> Follower::tryTracking()
     m_subscription = m_connection.subscribe(
         "__redis__:invalidate", [this](const redis::Message &message) { heard(message, RedisKey(message.payload)); });
     const auto deadline = Deadline::after(m_connection.loop(), redisAnswersWithin);
-    auto idReply = m_connection.subscriberId(deadline);
-    auto id = co_await idReply;
+    auto id = co_await m_connection.subscriberId(deadline);
     if (!id) {
         // A broken connection is tried again by the observer; a refusal stays one.
         if (id.error().code != ErrorCode::NoPermission && id.error().code != ErrorCode::Unsupported)
@@ -143,12 +142,10 @@ Task<Result<bool>> Follower::tryTracking()
         co_return false;
     }
     m_subscriberId = QByteArray::number(*id);
-    std::vector<Command> commands;
     // Off first: prefixes of a narrower tracking would be refused as overlapping.
-    commands.push_back(Command{"CLIENT", "TRACKING", "OFF"});
-    commands.push_back(Command{"CLIENT", "TRACKING", "ON", "REDIRECT", m_subscriberId, "BCAST"});
-    auto reply = m_reader.send(std::move(commands));
-    CO_TRY(auto &got, co_await reply);
+    auto asking = m_reader.ask(Command{"CLIENT", "TRACKING", "OFF"},
+                               Command{"CLIENT", "TRACKING", "ON", "REDIRECT", m_subscriberId, "BCAST"});
+    CO_TRY(auto &got, co_await asking);
     const auto &answer = got.back();
     if (!answer.isError())
         co_return true;
@@ -159,10 +156,8 @@ Task<Result<bool>> Follower::tryTracking()
 
 Task<Result<bool>> Follower::tryKeyspaceEvents()
 {
-    std::vector<Command> commands;
-    commands.push_back(Command{"CONFIG", "GET", "notify-keyspace-events"});
-    auto reply = m_reader.send(std::move(commands));
-    CO_TRY(auto &got, co_await reply);
+    auto asking = m_reader.ask(Command{"CONFIG", "GET", "notify-keyspace-events"});
+    CO_TRY(auto &got, co_await asking);
     const auto &answer = got.front();
     if (answer.isError() || answer.items.size() != 2) {
         m_refusals.note(eventsTopic, u"keyspace events unknown, CONFIG refused: %1"_s.arg(label(answer.text)));
@@ -181,8 +176,7 @@ Task<Result<bool>> Follower::tryKeyspaceEvents()
         co_return false;
     }
     const auto deadline = Deadline::after(m_connection.loop(), redisAnswersWithin);
-    auto confirmation = m_connection.subscriberId(deadline);
-    auto confirmed = co_await confirmation;
+    auto confirmed = co_await m_connection.subscriberId(deadline);
     // Withholding the id is no matter here: the subscription stands.
     if (confirmed || confirmed.error().code == ErrorCode::Unsupported)
         co_return true;
@@ -206,8 +200,7 @@ Task<void> Follower::hearReleases()
         auto listening = m_connection.subscribePattern(
             channels + '*', [this](const redis::Message &message) { heardRelease(message); });
         const auto deadline = Deadline::after(m_connection.loop(), redisAnswersWithin);
-        auto confirmation = m_connection.subscriberId(deadline);
-        const auto confirmed = co_await confirmation;
+        const auto confirmed = co_await m_connection.subscriberId(deadline);
         // What is refused must not stand in the way of the next that is asked for.
         if (confirmed || confirmed.error().code != ErrorCode::NoPermission)
             m_releases.push_back(std::move(listening));
@@ -227,8 +220,7 @@ Task<Result<Follower::Mode>> Follower::narrowTo(std::vector<RedisKey> keys)
     const bool tooMany = prefixes.empty() || prefixes.size() > prefixesAtMost;
     if (!tooMany)
         commands.push_back(on);
-    auto reply = m_reader.send(std::move(commands));
-    CO_TRY(auto &got, co_await reply);
+    CO_TRY(auto &got, co_await m_reader.send(std::move(commands)));
     m_prefixes = prefixes;
     m_releases.clear();
     m_mode = tooMany || got.back().isError() ? Mode::Polling : Mode::NarrowTracking;

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/redis/observerqueue.h"
 
+#include "core/async/sleep.h"
+
+#include <algorithm>
 #include <utility>
 
 namespace lockscope::inspect {
-
-// Keys read in one go: a page of a sweep, which is few enough that a changed lock does not wait long.
-constexpr std::size_t batchAtMost = 1200;
-// The rest of a batch is the sweep's, so that a busy server does not stop it.
-constexpr std::size_t changedInBatch = 200;
-constexpr std::size_t changedAtMost = 20'000;
 
 void ReadQueue::add(const std::vector<RedisKey> &keys)
 {
@@ -23,33 +20,23 @@ void ReadQueue::addPage(std::vector<RedisKey> keys)
     m_filled.complete(true);
 }
 
-bool ReadQueue::isOverfull() const
-{
-    return m_changed.size() >= changedAtMost;
-}
-
 Task<void> ReadQueue::untilPageRead()
 {
-    while (!m_page.empty() || m_isBatchOut) {
-        auto done = nextBatchDone();
-        co_await done;
-    }
+    while (!m_page.empty() || m_isBatchOut)
+        co_await nextBatchDone();
 }
 
 Task<void> ReadQueue::untilAllRead()
 {
-    while (!m_changed.empty() || !m_page.empty() || m_isBatchOut) {
-        auto done = nextBatchDone();
-        co_await done;
-    }
+    while (!m_changed.empty() || !m_page.empty() || m_isBatchOut)
+        co_await nextBatchDone();
 }
 
 Task<void> ReadQueue::untilFilled()
 {
     while (m_changed.empty() && m_page.empty()) {
         m_filled = Completion<bool>(m_loop);
-        auto filled = m_filled;
-        co_await filled;
+        co_await m_filled;
     }
 }
 
@@ -66,16 +53,6 @@ std::vector<RedisKey> ReadQueue::takeBatch()
     return keys;
 }
 
-bool ReadQueue::isCrowded() const
-{
-    return m_changed.size() >= changedInBatch;
-}
-
-void ReadQueue::putBack(const std::vector<RedisKey> &keys)
-{
-    m_changed.insert(keys.begin(), keys.end());
-}
-
 void ReadQueue::batchDone()
 {
     m_isBatchOut = false;
@@ -88,6 +65,39 @@ void ReadQueue::reset()
     m_page.clear();
     m_isBatchOut = false;
     m_batchWaiters.clear();
+}
+
+// Sweeps that only make sure: what many inspectors, each looking for ever, may cost a server that is at rest.
+constexpr qint64 commandsPerSecond = 100;
+constexpr Duration longestRestOfPage = 100s;
+constexpr Duration longestRestOfSweep = 15min;
+constexpr Duration restStep = 1s;
+
+Task<void> SweepRest::afterPage(Span span, Duration least)
+{
+    const auto earned = m_pages.restAfter(m_reader.loop().now() - span.begun);
+    co_await rest(span, std::max(least, earned), longestRestOfPage);
+}
+
+Task<void> SweepRest::afterSweep(Span span, Duration least)
+{
+    co_await rest(span, least, longestRestOfSweep);
+}
+
+// At least `least`; and, while sweeps only make sure, as long as what was sent since then is worth.
+Task<void> SweepRest::rest(Span span, Duration least, Duration longest)
+{
+    auto &loop = m_reader.loop();
+    const auto sent = m_reader.requests() - span.requests;
+    const Duration worth = Duration(std::chrono::seconds(sent)) / commandsPerSecond;
+    const auto atLeast = loop.now() + least;
+    const auto until = std::max(atLeast, span.begun + std::min(worth, longest));
+    while (loop.now() < atLeast && !m_isCutShort) {
+        co_await sleepUntil(loop, std::min(atLeast, loop.now() + restStep));
+    }
+    while (loop.now() < until && m_isOnlyMakingSure()) {
+        co_await sleepUntil(loop, std::min(until, loop.now() + restStep));
+    }
 }
 
 } // namespace lockscope::inspect

@@ -6,8 +6,11 @@
 #include "core/async/completion.h"
 #include "core/async/task.h"
 #include "core/base/bytes.h"
+#include "core/inspect/pace.h"
+#include "core/inspect/redis/observerreader.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <set>
 #include <vector>
@@ -43,7 +46,7 @@ public:
     void add(const std::vector<RedisKey> &keys);
     void addPage(std::vector<RedisKey> keys);
     // So many that changed keys that are no known lock are to be left to the sweep.
-    [[nodiscard]] bool isOverfull() const;
+    [[nodiscard]] bool isOverfull() const { return m_changed.size() >= changedAtMost; }
     // Done when a batch is, and nothing of that is left.
     Task<void> untilPageRead();
     Task<void> untilAllRead();
@@ -51,14 +54,20 @@ public:
     // The worker: takes a batch and, done with it, says so.
     Task<void> untilFilled();
     [[nodiscard]] std::vector<RedisKey> takeBatch();
-    [[nodiscard]] bool isCrowded() const;            // with what would be another batch of changed keys
-    void putBack(const std::vector<RedisKey> &keys); // of a batch that could not be read
+    // With what would be another batch of changed keys.
+    [[nodiscard]] bool isCrowded() const { return m_changed.size() >= changedInBatch; }
+    // Of a batch that could not be read.
+    void putBack(const std::vector<RedisKey> &keys) { m_changed.insert(keys.begin(), keys.end()); }
     void batchDone();
 
     // The connection is gone, and with it whoever waited: what changed is still due, the sweep begins again.
     void reset();
 
 private:
+    // Keys read in one go: a page of a sweep, which is few enough that a changed lock does not wait long.
+    static constexpr std::size_t batchAtMost = 1200;
+    // The rest of a batch is the sweep's, so that a busy server does not stop it.
+    static constexpr std::size_t changedInBatch = 200, changedAtMost = 20'000;
     [[nodiscard]] Completion<bool> nextBatchDone() { return m_batchWaiters.emplace_back(m_loop); }
 
     Loop &m_loop;
@@ -67,6 +76,38 @@ private:
     bool m_isBatchOut = false;
     Completion<bool> m_filled;
     std::vector<Completion<bool>> m_batchWaiters;
+};
+
+// How long sweeps, and the pages of a slow one, rest: nine times as long as they worked; and, while they only make
+// sure, as long as what they sent is worth. Loop thread only.
+class SweepRest {
+public:
+    // What was sent since then.
+    struct Span {
+        Instant begun{};
+        qint64 requests = 0;
+    };
+
+    // `isVerificationSweep`: nothing can have changed that was not told. The reader outlives this and its tasks.
+    SweepRest(const KeyReader &reader, std::function<bool()> isVerificationSweep)
+        : m_reader(reader), m_isOnlyMakingSure(std::move(isVerificationSweep))
+    {
+    }
+
+    [[nodiscard]] Span begin() const { return {m_reader.loop().now(), m_reader.requests()}; }
+    Task<void> afterPage(Span span, Duration least);
+    Task<void> afterSweep(Span span, Duration least);
+    // The next sweep need not wait, until it begins.
+    void cutShort() { m_isCutShort = true; }
+    void sweepBegins() { m_isCutShort = false; }
+
+private:
+    Task<void> rest(Span span, Duration least, Duration longest);
+
+    const KeyReader &m_reader;
+    const std::function<bool()> m_isOnlyMakingSure;
+    WorkMeter m_pages;
+    bool m_isCutShort = false;
 };
 
 } // namespace lockscope::inspect

@@ -4,8 +4,6 @@
 #include "core/async/dated.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
-#include "core/inspect/redis/keyquestions.h"
-#include "core/inspect/redis/observerpace.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,6 +15,114 @@ namespace {
 
 using redis::Command;
 using redis::Value;
+
+// What is asked about one key beside its type and its time to live, in two rounds, and what the answers say of it.
+// What is larger than a lock is not read, of a queue that is long not at once.
+
+// A lock's value is a token, a lock's hash has a field per holder. What is larger is no lock, and
+// reading it would cost the server and us.
+constexpr QByteArrayView lastByteOfValue = "4095";
+constexpr QByteArrayView lastAtFirst = "999"; // of a list or a sorted set: most have fewer
+constexpr qint64 membersAtFirst = 1000;
+constexpr qint64 membersAtMost = 20'000;
+constexpr qint64 fieldsAtMost = 512;
+constexpr qint64 hashBytesAtMost = 256 * 1024;
+
+// Of a value that is a moment it tells whether it was written at that moment; of what ends soon, whether it was given
+// more time than that.
+bool asksIdle(const KeyView &view)
+{
+    constexpr auto soon = std::chrono::minutes(1);
+    return view.type == KeyType::String && (!view.ttl || *view.ttl <= soon);
+}
+
+// Nothing for types that no lock has. `withExpiry`: the server knows PEXPIRETIME. Where asksIdle(), the first answer
+// is that; then comes the value, or its size; the last is the size, or of a string when it ends.
+std::vector<Command> firstQuestions(const KeyView &view, bool withExpiry)
+{
+    const auto &key = view.key.bytes();
+    switch (view.type) {
+    case KeyType::String: {
+        std::vector<Command> asked{{"GETRANGE", key, "0", lastByteOfValue.toByteArray()}};
+        if (withExpiry)
+            asked.push_back({"PEXPIRETIME", key});
+        // Before it is read, which counts as use.
+        if (asksIdle(view))
+            asked.insert(asked.begin(), {"OBJECT", "IDLETIME", key});
+        return asked;
+    }
+    case KeyType::Hash: return {{"HLEN", key}, {"MEMORY", "USAGE", key}};
+    case KeyType::List: return {{"LRANGE", key, "0", lastAtFirst.toByteArray()}, {"LLEN", key}};
+    case KeyType::Set: return {{"SCARD", key}};
+    case KeyType::SortedSet: return {{"ZRANGE", key, "0", lastAtFirst.toByteArray(), "WITHSCORES"}, {"ZCARD", key}};
+    default: return {};
+    }
+}
+
+// After those answers: the fields of a hash of a lock's size, before them when it ends (`withExpiry`); the whole of a
+// queue that is long.
+std::vector<Command> secondQuestions(const KeyView &view, const Value &first, const Value &size, bool withExpiry)
+{
+    const auto &key = view.key.bytes();
+    const auto last = QByteArray::number(membersAtMost - 1);
+    // An error (not allowed) says nothing about the size.
+    const bool isLong = size.integer > membersAtFirst && size.integer <= membersAtMost;
+    const bool isSmall = first.integer > 0 && first.integer <= fieldsAtMost && size.integer <= hashBytesAtMost;
+    if (view.type == KeyType::Hash && isSmall && withExpiry)
+        return {{"PEXPIRETIME", key}, {"HGETALL", key}}; // not later than its fields
+    if (view.type == KeyType::Hash && isSmall)
+        return {{"HGETALL", key}};
+    if (view.type == KeyType::Set && size.integer > 0 && size.integer <= membersAtFirst)
+        return {{"SMEMBERS", key}};
+    if (view.type == KeyType::List && isLong)
+        return {{"LRANGE", key, "0", last}};
+    if (view.type == KeyType::SortedSet && isLong)
+        return {{"ZRANGE", key, "0", last, "WITHSCORES"}};
+    return {};
+}
+
+// Error replies (the key changed its type meanwhile, or may not be read) leave the view without values.
+void fillValue(KeyView &view, const Value &answer)
+{
+    if (answer.isError())
+        return;
+    if (view.type == KeyType::String)
+        view.value = answer.text;
+    const bool isOfItems = view.type == KeyType::List || view.type == KeyType::Set;
+    for (size_t i = 0; isOfItems && i < answer.items.size(); ++i)
+        view.items.push_back(answer.items[i].text);
+    for (size_t i = 0; view.type == KeyType::SortedSet && i + 1 < answer.items.size(); i += 2)
+        view.scored.emplace_back(answer.items[i].text, answer.items[i + 1].text.toDouble());
+    for (size_t i = 0; view.type == KeyType::Hash && i + 1 < answer.items.size(); i += 2)
+        view.fields.emplace_back(answer.items[i].text, answer.items[i + 1].text);
+}
+
+// Of a sorted set that is too large no part is kept: which one came first says nothing about the others.
+void fillSize(KeyView &view, const Value &size)
+{
+    const bool isCounted = view.type == KeyType::List || view.type == KeyType::Set || view.type == KeyType::SortedSet;
+    if (!isCounted || size.isError())
+        return;
+    view.size = size.integer;
+    if (view.size > membersAtMost)
+        view.scored.clear();
+}
+
+// The moment a key ends, read beside its value: newer than the time to live that was read before. `now` is the
+// server's.
+void fillExpiry(KeyView &view, const Value &answer, ServerTime now)
+{
+    if (answer.isError())
+        return;
+    view.expiresAt.reset();
+    if (answer.integer == -1)
+        view.ttl.reset();
+    if (answer.integer < 0)
+        return;
+    view.expiresAt = ServerTime(millisecondsOf(double(answer.integer)));
+    if (!view.ttl)
+        view.ttl = std::max(0ms, *view.expiresAt - now);
+}
 
 constexpr size_t refusedKeysKept = 10'000;
 // Of fewer it is not worth a round trip of its own.
@@ -74,20 +180,6 @@ std::vector<Coverage> coverageOf(const ConnectionName &connection, const QString
     return out;
 }
 
-std::optional<qint64> commandsServedIn(const QByteArray &info)
-{
-    const QByteArray word("total_commands_processed:");
-    if (info.contains("# Node "))
-        return {};
-    for (const auto &line : info.split('\n')) {
-        bool isNumber = false;
-        const auto count = line.startsWith(word) ? line.mid(word.size()).trimmed().toLongLong(&isNumber) : 0;
-        if (isNumber)
-            return count;
-    }
-    return {};
-}
-
 KeyReader::KeyReader(redis::Connection &connection, Refusals &refusals, Deadline deadline)
     : m_connection(connection), m_refusals(refusals), m_deadline(deadline)
 {
@@ -103,15 +195,13 @@ Reply<std::vector<Value>> KeyReader::send(std::vector<Command> commands)
 
 Task<Result<std::vector<KeyView>>> KeyReader::look(std::vector<RedisKey> keys)
 {
-    std::vector<Command> commands;
-    commands.push_back(Command{"TIME"});
+    std::vector<Command> commands{Command{"TIME"}};
     for (const auto &key : keys) {
         commands.push_back(Command{"TYPE", key.bytes()});
         commands.push_back(Command{"PTTL", key.bytes()});
     }
     const auto sentAt = datedNow(m_connection.loop());
-    auto reply = send(std::move(commands));
-    CO_TRY(auto &got, co_await reply.taken());
+    CO_TRY(auto &got, co_await send(std::move(commands)).taken());
     const auto &answers = got;
     takeClock(answers.front(), sentAt);
     std::vector<KeyView> views;
@@ -129,8 +219,7 @@ Task<Result<std::vector<std::optional<std::chrono::milliseconds>>>> KeyReader::t
     std::vector<Command> commands;
     for (const auto &key : keys)
         commands.push_back(Command{"PTTL", key.bytes()});
-    auto reply = send(std::move(commands));
-    CO_TRY(auto &got, co_await reply.taken());
+    CO_TRY(auto &got, co_await send(std::move(commands)).taken());
     for (size_t i = 0; i < keys.size(); ++i) {
         const auto &ttl = got[i];
         if (!ttl.isError() && ttl.integer >= 0)
@@ -192,8 +281,7 @@ Task<Result<std::vector<KeyView>>> KeyReader::ofLockSize(std::vector<KeyView> vi
     std::vector<Command> commands;
     for (const auto &view : views)
         commands.push_back(Command{"MEMORY", "USAGE", view.key.bytes()});
-    auto reply = send(std::move(commands));
-    CO_TRY(auto &got, co_await reply.taken());
+    CO_TRY(auto &got, co_await send(std::move(commands)).taken());
     for (size_t i = 0; i < views.size(); ++i) {
         const auto &bytes = got[i];
         if (bytes.text.startsWith("NOPERM"))
@@ -219,8 +307,7 @@ Task<Result<std::vector<KeyView>>> KeyReader::samples(std::vector<RedisKey> keys
     std::vector<Command> commands;
     for (const auto &view : small)
         commands.push_back(Command{"GETRANGE", view.key.bytes(), "0", "511"});
-    auto reply = send(std::move(commands));
-    CO_TRY(auto &got, co_await reply.taken());
+    CO_TRY(auto &got, co_await send(std::move(commands)).taken());
     for (size_t i = 0; i < small.size(); ++i) {
         small[i].type = got[i].isError() ? KeyType::Other : KeyType::String;
         if (got[i].text.startsWith("NOPERM"))
@@ -240,8 +327,7 @@ Task<Result<std::vector<KeyView>>> KeyReader::open(std::vector<KeyView> views)
     }
     if (commands.empty())
         co_return std::move(views);
-    auto reply = send(std::move(commands));
-    CO_TRY(auto &got, co_await reply.taken());
+    CO_TRY(auto &got, co_await send(std::move(commands)).taken());
     std::vector<size_t> again;
     std::vector<Command> second;
     const bool withExpiry = m_asksExpiry;
@@ -273,8 +359,7 @@ Task<Result<std::vector<KeyView>>> KeyReader::open(std::vector<KeyView> views)
     }
     if (second.empty())
         co_return std::move(views);
-    auto secondReply = send(std::move(second));
-    CO_TRY(auto &whole, co_await secondReply.taken());
+    CO_TRY(auto &whole, co_await send(std::move(second)).taken());
     auto next = whole.begin();
     for (const auto i : again) {
         auto &view = views[i];
@@ -283,7 +368,10 @@ Task<Result<std::vector<KeyView>>> KeyReader::open(std::vector<KeyView> views)
             m_asksExpiry = m_asksExpiry && !next->text.contains("unknown command");
             ++next;
         }
-        fillWhole(view, *next++);
+        fillValue(view, *next); // what came or went since the first answer is in it
+        if (!next->isError() && view.membersRead() < membersAtMost)
+            view.size = view.membersRead();
+        ++next;
     }
     co_return std::move(views);
 }
@@ -299,8 +387,7 @@ Task<Result<std::vector<RedisKey>>> KeyReader::withoutMissing(std::vector<RedisK
             commands.push_back(Command{"EXISTS"});
         commands.back().push_back(keys[i].bytes());
     }
-    auto reply = send(std::move(commands));
-    auto got = co_await reply.taken();
+    auto got = co_await send(std::move(commands)).taken();
     if (!got && got.error().code != ErrorCode::BadInput)
         co_return got.error();
     m_asksTogether = bool(got);
@@ -370,13 +457,10 @@ Task<Result<std::vector<KeyReader::Gathered>>> KeyReader::gather(std::vector<Key
 
 Task<Result<ConnectedClients>> KeyReader::listClients(std::vector<QByteArray> channels, QByteArray subscriber)
 {
-    std::vector<Command> commands;
-    commands.push_back(Command{"CLIENT", "ID"});
-    commands.push_back(Command{"CLIENT", "LIST"});
+    std::vector<Command> commands{Command{"CLIENT", "ID"}, Command{"CLIENT", "LIST"}};
     if (!channels.empty())
         commands.push_back(Command{"PUBSUB", "NUMSUB"} + QByteArrayList(channels.begin(), channels.end()));
-    auto reply = send(std::move(commands));
-    CO_TRY(auto &got, co_await reply.taken());
+    CO_TRY(auto &got, co_await send(std::move(commands)).taken());
     const auto &list = got[1];
     if (list.isError()) {
         m_refusals.note(u"CLIENT LIST"_s, u"CLIENT LIST refused, clients are unknown: %1"_s.arg(label(list.text)));
@@ -392,17 +476,13 @@ Task<Result<std::map<QByteArray, qint64>>> KeyReader::countSubscribers(std::vect
     const auto topic = u"PUBSUB"_s;
     if (channels.empty() || m_refusals.has(topic))
         co_return std::move(counts);
-    std::vector<Command> commands;
-    commands.push_back(Command{"PUBSUB", "NUMSUB"} + Command(channels.begin(), channels.end()));
-    auto reply = send(std::move(commands));
-    CO_TRY(auto &got, co_await reply.taken());
+    auto asking = ask(Command{"PUBSUB", "NUMSUB"} + Command(channels.begin(), channels.end()));
+    CO_TRY(auto &got, co_await asking);
     const auto &answer = got.front();
     if (answer.isError())
         m_refusals.note(topic,
                         u"PUBSUB refused, waiters of Redisson locks are unknown: %1"_s.arg(label(answer.text)));
-    for (size_t i = 0; i + 1 < answer.items.size(); i += 2)
-        counts[answer.items[i].text] = answer.items[i + 1].integer;
-    co_return std::move(counts);
+    co_return readChannelCounts(answer);
 }
 
 } // namespace lockscope::inspect

@@ -5,14 +5,23 @@
 // What the server refuses is no failure: it is remembered here and told as coverage. Loop thread only.
 #pragma once
 
+#include "core/async/loop.h"
 #include "core/async/task.h"
+#include "core/inspect/pace.h"
 #include "core/inspect/redis/clientlist.h"
 #include "core/inspect/redis/recognise.h"
 #include "core/redis/connection.h"
 
 #include <set>
+#include <vector>
 
 namespace lockscope::inspect {
+
+// How patient the parts of the observer are with a server.
+
+// A question to a server that is not answered within this time failed.
+inline constexpr std::chrono::milliseconds redisAnswersWithin{5000};
+inline constexpr Duration redisRetryAfter = std::chrono::milliseconds(500);
 
 // What a server did not let us do, by topic: "SCAN" → "SCAN refused: …".
 class Refusals {
@@ -41,10 +50,6 @@ private:
 [[nodiscard]] std::vector<Coverage> coverageOf(const ConnectionName &connection, const QStringList &missing,
                                                const Refusals &refusals);
 
-// From INFO stats: how many commands the server was sent so far. Empty where it does not say, or where many nodes do:
-// what all of them are asked is one request of ours.
-[[nodiscard]] std::optional<qint64> commandsServedIn(const QByteArray &info);
-
 class KeyReader {
 public:
     struct Clock {
@@ -64,6 +69,13 @@ public:
     // One round trip of ours, counted, given up after 5 s or at the reader's deadline. Errors are those
     // of the connection.
     [[nodiscard]] Reply<std::vector<redis::Value>> send(std::vector<redis::Command> commands);
+    template <class... Commands>
+    [[nodiscard]] Reply<std::vector<redis::Value>> ask(Commands... commands)
+    {
+        std::vector<redis::Command> all;
+        (all.push_back(std::move(commands)), ...);
+        return send(std::move(all));
+    }
     // Type and time to live, in the order of the keys. Refreshes clock().
     Task<Result<std::vector<KeyView>>> look(std::vector<RedisKey> keys);
     // Only the time to live, of keys that are nothing else yet; in their order, empty: never expires, or not told.

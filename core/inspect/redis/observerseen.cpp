@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/redis/observerseen.h"
 
-#include "core/base/duration.h"
-#include "core/inspect/findings.h"
 #include "core/inspect/redis/pieces.h"
-#include "core/inspect/redis/tokens.h"
+#include "core/inspect/redis/naming.h"
 #include "core/rules/contenderid.h"
 
 namespace lockscope::inspect {
@@ -17,12 +15,6 @@ constexpr auto sameMoment = 50ms;
 // A time to live that is measured twice is never the same; one that was given anew is longer by more.
 constexpr auto renewedBy = 250ms;
 constexpr size_t tokensRemembered = 20'000;
-
-bool isTokenIn(const KeyView &main, ServerTime now)
-{
-    return main.type == KeyType::String && main.value
-           && readToken(main.key.bytes(), *main.value, false, now).has_value();
-}
 
 // Whether the value is the moment at which it was written: seen to come, or not touched since.
 bool saysSinceWhen(const KeyView &main, ServerTime now, bool witnessed)
@@ -75,7 +67,8 @@ void SeenSince::note(const KeyView &main, ServerTime now, bool complete)
         return;
     }
     Seen fresh;
-    fresh.isToken = isTokenIn(main, now);
+    fresh.isToken = main.type == KeyType::String && main.value
+                    && readToken(main.key.bytes(), *main.value, false, now).has_value();
     fresh.what = fingerprint(main, fresh.isToken);
     fresh.since = now;
     fresh.witnessed = complete || at != m_seen.end();

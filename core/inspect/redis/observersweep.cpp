@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of the Redis observer that go on by themselves: sweeps, polls, the list of clients.
 #include "core/inspect/redis/observer.h"
-#include "core/inspect/redis/observerpace.h"
+#include "core/inspect/redis/observerreader.h"
 
 #include "core/async/sleep.h"
-#include "core/base/text.h"
 
 namespace lockscope::inspect {
 
@@ -43,15 +42,13 @@ std::vector<QByteArray> channelsListenedOn(const std::map<RedisKey, Known> &all,
 Task<void> RedisObserver::findForEver()
 {
     // Before the sweep, so that nothing falls between the two.
-    auto followed = m_followed;
-    co_await followed;
+    co_await m_followed;
     co_await readSessions();
     for (;;) {
         const auto span = m_rest.begin();
         auto swept = co_await sweep();
         if (!swept) {
-            auto pause = sleepFor(m_loop, redisRetryAfter);
-            co_await pause;
+            co_await sleepFor(m_loop, redisRetryAfter);
             continue;
         }
         m_firstSnapshot.complete(true);
@@ -124,8 +121,7 @@ void RedisObserver::attributeClients()
 Task<void> RedisObserver::pulse()
 {
     for (int round = 1;; ++round) {
-        auto beat = sleepFor(m_loop, m_options.pollEvery);
-        co_await beat;
+        co_await sleepFor(m_loop, m_options.pollEvery);
         const auto begun = m_loop.now();
         const auto mode = m_follower.mode();
         const bool polling = mode == Follower::Mode::Polling || mode == Follower::Mode::NotYet;
@@ -140,8 +136,7 @@ Task<void> RedisObserver::pulse()
                 continue;
         }
         const auto due = m_pulses.restAfter(m_loop.now() - begun) - Duration(m_options.pollEvery);
-        auto rest = sleepFor(m_loop, std::max(Duration::zero(), due));
-        co_await rest;
+        co_await sleepFor(m_loop, std::max(Duration::zero(), due));
     }
 }
 
@@ -189,8 +184,7 @@ Task<void> RedisObserver::housekeeping()
 {
     co_await takePulse(); // so that a swap is noticed from now on
     for (int round = 1;; ++round) {
-        auto pause = sleepFor(m_loop, housekeepingEvery);
-        co_await pause;
+        co_await sleepFor(m_loop, housekeepingEvery);
         if (m_rules.takeChange()) // what is a lock is another matter now, of all that was passed over, too
             lookAnew();
         co_await takePulse();
@@ -233,8 +227,7 @@ Task<void> RedisObserver::readSessions()
 {
     m_clientsDue = false;
     auto channels = channelsListenedOn(m_known, m_snapshots);
-    auto listing = m_reader.listClients(std::move(channels), m_follower.subscriberId());
-    auto listed = co_await listing;
+    auto listed = co_await m_reader.listClients(std::move(channels), m_follower.subscriberId());
     if (!listed)
         co_return;
     notifyCoverage();

@@ -2,6 +2,7 @@
 // The pieces that all snapshots of Redis locks share.
 #pragma once
 
+#include "core/base/result.h"
 #include "core/inspect/knownclients.h"
 #include "core/inspect/redis/recognise.h"
 #include "core/rules/redissonkeys.h"
@@ -37,7 +38,6 @@ void addNoTtlOf(LockSnapshot &lock, const KeyView &key, Severity severity = Seve
 [[nodiscard]] bool isMistakenTtl(std::chrono::milliseconds ttl);
 // "1700000000", "1700000000.25" or "1700000000123", as core/rules/writtenvalues.h reads them.
 [[nodiscard]] std::optional<ServerTime> momentIn(const QByteArray &value, ServerTime now);
-void judgeState(LockSnapshot &lock);
 // A hash that is a session and, if its field `lock` is above zero, the lock of it.
 [[nodiscard]] bool isSessionWithLock(const KeyView &view);
 

@@ -29,16 +29,32 @@ bool isOfOneNode(const LockSnapshot &snapshot)
     return !recipe.namesHolder || recipe.endsBy == recipes::EndsBy::Timestamp || snapshot.clientTraits.isOfOneNode;
 }
 
-// One token and where it stands.
-struct TokenVotes {
-    QByteArray token;
-    std::vector<const NodeSight *> on;
+// One token, or one holder's own name, and what each node that has it says of it.
+struct Votes {
+    struct Vote {
+        const NodeSight *sight;
+        const Contender *own;
+        [[nodiscard]] const LockSnapshot &snapshot() const { return *sight->snapshot; }
+    };
+    QByteArray id;
+    std::vector<Vote> on;
 
     [[nodiscard]] int votes() const { return static_cast<int>(on.size()); }
 };
 
+void addVote(std::vector<Votes> &all, const QByteArray &id, const NodeSight &sight, const Contender &own)
+{
+    const auto known = std::ranges::find(all, id, &Votes::id);
+    (known == all.end() ? all.emplace_back(Votes{id, {}}) : *known).on.push_back({&sight, &own});
+}
+
+void sortByVotes(std::vector<Votes> &all)
+{
+    std::ranges::stable_sort(all, std::ranges::greater(), &Votes::votes);
+}
+
 struct Count {
-    std::vector<TokenVotes> candidates; // most votes first
+    std::vector<Votes> candidates; // most votes first
     int nodes = 0;
     int silent = 0;
     QStringList strangers; // nodes that have a lock of another kind there
@@ -66,32 +82,28 @@ Count countOf(const std::vector<NodeSight> &sights)
             count.strangers << sight.node;
             continue;
         }
-        const auto &token = sight.snapshot->contenders.front().guard.redis().value;
-        const auto known = std::ranges::find(count.candidates, token, &TokenVotes::token);
-        auto &candidate =
-            known == count.candidates.end() ? count.candidates.emplace_back(TokenVotes{token, {}}) : *known;
-        candidate.on.push_back(&sight);
+        const auto &own = sight.snapshot->contenders.front();
+        addVote(count.candidates, own.guard.redis().value, sight, own);
     }
-    std::stable_sort(count.candidates.begin(), count.candidates.end(),
-                     [](const TokenVotes &a, const TokenVotes &b) { return a.votes() > b.votes(); });
+    sortByVotes(count.candidates);
     return count;
 }
 
-std::vector<ServerTime> moments(const TokenVotes &candidate, const LockSnapshot &reference,
+// By the clock of `reference`, as far as the nodes say.
+std::vector<ServerTime> moments(const Votes &candidate, const LockSnapshot &reference,
                                 std::optional<ServerTime> Contender::*moment)
 {
     std::vector<ServerTime> all;
-    for (const auto *sight : candidate.on) {
-        const auto &own = *sight->snapshot;
-        if (const auto &at = own.contenders.front().*moment)
-            all.push_back(toClockOf(reference, own, *at));
+    for (const auto &vote : candidate.on) {
+        if (const auto &at = vote.own->*moment)
+            all.push_back(toClockOf(reference, vote.snapshot(), *at));
     }
     return all;
 }
 
 // When a majority's hold ends: a key that never expires outlasts all others. What is less than a majority
 // ends with its last key.
-std::optional<ServerTime> endOf(const TokenVotes &candidate, const Count &count, const LockSnapshot &reference)
+std::optional<ServerTime> endOf(const Votes &candidate, const Count &count, const LockSnapshot &reference)
 {
     auto ends = moments(candidate, reference, &Contender::expiresAt);
     const auto endless = static_cast<std::size_t>(candidate.votes()) - ends.size();
@@ -105,38 +117,48 @@ std::optional<ServerTime> endOf(const TokenVotes &candidate, const Count &count,
 }
 
 // A majority had it from the moment the quorum-th node was seen to.
-std::optional<ServerTime> beginningOf(const TokenVotes &candidate, const Count &count, const LockSnapshot &reference)
+std::optional<ServerTime> beginningOf(const Votes &candidate, int nodes, const LockSnapshot &reference)
 {
     auto since = moments(candidate, reference, &Contender::heldSince);
-    const auto enough = static_cast<std::size_t>(std::min(count.quorum(), candidate.votes()));
+    const auto enough = static_cast<std::size_t>(std::min(recipes::quorumOf(nodes), candidate.votes()));
     if (since.size() < enough)
         return std::nullopt;
     std::ranges::sort(since);
     return since[enough - 1];
 }
 
-Contender contenderOf(const TokenVotes &candidate, const Count &count, const LockSnapshot &reference, bool holds)
+ServerTime newest(const std::vector<NodeSight> &sights, const LockSnapshot &reference)
 {
-    const auto &own = candidate.on.front()->snapshot->contenders.front();
+    auto observed = reference.observed;
+    for (const auto &sight : sights) {
+        if (sight.answered && sight.snapshot)
+            observed = std::max(observed, toClockOf(reference, *sight.snapshot, sight.snapshot->observed));
+    }
+    return observed;
+}
+
+Contender contenderOf(const Votes &candidate, const Count &count, const LockSnapshot &reference, bool holds)
+{
+    const auto &own = *candidate.on.front().own;
     Contender contender;
-    contender.id = candidate.token;
+    contender.id = candidate.id;
     contender.role = holds ? Role::Holder : Role::Waiter;
     contender.identity = own.identity;
     // The nodes' moments of expiry differ: only a value of its own tells one hold from the next.
     const auto &there = own.guard.redis();
     contender.guard = RedisIdentity{.value = there.value, .comesAgain = there.comesAgain || there.expiryMs};
     contender.expiresAt = endOf(candidate, count, reference);
-    (holds ? contender.heldSince : contender.waitingSince) = beginningOf(candidate, count, reference);
+    (holds ? contender.heldSince : contender.waitingSince) = beginningOf(candidate, count.nodes, reference);
     contender.heldAtMost = holds && own.heldAtMost;
     return contender;
 }
 
-QString placesOf(const TokenVotes &candidate)
+QString placesOf(const Votes &candidate)
 {
     QStringList nodes;
-    for (const auto *sight : candidate.on)
-        nodes << sight->node;
-    return u"%1 on %2 of them (%3)"_s.arg(label(candidate.token, 80), QString::number(candidate.votes()),
+    for (const auto &vote : candidate.on)
+        nodes << vote.sight->node;
+    return u"%1 on %2 of them (%3)"_s.arg(label(candidate.id, 80), QString::number(candidate.votes()),
                                           nodes.join(u", "_s));
 }
 
@@ -165,7 +187,7 @@ void addNoQuorum(LockSnapshot &lock, const Count &count)
         return;
     std::vector<QByteArray> tokens;
     for (const auto &candidate : count.candidates)
-        tokens.push_back(candidate.token);
+        tokens.push_back(candidate.id);
     QString message;
     if (count.hasMajority())
         message =
@@ -185,12 +207,12 @@ void addNoTtl(LockSnapshot &lock, const Count &count)
     std::vector<QByteArray> tokens;
     QStringList nodes;
     for (const auto &candidate : count.candidates) {
-        for (const auto *sight : candidate.on) {
-            if (sight->snapshot->contenders.front().expiresAt)
+        for (const auto &vote : candidate.on) {
+            if (vote.own->expiresAt)
                 continue;
-            nodes << sight->node;
-            if (tokens.empty() || tokens.back() != candidate.token)
-                tokens.push_back(candidate.token);
+            nodes << vote.sight->node;
+            if (tokens.empty() || tokens.back() != candidate.id)
+                tokens.push_back(candidate.id);
         }
     }
     if (nodes.isEmpty())
@@ -205,14 +227,14 @@ void addAgreedLongHeld(LockSnapshot &lock, const Count &count, const LockSnapsho
 {
     std::optional<Finding> found;
     int votes = 0;
-    for (const auto *sight : count.candidates.front().on) {
-        const auto *longHeld = sight->snapshot->find(FindingCode::LongHeld);
+    for (const auto &vote : count.candidates.front().on) {
+        const auto *longHeld = vote.snapshot().find(FindingCode::LongHeld);
         if (!longHeld)
             continue;
         ++votes;
         found = *longHeld;
         for (auto &moment : found->moments)
-            moment.moment = toClockOf(reference, *sight->snapshot, moment.moment);
+            moment.moment = toClockOf(reference, vote.snapshot(), moment.moment);
     }
     if (found && votes >= count.quorum())
         lock.findings.push_back(*found);
@@ -330,6 +352,96 @@ std::optional<LockSnapshot> strangerAmong(const std::vector<NodeSight> &sights)
     return lock;
 }
 
+// A lock whose holders are members of a set, taken on several nodes, as RedlockSemaphore of npm's redis-semaphore
+// takes it: each member by itself is had by who put it on a majority.
+
+// The number of a permit is every node's own: the same on two of them says nothing.
+bool isNamedByItsClient(const Contender &one)
+{
+    return one.role == Role::Holder && !one.guard.redis().value.isEmpty() && one.guard.redis().counterpart.isEmpty();
+}
+
+// Most votes first.
+std::vector<Votes> membersOf(const std::vector<NodeSight> &sights)
+{
+    std::vector<Votes> all;
+    for (const auto &sight : sights) {
+        if (!sight.answered || !sight.snapshot
+            || recipes::recipeOf(sight.snapshot->recipe).release != recipes::ReleaseMechanism::MemberBack)
+            continue;
+        for (const auto &contender : sight.snapshot->contenders) {
+            if (isNamedByItsClient(contender))
+                addVote(all, contender.id, sight, contender);
+        }
+    }
+    sortByVotes(all);
+    return all;
+}
+
+Contender contenderOf(const Votes &member, const LockSnapshot &reference, int nodes, bool holds)
+{
+    Contender contender = *member.on.front().own;
+    contender.role = holds ? Role::Holder : Role::Waiter;
+    auto ends = moments(member, reference, &Contender::expiresAt);
+    const bool isEndKnown = static_cast<int>(ends.size()) == member.votes();
+    contender.expiresAt = isEndKnown ? recipes::quorumUntil(std::move(ends), nodes) : std::nullopt;
+    const auto begun = beginningOf(member, nodes, reference);
+    contender.heldSince = holds ? begun : std::nullopt;
+    contender.waitingSince = holds ? std::nullopt : begun;
+    contender.heldAtMost = holds && contender.heldAtMost;
+    return contender;
+}
+
+QString groupingReason(const std::vector<NodeSight> &sights, int claims)
+{
+    QStringList on;
+    QStringList silent;
+    for (const auto &sight : sights) {
+        if (!sight.answered)
+            silent << sight.node;
+        else if (sight.snapshot)
+            on << sight.node;
+    }
+    const auto nodes = static_cast<int>(sights.size());
+    auto why =
+        clause(u"one lock on %1 of %2 nodes (%3): who holds is a member of the set on a majority of them (%4)"_s.arg(
+            QString::number(on.size()), QString::number(nodes), on.join(u", "_s),
+            QString::number(recipes::quorumOf(nodes))));
+    if (claims > 0)
+        why += clause(claims == 1 ? u"one is on fewer: its client is trying, or left it behind"_s
+                                  : u"%1 are on fewer: its client is trying, or left it behind"_s.arg(claims));
+    if (!silent.isEmpty())
+        why += clause(u"no answer from %1"_s.arg(silent.join(u", "_s)));
+    return why;
+}
+
+std::optional<LockSnapshot> mergeMembers(const std::vector<NodeSight> &sights)
+{
+    const auto members = membersOf(sights);
+    if (members.empty() || members.front().votes() < 2)
+        return std::nullopt;
+    const auto nodes = static_cast<int>(sights.size());
+    const auto silent = static_cast<int>(std::ranges::count(sights, false, &NodeSight::answered));
+    const auto &reference = members.front().on.front().snapshot();
+    auto lock = reference;
+    lock.contenders.clear();
+    for (const auto &member : members) {
+        // What does not answer may have it, too: whoever may have a majority is not told to have none.
+        const bool holds = member.votes() + silent >= recipes::quorumOf(nodes);
+        lock.contenders.push_back(contenderOf(member, reference, nodes, holds));
+    }
+    std::erase_if(lock.findings, [&lock](const Finding &finding) {
+        return !std::ranges::all_of(finding.contenders, [&lock](const QByteArray &id) {
+            const auto *one = lock.find(id);
+            return one && one->role == Role::Holder;
+        });
+    });
+    lock.observed = newest(sights, reference);
+    judgeState(lock);
+    lock.why += groupingReason(sights, lock.waiterCount());
+    return lock;
+}
+
 } // namespace
 
 std::optional<LockSnapshot> mergeNodes(const std::vector<NodeSight> &sights)
@@ -343,7 +455,7 @@ std::optional<LockSnapshot> mergeNodes(const std::vector<NodeSight> &sights)
         return members;
     }
     const auto &first = count.candidates.front();
-    const auto &reference = *first.on.front()->snapshot;
+    const auto &reference = first.on.front().snapshot();
     const bool isSingle = count.candidates.size() == 1 && first.votes() == 1 && count.strangers.isEmpty();
     if (isSingle && isOfOneNode(reference))
         return strangerAmong(sights);
@@ -359,15 +471,11 @@ std::optional<LockSnapshot> mergeNodes(const std::vector<NodeSight> &sights)
         u"the same token on %1 of %2 independent nodes; %3"_s.arg(first.votes()).arg(count.nodes).arg(reference.why);
     lock.waitersKnown = false; // they poll
     lock.serverAhead = reference.serverAhead;
-    lock.observed = reference.observed;
-    for (const auto &sight : sights) {
-        if (sight.answered && sight.snapshot)
-            lock.observed = std::max(lock.observed, toClockOf(reference, *sight.snapshot, sight.snapshot->observed));
-    }
+    lock.observed = newest(sights, reference);
     const bool held = count.hasMajority() || (count.mayBeMajority() && count.firstLeads());
     for (const auto &candidate : count.candidates)
         lock.contenders.push_back(contenderOf(candidate, count, reference, held && &candidate == &first));
-    lock.state = !held ? LockState::Free : lock.waiterCount() > 0 ? LockState::Contended : LockState::Held;
+    judgeState(lock);
     addNoQuorum(lock, count);
     addNoTtl(lock, count);
     addAgreedLongHeld(lock, count, reference);

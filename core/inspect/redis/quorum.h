@@ -21,9 +21,6 @@ struct NodeSight {
 // members of a set that are the same on several nodes. Empty when no node has anything there.
 [[nodiscard]] std::optional<LockSnapshot> mergeNodes(const std::vector<NodeSight> &sights);
 
-// The latter (quorummembers.cpp), without what each node says; empty where no member is on more than one node.
-[[nodiscard]] std::optional<LockSnapshot> mergeMembers(const std::vector<NodeSight> &sights);
-
 // The nodes' clocks differ: all moments are told by the clock of one of them.
 [[nodiscard]] inline ServerTime toClockOf(const LockSnapshot &reference, const LockSnapshot &from, ServerTime moment)
 {

@@ -50,9 +50,7 @@ void addFairQueue(LockSnapshot &lock, const Case &about, const KeyView &queue, c
         deadlineOf.insert(deadlines->scored.begin(), deadlines->scored.end());
     std::vector<QByteArray> gone;
     for (const auto &item : queue.items) {
-        Contender waiter;
-        waiter.id = item;
-        waiter.guard = RedisIdentity{.value = item};
+        Contender waiter{.id = item, .guard = RedisIdentity{.value = item}};
         if (const auto deadline = deadlineOf.find(item); deadline != deadlineOf.end())
             waiter.expiresAt = ServerTime(millisecondsOf(deadline->second));
         const bool isDeadlineRead = !deadlines || deadlines->isWhole() || waiter.expiresAt;
@@ -259,13 +257,11 @@ std::optional<LockSnapshot> redissonPermitSemaphore(const Case &about)
             ++expired;
             continue;
         }
-        Contender holder;
-        holder.id = id.toHex(); // as the application sees it
-        holder.guard = RedisIdentity{.value = id};
-        holder.role = Role::Holder;
-        holder.mode = Mode::Permit;
-        holder.expiresAt = ends;
-        lock.contenders.push_back(std::move(holder));
+        lock.contenders.push_back({.id = id.toHex(), // as the application sees it
+                                   .role = Role::Holder,
+                                   .mode = Mode::Permit,
+                                   .expiresAt = ends,
+                                   .guard = RedisIdentity{.value = id}});
     }
     if (expired > 0) {
         const QString message = u"%1 permits have expired and return only when a client asks for one"_s.arg(expired);

@@ -305,8 +305,7 @@ Task<QStringList> redisRights(redis::Connection *connection, bool takesWrites, D
     const auto self = co_await reading;
     const bool isTold = self && !self->items.empty();
     const RedisTrial trial(who->text, isTold ? redisKeyPatterns(*self) : QByteArrayList{"*"}, isTold);
-    auto trying = connection->pipeline(trial.questions(), deadline);
-    const auto answers = co_await trying;
+    const auto answers = co_await connection->pipeline(trial.questions(), deadline);
     const auto user = label(who->text, 60);
     if (!answers)
         co_return QStringList{u"user %1; what it may do cannot be asked: %2"_s.arg(user, answers.error().message)};

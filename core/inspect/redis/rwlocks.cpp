@@ -10,8 +10,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 const QByteArray waitingMark = "_WRITERWAITING";
@@ -20,13 +18,7 @@ constexpr qint64 mostSharedHolds = 1000;
 
 Contender dotNetContender(const QByteArray &id, Role role, Mode mode)
 {
-    Contender contender;
-    contender.id = id;
-    contender.role = role;
-    contender.mode = mode;
-    contender.identity = dotNetHolder(id);
-    contender.guard = RedisIdentity{.value = id};
-    return contender;
+    return {.id = id, .role = role, .mode = mode, .identity = dotNetHolder(id), .guard = RedisIdentity{.value = id}};
 }
 
 void addReaders(LockSnapshot &lock, const Case &about, const KeyView &readers)

@@ -14,7 +14,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
 using std::chrono::milliseconds;
 
 namespace {
@@ -30,13 +29,9 @@ LockSnapshot semaphoreOf(const Case &about, const KnownClient &client, Confidenc
     return lock;
 }
 
-Contender permitOf(const QByteArray &id)
+Contender permitOf(const QByteArray &id, Identity guard = {})
 {
-    Contender holder;
-    holder.id = id;
-    holder.role = Role::Holder;
-    holder.mode = Mode::Permit;
-    return holder;
+    return {.id = id, .role = Role::Holder, .mode = Mode::Permit, .guard = std::move(guard)};
 }
 
 std::optional<ServerTime> momentOfScore(double score)
@@ -63,8 +58,7 @@ bool isSymfonyToken(const QByteArray &name)
 {
     constexpr qsizetype length = 44;
     return name.size() == length && name.endsWith('=') && std::ranges::all_of(name.chopped(1), [](char c) {
-               return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '+'
-                      || c == '/';
+               return isDigit(c) || isAsciiLetter(c) || c == '+' || c == '/';
            });
 }
 
@@ -106,8 +100,7 @@ std::optional<LockSnapshot> nodeSemaphore(const Case &about)
                             u"a sorted set semaphore:… of UUIDs by the moment of their last refresh, with a TTL"_s);
     const auto newest = std::ranges::max(members, {}, &ScoredMember::second).second;
     for (const auto &[name, score] : members) {
-        auto holder = permitOf(name);
-        holder.guard = RedisIdentity{.value = name};
+        auto holder = permitOf(name, RedisIdentity{.value = name});
         // The set ends with whoever refreshed it last; when the others' time is up is not written down.
         if (score == newest)
             holder.expiresAt = about.expiry(about.main);
@@ -141,8 +134,7 @@ std::optional<LockSnapshot> symfonyLock(const Case &about)
         const auto until = *momentOfScore(score);
         if (name == writeMark || until <= about.context.observed)
             continue;
-        auto holder = permitOf(name);
-        holder.guard = RedisIdentity{.value = name};
+        auto holder = permitOf(name, RedisIdentity{.value = name});
         holder.mode = writes ? Mode::Exclusive : Mode::Read;
         holder.expiresAt = until;
         lock.contenders.push_back(std::move(holder));
@@ -169,8 +161,7 @@ std::optional<LockSnapshot> dotNetSortedSetSemaphore(const Case &about)
             ++ended;
             continue;
         }
-        auto holder = permitOf(name);
-        holder.guard = RedisIdentity{.value = name};
+        auto holder = permitOf(name, RedisIdentity{.value = name});
         holder.identity = dotNetHolder(name);
         holder.expiresAt = until;
         lock.contenders.push_back(std::move(holder));
@@ -204,9 +195,9 @@ std::optional<LockSnapshot> grabbedSemaphore(const Case &about)
     for (const auto &[permit, since] : about.main.fields) {
         // A permit's name comes again with the next who grabs it.
         const auto grabbed = *momentInField(since, now);
-        auto holder = permitOf(recipes::constantContenderId(permit, grabbed.time_since_epoch().count()));
+        auto holder = permitOf(recipes::constantContenderId(permit, grabbed.time_since_epoch().count()),
+                               RedisIdentity{.value = permit, .counterpart = since});
         holder.heldSince = grabbed;
-        holder.guard = RedisIdentity{.value = permit, .counterpart = since};
         lock.contenders.push_back(std::move(holder));
     }
     judgeState(lock);
@@ -283,6 +274,53 @@ bool isSmallNumber(const Case &about)
 bool isSemaphoreAtRest(const Case &about)
 {
     return isSmallNumber(about) && callsItselfLock(about.name()) && about.name().toLower().contains("semaphore");
+}
+
+// A session that is its own lock: Cm_RedisSession's, as of Magento. Source: php-redis-session-abstract,
+// src/Cm/RedisSession/Handler.php (read, _writeRawSession).
+
+namespace {
+
+constexpr qint64 mostWaiters = 1000;
+
+std::optional<QByteArray> fieldOf(const KeyView &view, const char *name)
+{
+    const auto at = std::ranges::find_if(view.fields, [name](const auto &field) { return field.first == name; });
+    return at == view.fields.end() ? std::nullopt : std::optional(at->second);
+}
+
+} // namespace
+
+bool isSessionWithLock(const KeyView &view)
+{
+    const auto lock = fieldOf(view, "lock");
+    return view.type == KeyType::Hash && view.key.bytes().startsWith("sess_") && lock && readInteger(*lock)
+           && (fieldOf(view, "pid") || fieldOf(view, "writes") || fieldOf(view, "wait"));
+}
+
+// HINCRBY lock 1 by whoever tries: who reads 1 has it and writes itself into `pid`; what is more are tries. Who waits
+// is counted in `wait`. Its end writes 0.
+std::optional<LockSnapshot> sessionLock(const Case &about)
+{
+    const auto &session = about.main;
+    if (!isSessionWithLock(session) || readInteger(*fieldOf(session, "lock")).value_or(0) < 1)
+        return std::nullopt; // a row for each visitor would be one for nobody
+    auto lock =
+        snapshotOf(about, "redis-session", &clients::cmRedisSession, Confidence::High,
+                   u"a hash sess_… whose field lock is above zero: pid says who has it, wait how many wait. The "
+                   u"time to live is the session's; who waits breaks the lock after 30 s, if not set otherwise"_s);
+    const auto pid = fieldOf(session, "pid").value_or("unknown");
+    Contender holder{.id = pid, .role = Role::Holder, .guard = RedisIdentity{.value = pid}};
+    if (const auto request = fieldOf(session, "req"); request && !request->isEmpty())
+        holder.identity = holder.id + ' ' + request->left(200);
+    lock.contenders.push_back(std::move(holder));
+    const auto wait = fieldOf(session, "wait");
+    const auto waiting = wait ? readInteger(*wait).value_or(0) : 0;
+    lock.waitersKnown = waiting <= mostWaiters;
+    for (qint64 n = 1; n <= std::min(waiting, mostWaiters); ++n) // nobody writes down who
+        lock.contenders.push_back({.id = "request " + QByteArray::number(n)});
+    judgeState(lock);
+    return lock;
 }
 
 } // namespace lockscope::inspect

@@ -15,8 +15,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // What a client writes to say "mine" is short; a document is something else.
@@ -28,7 +26,7 @@ bool isProcessOnHost(const QByteArray &value)
     const auto bar = value.indexOf('|');
     const auto host = value.left(bar);
     return bar > 0 && isDigits(value.mid(bar + 1)) && std::ranges::all_of(host, [](char c) {
-               return isLetter(c) || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
+               return isLetter(c) || isDigit(c) || c == '.' || c == '-' || c == '_';
            });
 }
 
@@ -43,7 +41,7 @@ bool isDocument(const QByteArray &value)
 // "10.0.3.7", "00:1a:2b:3c:4d:5e"
 bool isAddressOrMac(const QByteArray &value)
 {
-    const bool ofDigits = std::ranges::all_of(value, [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
+    const bool ofDigits = std::ranges::all_of(value, [](char c) { return isDigit(c) || c == '.'; });
     const bool isMac = value.size() == 17 && value.count(':') == 5;
     return isMac || (ofDigits && value.count('.') == 3);
 }

@@ -150,8 +150,7 @@ Task<Result<LockSnapshot>> RedisSetObserver::readNow(QByteArray name, Deadline d
     }
     if (--reading->out == 0)
         reading->done.complete(true);
-    auto done = reading->done;
-    co_await done;
+    co_await reading->done;
     notifyCoverage();
     const auto silent = static_cast<std::size_t>(reading->reasons.size());
     if (silent == m_parts.size())
@@ -273,11 +272,6 @@ std::vector<Coverage> RedisSetObserver::coverage() const
     addUnexplained(out, std::move(unexplained));
     addHidden(out, hidden);
     return out;
-}
-
-void RedisSetObserver::notifyCoverage()
-{
-    m_reporter.tell(coverage());
 }
 
 void RedisSetObserver::notifyProgress()

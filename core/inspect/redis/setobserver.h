@@ -42,7 +42,7 @@ private:
     void mergeDirty();
     void judgeFirstSnapshot();
     void completeFirstSnapshot();
-    void notifyCoverage();
+    void notifyCoverage() { m_reporter.tell(coverage()); }
     void notifyProgress();
     void notifyLooked();
     void notifyCost();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Locks that are one string set with NX: whose client it is shows in the form of the token.
 #include "core/inspect/redis/pieces.h"
-#include "core/inspect/redis/tokens.h"
 #include "core/inspect/redis/userrulelocks.h"
 
 #include "core/base/identifiers.h"
 #include "core/base/text.h"
+#include "core/inspect/lockterms.h"
 #include "core/inspect/redis/naming.h"
 #include "core/rules/keysignals.h"
 #include "core/rules/userrules.h"
@@ -16,7 +16,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
 using recipes::TokenForm;
 using std::chrono::milliseconds;
 
@@ -234,10 +233,7 @@ QByteArray unwrapped(const QByteArray &value)
         return value.mid(1).chopped(1);
     constexpr qsizetype leastToken = 16;
     constexpr qsizetype mostWrapping = 40;
-    const auto isPart = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')
-               || QByteArrayView("+/=_-").contains(c);
-    };
+    const auto isPart = [](char c) { return isAsciiLetter(c) || isDigit(c) || QByteArrayView("+/=_-").contains(c); };
     const bool isText = std::ranges::all_of(value, [](char c) { return c >= ' ' && c < 0x7f; });
     if (isText || value.size() > 2 * mostWrapping)
         return {};

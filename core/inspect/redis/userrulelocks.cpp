@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/redis/userrulelocks.h"
 
-#include "core/base/identifiers.h"
 #include "core/base/text.h"
 #include "core/inspect/redis/pieces.h"
 
@@ -13,7 +12,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
 using recipes::RuleFit;
 using recipes::RuleGroups;
 using recipes::RulePart;
@@ -30,38 +28,20 @@ using RuleParts = std::map<RulePart, QByteArray>;
 
 KeyType keyTypeOf(RuleType type)
 {
-    switch (type) {
-    case RuleType::String: return KeyType::String;
-    case RuleType::Hash: return KeyType::Hash;
-    case RuleType::SortedSet: break;
-    }
-    return KeyType::SortedSet;
+    return type == RuleType::String ? KeyType::String : type == RuleType::Hash ? KeyType::Hash : KeyType::SortedSet;
 }
 
 QString typeWord(KeyType type)
 {
-    switch (type) {
-    case KeyType::None: return u"missing"_s;
-    case KeyType::String: return u"a string"_s;
-    case KeyType::Hash: return u"a hash"_s;
-    case KeyType::List: return u"a list"_s;
-    case KeyType::Set: return u"a set"_s;
-    case KeyType::SortedSet: return u"a sorted set"_s;
-    case KeyType::Stream: return u"a stream"_s;
-    case KeyType::Other: break;
-    }
-    return u"of a type of its own"_s;
+    static const QString words[] = {u"missing"_s, u"a string"_s,     u"a hash"_s,   u"a list"_s,
+                                    u"a set"_s,   u"a sorted set"_s, u"a stream"_s, u"of a type of its own"_s};
+    return words[static_cast<int>(type)];
 }
 
 Mode modeOfRule(recipes::RuleMode mode)
 {
-    switch (mode) {
-    case recipes::RuleMode::Read: return Mode::Read;
-    case recipes::RuleMode::Write: return Mode::Write;
-    case recipes::RuleMode::Permit: return Mode::Permit;
-    case recipes::RuleMode::Exclusive: break;
-    }
-    return Mode::Exclusive;
+    constexpr Mode modes[] = {Mode::Exclusive, Mode::Read, Mode::Write, Mode::Permit};
+    return modes[static_cast<int>(mode)];
 }
 
 RuleParts partsOf(const RuleGroups &groups)
@@ -196,26 +176,19 @@ Read hashLock(const Case &about, const RuleFit &fit)
     return lock;
 }
 
-struct MemberSeen {
-    QByteArray name;
-    double score = 0;
-};
-
 // A holder for each field of a hash, or member of a sorted set, that fits.
 Read sharedLock(const Case &about, const RuleFit &fit)
 {
     const auto &rule = *fit.rule;
-    std::vector<MemberSeen> members;
+    auto members = about.main.scored;
     for (const auto &[name, value] : about.main.fields)
-        members.push_back({name, 0});
-    for (const auto &[name, score] : about.main.scored)
-        members.push_back({name, score});
+        members.emplace_back(name, 0);
     auto lock = lockOfRule(about, rule, "redis-rule");
     int over = 0;
     int others = 0;
     std::set<QByteArray> ids;
-    for (const auto &member : members) {
-        const auto groups = rule.members->match(member.name);
+    for (const auto &[name, score] : members) {
+        const auto groups = rule.members->match(name);
         if (!groups) {
             ++others;
             continue;
@@ -225,15 +198,15 @@ Read sharedLock(const Case &about, const RuleFit &fit)
         fillContender(holder, rule, parts);
         const auto token = parts.find(RulePart::Token);
         const bool hasToken = token != parts.end() && !token->second.isEmpty();
-        holder.id = hasToken ? token->second : member.name;
+        holder.id = hasToken ? token->second : name;
         if (rule.releasable && hasToken)
-            holder.guard = RedisIdentity{.value = member.name};
+            holder.guard = RedisIdentity{.value = name};
         if (rule.score == RuleScore::Until)
-            holder.expiresAt = momentOfNumber(member.score);
+            holder.expiresAt = momentOfNumber(score);
         else if (!holder.expiresAt)
             holder.expiresAt = about.expiry(about.main);
         if (rule.score == RuleScore::Since)
-            holder.heldSince = momentOfNumber(member.score);
+            holder.heldSince = momentOfNumber(score);
         if (isOver(holder, about))
             ++over;
         else if (ids.insert(holder.id).second)
@@ -256,12 +229,7 @@ void addWaiter(LockSnapshot &lock, std::set<QByteArray> &ids, const QByteArray &
     const auto id = name.left(longestIdentity);
     if (id.isEmpty() || !ids.insert(id).second)
         return;
-    Contender waiter;
-    waiter.id = id;
-    waiter.mode = modeOfRule(rule.mode);
-    waiter.identity = id;
-    waiter.position = position;
-    lock.contenders.push_back(std::move(waiter));
+    lock.contenders.push_back({.id = id, .mode = modeOfRule(rule.mode), .position = position, .identity = id});
 }
 
 // In the order in which the client's list or sorted set has them; a hash has none.

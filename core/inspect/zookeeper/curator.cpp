@@ -199,12 +199,8 @@ void addWaiters(LockSnapshot &lock, const Parts &parts, const RecogniseContext &
 
 void addUnknown(LockSnapshot &lock, const std::vector<ZnodeView> &part, const ZPath &path, const Layout &layout)
 {
-    std::vector<const ZnodeView *> foreign;
-    for (const auto &node : part) {
-        if (!layout.matchLayout(node, path))
-            foreign.push_back(&node);
-    }
-    addForeignNodes(lock, foreign, false);
+    const auto isForeign = [&](const ZnodeView &node) { return !layout.matchLayout(node, path); };
+    addForeignNodes(lock, nodesWhere(part, isForeign), false);
 }
 
 } // namespace

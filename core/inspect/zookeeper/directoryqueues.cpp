@@ -84,10 +84,7 @@ QueueFolder folderAround(const DirectoryView &directory, const std::vector<Membe
     for (const auto &member : members)
         known.insert(member.node);
     QueueFolder folder;
-    for (const auto &child : directory.children) {
-        if (!known.contains(&child))
-            folder.others.push_back(&child);
-    }
+    folder.others = nodesWhere(directory.children, [&](const ZnodeView &child) { return !known.contains(&child); });
     // Of these two a server makes its counter of changes.
     folder.created = (qint64(directory.stat.cversion) + directory.stat.numChildren) / 2;
     return folder;

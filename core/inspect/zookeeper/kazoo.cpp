@@ -58,11 +58,7 @@ std::optional<QByteArray> unquoted(const std::optional<QByteArray> &identity)
 void addLeases(LockSnapshot &lock, const DirectoryView &directory, const RecogniseContext &context)
 {
     const ServerView servers(context);
-    std::vector<const ZnodeView *> leases;
-    for (const auto &child : directory.children) {
-        if (isLease(child))
-            leases.push_back(&child);
-    }
+    auto leases = nodesWhere(directory.children, isLease);
     // Leases have no number; the order they were made in is the order they were granted in.
     std::ranges::sort(leases, {}, [](const auto *node) { return node->stat.czxid; });
     for (const auto *lease : leases) {
@@ -129,12 +125,7 @@ std::optional<LockSnapshot> kazooSemaphore(const DirectoryView &directory, const
         QString::number(lock.contenders.size()), QString::fromLatin1(directory.data));
     addGuards(lock, guard->second, guardPath, context);
     numberAndJudge(lock);
-    std::vector<const ZnodeView *> foreign;
-    for (const auto &child : directory.children) {
-        if (!isLease(child))
-            foreign.push_back(&child);
-    }
-    addForeignNodes(lock, foreign, false);
+    addForeignNodes(lock, nodesWhere(directory.children, std::not_fn(isLease)), false);
     addSessionFindings(lock, context);
     addHerdFinding(lock);
     return lock;

@@ -3,13 +3,16 @@
 // application may keep its locks in "owners" or "taken". So a node is left out only where the whole place has the
 // system's shape, or its own name is that system's, and never where the name is a lock client's own.
 #include "core/base/identifiers.h"
+#include "core/inspect/coverage.h"
 #include "core/inspect/lockterms.h"
 #include "core/inspect/zookeeper/layouts.h"
+#include "core/inspect/zookeeper/observerjudge.h"
 
 #include <QByteArrayList>
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 namespace lockscope::inspect {
 
@@ -44,12 +47,6 @@ public:
 private:
     std::array<QByteArray, 4> m_names;
 };
-
-// "host:8983_solr"
-bool isSolrNode(const QByteArray &name)
-{
-    return name.contains(':') && name.contains('_');
-}
 
 // "rs1.example.com,16020,1700000000000"
 bool isHBaseServer(const QByteArray &name)
@@ -101,7 +98,7 @@ bool isOfOtherSystem(const ZPath &directory, const QByteArray &name)
                        || (tail.is({"consumers", "*", "owners", "*"}) && isDigits(name));
     const bool hbase = tail.parent().startsWith("hbase") && isHBaseServer(name)
                        && (tail.is({"rs"}) || tail.is({"backup-masters"}) || tail.is({"draining"}));
-    const bool solr = (tail.is({"live_nodes"}) && isSolrNode(name))
+    const bool solr = (tail.is({"live_nodes"}) && name.contains(':') && name.contains('_')) // host:8983_solr
                       || (tail.is({"collections", "*", "leaders", "*"}) && name == "leader")
                       || tail.is({"collections", "*", "leaders"})
                       // Solr keeps the elected one's address beside the election queue.
@@ -165,6 +162,71 @@ bool isNoLock(const ZPath &directory, const NodeName &name)
     // names, too, so that it is not a known entry.
     const bool isMember = isUuid36(name.bytes()) && !saysLock(directory.name().bytes());
     return isMember || isFlinkReference(directory, name.bytes()) || isKnownEntry(directory, name);
+}
+
+// The ephemeral nodes that no lock accounts for. Each of them ends with a client, so each may be a lock of a kind
+// that the rules do not know.
+
+namespace {
+
+std::set<QByteArray> nodesOf(const SnapshotStore &snapshots)
+{
+    std::set<QByteArray> paths;
+    for (const auto &[name, entry] : snapshots.entries()) {
+        for (const auto &contender : entry.second.contenders)
+            paths.insert(contender.guard.znode().path);
+        paths.insert(entry.second.companions.begin(), entry.second.companions.end());
+    }
+    return paths;
+}
+
+std::set<ZPath> pathsOfEphemerals(const DirectoryView &view)
+{
+    std::set<ZPath> paths;
+    eachNode(view, [&paths](const ZPath &folder, const ZnodeView &node) {
+        if (!node.stat.ephemeralOwner.isNone())
+            paths.insert(folder.child(node.name));
+    });
+    return paths;
+}
+
+} // namespace
+
+std::vector<Unexplained> unexplainedEphemerals(const NamesByParent &listed, const SnapshotStore &snapshots,
+                                               const ViewOf &viewOf, const RecogniseContext &context)
+{
+    const auto accounted = nodesOf(snapshots);
+    const ServerView servers(context);
+    std::map<ZPath, zk::SessionId> owners;
+    servers.eachEphemeral([&owners](zk::SessionId session, const ZPath &path) { owners.emplace(path, session); });
+    const auto isAwaited = [&](const ZPath &path) { // many a client watches its own node, too
+        return std::ranges::any_of(servers.watchers(path), [&](auto session) { return session != owners[path]; });
+    };
+    Ledger awaited, others;
+    for (const auto &[folder, names] : listed) {
+        const auto directory = candidateDirectory(folder, names);
+        const auto *view = directory ? viewOf(*directory) : nullptr;
+        const bool isYetToBeRead = directory && !view;
+        if (isNoLockDirectory(folder) || isYetToBeRead || (directory && snapshots.hasHidden(directory->bytes())))
+            continue;
+        std::optional<std::set<ZPath>> there; // the list may be older than the view
+        for (const auto &name : names) {
+            const auto path = folder.child(name);
+            if (isKnownEntry(folder, name) || accounted.contains(path.bytes()))
+                continue;
+            if (view && !there)
+                there = pathsOfEphemerals(*view);
+            if (!view || there->contains(path))
+                (isAwaited(path) ? awaited : others).add(path.bytes());
+        }
+    }
+    auto all =
+        awaited.groups({u"1 ephemeral node belongs to no known lock, and other sessions watch it"_s,
+                        u"%1 ephemeral nodes like %2 belong to no known lock, and other sessions watch them"_s});
+    std::ranges::move(others.groups({u"1 ephemeral node belongs to no known lock"_s,
+                                     u"%1 ephemeral nodes like %2 belong to no known lock"_s}),
+                      std::back_inserter(all));
+    return all;
 }
 
 } // namespace lockscope::inspect

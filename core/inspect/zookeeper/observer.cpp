@@ -103,8 +103,7 @@ Task<Result<LockSnapshot>> ZooKeeperObserver::readNow(QByteArray name, Deadline 
         co_await learnMembers(ensemble);
     if (name.startsWith('/')) {
         const auto evidenceDeadline = Deadline::at(std::min(ensemble.loop.now() + 1s, deadline.when()));
-        auto asked = ensemble.source.ask(words, evidenceDeadline);
-        auto said = co_await asked;
+        auto said = co_await ensemble.source.ask(words, evidenceDeadline);
         if (said)
             m_finder.answers().absorb(std::move(*said));
     }
@@ -118,8 +117,7 @@ Task<Result<LockSnapshot>> ZooKeeperObserver::readHolds(QByteArray name, Deadlin
     if (!name.startsWith('/'))
         co_return Error{ErrorCode::BadInput, u"%1 is not a znode path: a path begins with /"_s.arg(label(name))};
     auto &session = m_ensemble.session;
-    auto syncing = session.sync(path, deadline);
-    auto synced = co_await syncing;
+    auto synced = co_await session.sync(path, deadline);
     if (!synced && synced.error().code != ErrorCode::NoNode)
         co_return synced.error();
     const auto places = placesOf(name, m_finder.judge().snapshots(), deadline);

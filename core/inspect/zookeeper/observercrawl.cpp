@@ -159,8 +159,7 @@ public:
             } else if (isBrokenConnection(listed.error())) {
                 ahead(Rank::Lock).push_front(first);
                 --m_asked;
-                auto later = sleepFor(m_session.loop(), retryAfter);
-                co_await later;
+                co_await sleepFor(m_session.loop(), retryAfter);
                 continue;
             } else if (listed.error().code == ErrorCode::NoPermission) {
                 // Who may not list or read it is still told whose it is; from ZooKeeper 3.9.3 on that it is there.
@@ -176,8 +175,7 @@ public:
                 const auto worked = std::min<Duration>(m_session.loop().now() - started, mostWork);
                 const auto pause = std::max<Duration>(worked * m_options.restTimes, leastRest);
                 m_report.took += worked + pause;
-                auto rest = sleepFor(m_session.loop(), pause);
-                co_await rest;
+                co_await sleepFor(m_session.loop(), pause);
                 started = m_session.loop().now();
             }
         }

@@ -161,8 +161,7 @@ Task<void> LockFinder::firstLook()
 Task<void> LockFinder::haveRead()
 {
     while (!m_follower.isIdle()) {
-        auto idle = m_follower.whenIdle();
-        co_await idle;
+        co_await m_follower.whenIdle();
     }
 }
 
@@ -170,11 +169,9 @@ Task<void> LockFinder::keepLooking()
 {
     for (;;) {
         const auto usual = m_answers.canDump() ? Duration(m_ensemble.options.dumpEvery) : Duration(whenRefused);
-        auto later = sleepFor(m_ensemble.loop, std::max<Duration>(usual, m_lookTook * restPerWork));
-        co_await later;
+        co_await sleepFor(m_ensemble.loop, std::max<Duration>(usual, m_lookTook * restPerWork));
         while (m_ensemble.session.state() == zk::SessionState::Connecting) {
-            auto next = sleepFor(m_ensemble.loop, stateEvery);
-            co_await next;
+            co_await sleepFor(m_ensemble.loop, stateEvery);
         }
         if (m_ensemble.session.state() != zk::SessionState::Connected)
             co_return;
@@ -206,8 +203,7 @@ Task<void> LockFinder::keepSweeping()
         notifyAll();
         // Where no server lists the ephemerals, new locks are found by this alone.
         const auto rest = m_answers.canDump() ? report.took * restPerSweep : Duration{};
-        auto later = sleepFor(m_ensemble.loop, std::max<Duration>(sweepTreeEvery, rest));
-        co_await later;
+        co_await sleepFor(m_ensemble.loop, std::max<Duration>(sweepTreeEvery, rest));
     }
 }
 
@@ -216,8 +212,7 @@ Task<void> LockFinder::keepSweeping()
 Task<void> LockFinder::keepHearing()
 {
     for (;;) {
-        auto later = sleepFor(m_ensemble.loop, hearEvery);
-        co_await later;
+        co_await sleepFor(m_ensemble.loop, hearEvery);
         ++m_requests;
         const auto asked = m_ensemble.loop.now();
         auto asking = m_ensemble.session.exists(ZPath("/"), {}, Deadline::after(m_ensemble.loop, patience));
@@ -234,8 +229,7 @@ Task<void> LockFinder::keepHearing()
 
 Task<bool> LockFinder::ask(std::vector<QByteArray> words, Deadline deadline)
 {
-    auto asked = m_ensemble.source.ask(words, deadline);
-    auto answer = co_await asked;
+    auto answer = co_await m_ensemble.source.ask(words, deadline);
     if (answer)
         m_answers.absorb(std::move(*answer));
     co_return static_cast<bool>(answer);
@@ -338,8 +332,7 @@ Task<void> LockFinder::refreshEdges()
     // Whoever joined sets its watch after it has seen the list: give it a moment.
     const auto soonest = m_ensemble.loop.now() + 20ms;
     const auto allowed = m_edgesAsked + std::max<Duration>(edgesEvery, m_edgesTook * restPerWork);
-    auto due = sleepUntil(m_ensemble.loop, std::max(soonest, allowed));
-    co_await due;
+    co_await sleepUntil(m_ensemble.loop, std::max(soonest, allowed));
     m_edgesWanted = false; // a change from here on needs another look
     m_edgesAsked = m_ensemble.loop.now();
     std::vector<QByteArray> words{"cons", "wchp"};

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/async/scope.h"
-#include "core/inspect/changereporter.h"
+#include "core/inspect/observer.h"
 #include "core/inspect/pace.h"
 #include "core/inspect/zookeeper/observercrawl.h"
 #include "core/inspect/zookeeper/observerjudge.h"

@@ -4,10 +4,11 @@
 
 #include "core/async/dated.h"
 #include "core/async/task.h"
+#include "core/inspect/findings.h"
 #include "core/inspect/observer.h"
 #include "core/inspect/snapshot.h"
 #include "core/inspect/snapshotstore.h"
-#include "core/inspect/usualholds.h"
+#include "core/inspect/thresholds.h"
 #include "core/inspect/zookeeper/recognise.h"
 #include "core/inspect/zookeeper/serverview.h"
 #include "core/zookeeper/evidence.h"
@@ -84,7 +85,7 @@ public:
     [[nodiscard]] ServerTime made(qint64 czxid, ServerTime dated) const { return dated - setBy(czxid); }
     [[nodiscard]] bool wasSet() const { return !m_steps.empty(); }
     // What the clock was set by in all.
-    [[nodiscard]] std::chrono::milliseconds setBy() const;
+    [[nodiscard]] std::chrono::milliseconds setBy() const { return m_steps.empty() ? 0ms : m_steps.back().by; }
     // A node came before our eyes: from then on what is dated ahead of the clock is no word on how far ahead it is.
     [[nodiscard]] bool isCompared() const { return m_isCompared; }
 
@@ -163,12 +164,12 @@ public:
     // As it is now, those of low confidence, too; nothing is remembered.
     [[nodiscard]] std::vector<LockSnapshot> snapshotsOf(const DirectoryView &view) const;
     // What is to be said of its ages.
-    void addAges(LockSnapshot &lock) const;
+    void addAges(LockSnapshot &lock) const { addAgeFindings(lock, *m_ensemble.options.thresholds, m_usual); }
     // The last judgement had to leave something open until the directory is listed again.
-    [[nodiscard]] bool wantsNewerList(const ZPath &directory) const;
-    [[nodiscard]] bool hadLock(const ZPath &directory) const;
+    [[nodiscard]] bool wantsNewerList(const ZPath &directory) const { return judged(directory).wantsNewerList; }
+    [[nodiscard]] bool hadLock(const ZPath &directory) const { return judged(directory).hadLock; }
     // A lock is there whose nodes stay and are written anew: no watch on the folder tells of that.
-    [[nodiscard]] bool hasDates(const ZPath &directory) const;
+    [[nodiscard]] bool hasDates(const ZPath &directory) const { return judged(directory).hasDates; }
     // A node came before our eyes: how far ahead the servers' clock is needs not be guessed from dates any more.
     [[nodiscard]] bool hasComparedClocks() const { return m_clock.isCompared(); }
     [[nodiscard]] const SnapshotStore &snapshots() const { return m_snapshots; }
@@ -184,6 +185,7 @@ private:
         Duration took{}; // of the processor
         Instant at{};    // when that was done
     };
+    [[nodiscard]] const Judged &judged(const ZPath &directory) const;
     // Judged, nothing told yet.
     [[nodiscard]] std::vector<LockSnapshot> look(Judged &judged, const DirectoryView &view, Instant known,
                                                  bool isFirstLook);

@@ -206,12 +206,10 @@ Task<Result<Part>> readPart(zk::Session &session, ZPath path, ReadRequest reques
     if (request.known && request.known->partStats.contains(name)
         && request.known->partStats.at(name).czxid == part.stat.czxid)
         known = reusable(request.known->view.parts.at(name), request);
-    auto nodes =
-        co_await readNodes(session, path, std::move(names), std::move(known), request.inFlight, request.deadline);
-    if (!nodes)
-        co_return nodes.error();
-    part.nodes = std::move(nodes->views);
-    part.requests += nodes->requests;
+    CO_TRY(auto &nodes,
+           co_await readNodes(session, path, std::move(names), std::move(known), request.inFlight, request.deadline));
+    part.nodes = std::move(nodes.views);
+    part.requests += nodes.requests;
     co_return part;
 }
 

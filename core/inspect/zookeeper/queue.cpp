@@ -71,10 +71,7 @@ void numberAndJudge(LockSnapshot &lock)
 {
     for (size_t i = 0; i < lock.contenders.size(); ++i)
         lock.contenders[i].position = static_cast<int>(i);
-    if (lock.holderCount() == 0)
-        lock.state = LockState::Free;
-    else
-        lock.state = lock.waiterCount() == 0 ? LockState::Held : LockState::Contended;
+    judgeState(lock);
 }
 
 LockSnapshot emptySnapshot(const QByteArray &name, const RecogniseContext &context)
@@ -276,13 +273,6 @@ void addOverflow(LockSnapshot &lock, const std::vector<Placed> &queue)
     }
 }
 
-void addRevocation(LockSnapshot &lock, const Member &member)
-{
-    if (isRevocation(*member.node))
-        addFinding(lock, FindingCode::RevocationRequested, u"a client asked this contender to release the lock"_s,
-                   {member.node->name.bytes()});
-}
-
 void addMixture(LockSnapshot &lock, const std::vector<Placed> &queue)
 {
     const auto isKazoos = [](const Placed &one) {
@@ -337,7 +327,9 @@ void addContenders(LockSnapshot &lock, const Description &description, const std
         }
         if (!one.member.node->mayBeEphemeral())
             addPersistentNode(lock, contender.id);
-        addRevocation(lock, one.member);
+        if (isRevocation(*one.member.node))
+            addFinding(lock, FindingCode::RevocationRequested, u"a client asked this contender to release the lock"_s,
+                       {one.member.node->name.bytes()});
         lock.contenders.push_back(std::move(contender));
     }
     std::ranges::stable_partition(lock.contenders, [](const auto &one) { return one.role == Role::Holder; });

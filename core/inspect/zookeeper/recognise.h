@@ -57,6 +57,18 @@ struct RecogniseContext {
     bool *wantsNewerList = nullptr;
 };
 
+// Those of the nodes of which that is true.
+template <class Predicate>
+[[nodiscard]] std::vector<const ZnodeView *> nodesWhere(const std::vector<ZnodeView> &nodes, Predicate is)
+{
+    std::vector<const ZnodeView *> found;
+    for (const auto &node : nodes) {
+        if (is(node))
+            found.push_back(&node);
+    }
+    return found;
+}
+
 using NamesByParent = std::map<ZPath, std::vector<NodeName>>;
 
 // By names alone: might `parent` with these ephemeral children be (part of) a lock? Saves reading

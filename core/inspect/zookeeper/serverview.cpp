@@ -18,20 +18,14 @@ constexpr milliseconds tick{2000};
 
 std::optional<QString> ServerView::endpoint(zk::SessionId session) const
 {
-    if (!m_context.evidence)
-        return std::nullopt;
-    const auto found = m_context.evidence->connections.find(session);
-    if (found == m_context.evidence->connections.end())
-        return std::nullopt;
-    return found->second.endpoint;
+    const auto found = m_evidence.connections.find(session);
+    return found == m_evidence.connections.end() ? std::nullopt : std::optional(found->second.endpoint);
 }
 
 void ServerView::eachEphemeral(const std::function<void(zk::SessionId, const ZPath &)> &call) const
 {
-    if (!m_context.evidence)
-        return;
     const auto chroot = m_context.chroot == "/" ? QByteArray() : m_context.chroot;
-    for (const auto &[session, paths] : m_context.evidence->ephemerals) {
+    for (const auto &[session, paths] : m_evidence.ephemerals) {
         for (const auto &path : paths) {
             if (path.bytes().startsWith(chroot + '/'))
                 call(session, ZPath(path.bytes().mid(chroot.size())));
@@ -41,14 +35,13 @@ void ServerView::eachEphemeral(const std::function<void(zk::SessionId, const ZPa
 
 std::optional<SessionHealth> ServerView::health(zk::SessionId session) const
 {
-    const zk::Evidence *evidence = m_context.evidence;
-    if (!evidence || !evidence->isComplete("cons"))
+    if (!m_evidence.isComplete("cons"))
         return std::nullopt;
     SessionHealth health;
-    if (const auto expiry = evidence->expiresIn.find(session); expiry != evidence->expiresIn.end())
+    if (const auto expiry = m_evidence.expiresIn.find(session); expiry != m_evidence.expiresIn.end())
         health.expiresIn = expiry->second;
-    const auto connection = evidence->connections.find(session);
-    if (connection == evidence->connections.end())
+    const auto connection = m_evidence.connections.find(session);
+    if (connection == m_evidence.connections.end())
         return health;
     health.connected = true;
     const auto &facts = connection->second;
@@ -56,11 +49,6 @@ std::optional<SessionHealth> ServerView::health(zk::SessionId session) const
     if (facts.silence && facts.timeout.count() > 0 && *facts.silence > facts.timeout * 2 / 3 + tick)
         health.silence = facts.silence;
     return health;
-}
-
-bool ServerView::knowsAllWatches() const
-{
-    return m_context.evidence && m_context.evidence->isComplete("wchp");
 }
 
 bool ServerView::isListAsNew() const
@@ -81,18 +69,16 @@ bool ServerView::wasAskedAfter(ServerTime moment) const
 
 bool ServerView::watches(zk::SessionId session, const ZPath &path) const
 {
-    if (!m_context.evidence || session.isNone() || isOurs(session))
+    if (session.isNone() || isOurs(session))
         return false;
-    const auto found = m_context.evidence->dataWatches.find(fullPath(path.bytes()));
-    return found != m_context.evidence->dataWatches.end() && found->second.contains(session);
+    const auto found = m_evidence.dataWatches.find(fullPath(path.bytes()));
+    return found != m_evidence.dataWatches.end() && found->second.contains(session);
 }
 
 std::vector<zk::SessionId> ServerView::watchers(const ZPath &path) const
 {
-    if (!m_context.evidence)
-        return {};
-    const auto found = m_context.evidence->dataWatches.find(fullPath(path.bytes()));
-    if (found == m_context.evidence->dataWatches.end())
+    const auto found = m_evidence.dataWatches.find(fullPath(path.bytes()));
+    if (found == m_evidence.dataWatches.end())
         return {};
     std::vector<zk::SessionId> all(found->second.begin(), found->second.end());
     std::erase_if(all, [this](zk::SessionId session) { return isOurs(session); });
@@ -101,10 +87,8 @@ std::vector<zk::SessionId> ServerView::watchers(const ZPath &path) const
 
 bool ServerView::watchesBelow(zk::SessionId session, const QByteArray &prefix) const
 {
-    if (!m_context.evidence)
-        return false;
     const ZPath from = fullPath(prefix);
-    const auto &watches = m_context.evidence->dataWatches;
+    const auto &watches = m_evidence.dataWatches;
     for (auto at = watches.lower_bound(from); at != watches.end(); ++at) {
         if (!at->first.bytes().startsWith(from.bytes()))
             return false;

@@ -19,7 +19,10 @@ struct SessionHealth {
 // A view: lives no longer than the context it is made of.
 class ServerView {
 public:
-    explicit ServerView(const RecogniseContext &context) : m_context(context) {}
+    explicit ServerView(const RecogniseContext &context)
+        : m_context(context), m_evidence(context.evidence ? *context.evidence : none())
+    {
+    }
 
     [[nodiscard]] bool isOurs(zk::SessionId session) const { return session == m_context.ourselves; }
     [[nodiscard]] std::optional<QString> endpoint(zk::SessionId session) const;
@@ -29,7 +32,7 @@ public:
     [[nodiscard]] std::optional<SessionHealth> health(zk::SessionId session) const;
 
     // Every member answered `wchp`: a watch that is not listed does not exist.
-    [[nodiscard]] bool knowsAllWatches() const;
+    [[nodiscard]] bool knowsAllWatches() const { return m_evidence.isComplete("wchp"); }
     // Whether the list that is judged shows what the servers' lists of watches may tell of: who moved up since then
     // watches another node, or none any more. Asked last, where a rule would speak: it is noted that it could not.
     [[nodiscard]] bool isListAsNew() const;
@@ -43,7 +46,15 @@ public:
 private:
     [[nodiscard]] ZPath fullPath(const QByteArray &path) const;
 
+    // Said by nobody.
+    [[nodiscard]] static const zk::Evidence &none()
+    {
+        static const zk::Evidence nothing;
+        return nothing;
+    }
+
     const RecogniseContext &m_context;
+    const zk::Evidence &m_evidence;
 };
 
 // What is wrong with the sessions of a lock's contenders, from what the servers answered about them. Pure functions
