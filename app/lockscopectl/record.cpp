@@ -6,7 +6,7 @@
 #include "core/base/clock.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
-#include "core/history/recorder.h"
+#include "core/history/flightrecorder.h"
 #include "core/inspect/json.h"
 #include "core/workspace/recordfeed.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/history/encoding.h"
+#include "core/history/chunk.h"
 
 #include "core/base/overloaded.h"
 #include "core/inspect/findings.h"

@@ -3,7 +3,7 @@
 
 #include "core/base/duration.h"
 #include "core/base/regularfile.h"
-#include "core/history/encoding.h"
+#include "core/history/chunk.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
 
@@ -101,10 +101,8 @@ Result<QByteArray> FlightRecording::packed(const Chunk &chunk) const
 
 Result<QByteArray> FlightRecording::read(const Chunk &chunk) const
 {
-    const auto bytes = packed(chunk);
-    if (!bytes)
-        return bytes;
-    auto raw = unpackChunk(*bytes);
+    TRY(const auto &bytes, packed(chunk));
+    auto raw = unpackChunk(bytes);
     if (!raw)
         return Error{ErrorCode::BadInput,
                      u"%1 is damaged at byte %2: %3"_s.arg(m_files[chunk.file], QString::number(chunk.offset),
@@ -154,12 +152,10 @@ Result<std::size_t> FlightRecording::takePicture(std::size_t first, StateSnapsho
             return Error{ErrorCode::BadInput,
                          u"%1 is damaged: the snapshot at byte %2 is incomplete"_s.arg(
                              m_files[m_chunks[first].file], QString::number(m_chunks[first].offset))};
-        auto taken = each(m_chunks[at], [&picture](const Change &change) {
+        TRY_VOID(each(m_chunks[at], [&picture](const Change &change) {
             picture.apply(change);
             return true;
-        });
-        if (!taken)
-            return taken.error();
+        }));
     }
     return first + begin.parts;
 }
@@ -175,13 +171,11 @@ Result<StateSnapshot> FlightRecording::at(Moment moment) const
     for (auto i = behind; i < m_chunks.size() && m_chunks[i].header.first <= moment; ++i) {
         if (m_chunks[i].header.kind != ChunkKind::Changes)
             continue;
-        auto read = each(m_chunks[i], [&picture, moment](const Change &change) {
+        TRY_VOID(each(m_chunks[i], [&picture, moment](const Change &change) {
             if (change.at <= moment)
                 picture.apply(change);
             return change.at <= moment;
-        });
-        if (!read)
-            return read.error();
+        }));
     }
     return picture;
 }
@@ -195,13 +189,11 @@ Result<void> FlightRecording::walk(Moment from, Moment to, const std::function<b
             break;
         if (header.kind != ChunkKind::Changes || header.last <= from)
             continue;
-        auto read = each(chunk, [&](const Change &change) {
+        TRY_VOID(each(chunk, [&](const Change &change) {
             if (change.at > from && change.at <= to)
                 isOver = !call(change);
             return !isOver;
-        });
-        if (!read)
-            return read;
+        }));
     }
     return {};
 }
@@ -239,7 +231,7 @@ Result<LockHistory> FlightRecording::historyOf(const inspect::LockName &lock, Mo
     if (const auto at = start.coverage.find(lock.connection); at != start.coverage.end())
         addDeadlocks(history, lock.name, begin(), at->second);
     const auto name = lock.text();
-    const auto took = walk(begin() - std::chrono::milliseconds(1), to, [&](const Change &change) {
+    TRY_VOID(walk(begin() - std::chrono::milliseconds(1), to, [&](const Change &change) {
         if (const auto *news = std::get_if<inspect::SnapshotChange>(&change.what)) {
             const bool isGone = news->kind == inspect::ChangeKind::Removed;
             if (news->lock.lock == lock)
@@ -256,9 +248,7 @@ Result<LockHistory> FlightRecording::historyOf(const inspect::LockName &lock, Mo
         }
         isCancelled = isWanted && !isWanted();
         return !isCancelled;
-    });
-    if (!took)
-        return took.error();
+    }));
     if (isCancelled)
         return Error{ErrorCode::Cancelled, u"the request was cancelled"_s};
     return history;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A recording, opened: what there was at any moment of it, and what changed from one to another. Chunks are read
-// when they are asked for. Nothing in the file is believed (chunk.h, encoding.h); what a crash cut off at its end is
+// when they are asked for. Nothing in the file is believed (chunk.h); what a crash cut off at its end is
 // left out, and said.
 #pragma once
 

@@ -292,24 +292,11 @@ Timeline timelineOf(const LockHistory &history, const std::vector<inspect::Clien
 
 QString nameOf(EventKind kind)
 {
-    switch (kind) {
-    case EventKind::HeldAtStart: return u"held-at-start"_s;
-    case EventKind::IsWaiting: return u"waiting-at-start"_s;
-    case EventKind::Queues: return u"enqueued"_s;
-    case EventKind::Holds: return u"acquired"_s;
-    case EventKind::Released: return u"released"_s;
-    case EventKind::GivesUp: return u"wait-abandoned"_s;
-    case EventKind::ForceReleased: return u"force-released"_s;
-    case EventKind::TtlRemoved: return u"ttl-removed"_s;
-    case EventKind::TtlSet: return u"ttl-set"_s;
-    case EventKind::TtlShortened: return u"ttl-shortened"_s;
-    case EventKind::Disappears: return u"removed"_s;
-    case EventKind::DeadlockEnded: return u"deadlock-ended"_s;
-    case EventKind::Unseen: return u"disconnected"_s;
-    case EventKind::SeenAgain: return u"reconnected"_s;
-    case EventKind::AdminAction: return u"admin-action"_s;
-    }
-    return {};
+    static constexpr const char16_t *names[] = {
+        u"held-at-start",  u"waiting-at-start", u"enqueued",     u"acquired",    u"released",
+        u"wait-abandoned", u"force-released",   u"ttl-removed",  u"ttl-set",     u"ttl-shortened",
+        u"removed",        u"deadlock-ended",   u"disconnected", u"reconnected", u"admin-action"};
+    return QString::fromUtf16(names[static_cast<int>(kind)]);
 }
 
 QString wordsOf(const TimelineEvent &event)

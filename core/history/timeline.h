@@ -12,7 +12,7 @@
 namespace lockscope::history {
 
 struct TimelineEvent {
-    enum class Kind {
+    enum class Kind {  // in the order of nameOf()
         HeldAtStart,   // held already when the recording begins
         IsWaiting,     // likewise
         Queues,        // came, and waits

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/history/writer.h"
 
-#include "core/history/encoding.h"
+#include "core/history/chunk.h"
 
 #include <algorithm>
 
@@ -44,8 +44,7 @@ Result<void> RecordingWriter::add(Change change)
 Result<void> RecordingWriter::flush(Moment now)
 {
     m_last = std::max(m_last, now);
-    if (auto written = writeChanges(); !written)
-        return written;
+    TRY_VOID(writeChanges());
     const bool isWorthIt = m_sincePicture > std::max(pictureCosts, m_pictureRaw);
     return isWorthIt && m_last - m_pictureAt >= pictureAfter ? writePicture() : Result<void>();
 }
@@ -62,9 +61,7 @@ Result<void> RecordingWriter::writeChanges()
     if (raw.size() > mostRaw)
         return Error{ErrorCode::TooLarge, u"cannot record to %1: one change takes %2 bytes"_s.arg(
                                               m_file.fileName(), QString::number(raw.size()))};
-    auto written = write(packChunk(header, raw));
-    if (!written)
-        return written;
+    TRY_VOID(write(packChunk(header, raw)));
     m_written = {m_lockChanges, static_cast<qint64>(m_locksSeen.size()), m_last};
     m_unwritten.clear();
     return {};
@@ -90,8 +87,7 @@ Result<void> RecordingWriter::writePicture()
     for (const auto &[raw, changes] : parts) {
         m_pictureRaw += raw.size();
         header.changes = changes;
-        if (auto written = write(packChunk(header, raw)); !written)
-            return written;
+        TRY_VOID(write(packChunk(header, raw)));
         ++header.part;
     }
     return {};
@@ -143,15 +139,13 @@ Result<void> RotatingWriter::begin(Moment now, StateSnapshot picture)
 
 Result<void> RotatingWriter::flush(Moment now)
 {
-    if (auto flushed = m_writer->flush(now); !flushed)
-        return flushed;
+    TRY_VOID(m_writer->flush(now));
     const auto end = m_writer->end();
     // Beside the picture it begins with: that may be as large as all the rest.
     const bool isFull = m_writer->bytes() - m_begunWith >= m_bounds.bytes / filesInAll;
     const bool isLong = end - m_writer->begin() >= m_bounds.span / filesInAll;
     if (isFull || isLong) {
-        if (auto begun = begin(end, m_writer->picture()); !begun)
-            return begun;
+        TRY_VOID(begin(end, m_writer->picture()));
     }
     dropOld(end);
     return {};
@@ -165,8 +159,7 @@ Result<void> RotatingWriter::resume(Moment now)
         m_standing = known.connections;
     const auto &unwritten = m_writer->unwritten();
     m_missed.insert(unwritten.begin(), unwritten.end());
-    if (auto begun = begin(since, known); !begun)
-        return begun;
+    TRY_VOID(begin(since, known));
     Result<void> written;
     const auto tell = [&](Change change) {
         if (written)

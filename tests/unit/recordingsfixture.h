@@ -3,8 +3,8 @@
 #pragma once
 
 #include "core/base/random.h"
-#include "core/history/encoding.h"
-#include "core/history/recorder.h"
+#include "core/history/chunk.h"
+#include "core/history/flightrecorder.h"
 #include "core/history/recording.h"
 #include "core/inspect/findings.h"
 

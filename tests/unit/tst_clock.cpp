@@ -2,7 +2,7 @@
 // The program's clock goes on evenly when somebody sets the machine's, and so does all that is dated by it.
 #include "core/async/dated.h"
 #include "core/async/virtualloop.h"
-#include "core/history/recorder.h"
+#include "core/history/flightrecorder.h"
 #include "core/history/recording.h"
 #include "core/inspect/zookeeper/observerjudge.h"
 #include "core/workspace/recordfeed.h"
