@@ -108,6 +108,9 @@ QVariant ZnodeNode::header(int column, int role)
 
 void sortByName(std::vector<ZnodeRow> &rows)
 {
+    const auto isOutOfOrder = [](const ZnodeRow &a, const ZnodeRow &b) { return !(a.name < b.name); };
+    if (std::ranges::adjacent_find(rows, isOutOfOrder) == rows.end())
+        return;
     std::ranges::sort(rows, {}, &ZnodeRow::name);
     const auto same = std::ranges::unique(rows, {}, &ZnodeRow::name);
     rows.erase(same.begin(), same.end());

@@ -54,12 +54,8 @@ void ZnodesModel::list(ZnodeNode *node)
 // To sort 300,000 names takes many frames: a thread of its own does it.
 void ZnodesModel::sortThenTake(const ZPath &path, Result<std::vector<ZnodeRow>> answer)
 {
-    if (!answer || std::ssize(*answer) <= rowsPerTurn) {
-        if (answer)
-            sortByName(*answer);
-        take(path, std::move(answer));
-        return;
-    }
+    if (!answer || std::ssize(*answer) <= rowsPerTurn)
+        return take(path, std::move(answer));
     auto rows = std::make_shared<std::vector<ZnodeRow>>(*std::move(answer));
     m_sorter.start([this, path, rows, asked = QPointer<QObject>(m_answers.get())] {
         sortByName(*rows);
@@ -88,6 +84,7 @@ void ZnodesModel::take(const ZPath &path, Result<std::vector<ZnodeRow>> answer)
     auto filling = std::make_unique<ZnodeFilling>();
     filling->node = node;
     filling->rows = *std::move(answer);
+    sortByName(filling->rows); // a long list is by now
     if (filling->isBig())
         filling->filter = filterFor(node, m_filter);
     const auto *shown = heldOf(node);
@@ -243,8 +240,7 @@ void ZnodesModel::mergeInto(ZnodeNode *parent, int from, int until, std::vector<
     }
 
     int row = from;
-    int firstChanged = -1;
-    int lastChanged = -1;
+    int firstChanged = -1, lastChanged = -1;
     for (next = 0; next < page.size();) {
         if (isKnown[next]) {
             if (update(parent->child(row), page[next])) {
@@ -292,9 +288,8 @@ bool ZnodesModel::update(ZnodeNode *node, ZnodeRow &row)
 void ZnodesModel::finish(std::unique_ptr<ZnodeFilling> filling)
 {
     ZnodeNode *node = filling->node;
-    const auto part = filling->part();
-    const int total = part.total;
-    if (part.shown < total) {
+    const int total = filling->part().total;
+    if (filling->shown() < total) {
         m_heldBack.push_back(std::move(filling));
         emit this->filling(node->path());
     }

@@ -24,10 +24,7 @@ ZnodesModel::ZnodesModel(QObject *parent) : TreeModel(std::make_unique<ZnodeNode
     connect(&m_turn, &QTimer::timeout, this, &ZnodesModel::work);
 }
 
-ZnodesModel::~ZnodesModel()
-{
-    m_sorter.waitForDone();
-}
+ZnodesModel::~ZnodesModel() = default; // waits for the list that is sorted
 
 void ZnodesModel::setConnection(Backend *backend, const ConnectionName &name)
 {
