@@ -11,7 +11,6 @@
 #include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
 #include "core/inspect/waits/clients.h"
-#include "core/rules/catalogue.h"
 
 #include <QJsonArray>
 #include <QJsonObject>
@@ -230,19 +229,6 @@ QStringList incompleteLines(const LockSnapshot &lock, const std::vector<inspect:
     return lines;
 }
 
-// Where clients wait in order, and no finding says that this one may not hear of the release.
-bool isSureToAcquire(const inspect::LockSnapshot &lock, const inspect::Contender &next)
-{
-    using inspect::FindingCode;
-    const auto isDeaf = [&](const inspect::Finding &finding) {
-        const bool isAboutHearing = finding.code == FindingCode::LostWakeup || finding.code == FindingCode::WrongWatch
-                                    || finding.code == FindingCode::StaleQueue;
-        return isAboutHearing && std::ranges::count(finding.contenders, next.id) > 0;
-    };
-    const bool isNamed = std::ranges::any_of(lock.findings, isDeaf);
-    return recipes::recipeOf(lock.recipe).fair && !next.isOnlyCounted() && !isNamed;
-}
-
 // On a terminal: problem first, then the queue with its rails.
 void printReport(const CommandContext &context, const LockSnapshot &lock, const std::optional<HeldBeside> &beside,
                  const inspect::WaitGraph *graph, const std::vector<inspect::Coverage> &coverage)
@@ -275,7 +261,7 @@ void printReport(const CommandContext &context, const LockSnapshot &lock, const 
     }
     const auto holder = std::ranges::find(lock.contenders, inspect::Role::Holder, &inspect::Contender::role);
     if (const auto *next = lock.holderCount() == 1 ? lock.nextAfter(holder->id) : nullptr;
-        next && isSureToAcquire(lock, *next))
+        next && inspect::isSureToAcquire(lock, *next))
         addAll({u"After a release, %1 acquires the lock."_s.arg(clientText(*next, lock.backend))});
     addAll(partLines(lock, now));
     addAll({u"As of %1."_s.arg(

@@ -139,6 +139,17 @@ QStringList wakesBeside(const LockSnapshot &lock, const QByteArray &holder)
     return messages;
 }
 
+bool isSureToAcquire(const LockSnapshot &lock, const Contender &next)
+{
+    const auto isDeaf = [&](const Finding &finding) {
+        const bool isAboutHearing = finding.code == FindingCode::LostWakeup || finding.code == FindingCode::WrongWatch
+                                    || finding.code == FindingCode::StaleQueue;
+        return isAboutHearing && std::ranges::count(finding.contenders, next.id) > 0;
+    };
+    const bool isNamed = std::ranges::any_of(lock.findings, isDeaf);
+    return recipes::recipeOf(lock.recipe).fair && !next.isOnlyCounted() && !isNamed;
+}
+
 QStringList workLines(const SqlWork &work, ServerTime now)
 {
     constexpr int mostOfStatement = 400; // five lines of a terminal

@@ -432,6 +432,8 @@ template <class Predicate>
 }
 // What the lock's findings say of clients of other locks that a release of this hold wakes.
 [[nodiscard]] QStringList wakesBeside(const LockSnapshot &lock, const QByteArray &holder);
+// Where clients wait in order, and no finding says that this one may not hear of the release.
+[[nodiscard]] bool isSureToAcquire(const LockSnapshot &lock, const Contender &next);
 // "idle for 4 m 38 s, transaction open for 4 m 39 s, 1 row modified", then "last statement: UPDATE …".
 [[nodiscard]] QStringList workLines(const SqlWork &work, ServerTime now);
 

@@ -150,7 +150,7 @@ private slots:
     {
         Shown shown(rowLock());
         QCOMPARE(shown.tabs(), (QStringList{u"Queue"_s, u"Connections"_s, u"Timeline"_s}));
-        QCOMPARE(shown.nextOwner(), u"next owner: 14 · app"_s);
+        QCOMPARE(shown.nextOwner(), u"On release, app acquires it."_s);
         QCOMPARE(shown.watchedTitle(), u"Waits for"_s);
         QCOMPARE(shown.rawTitles(), (QStringList{u"Connection"_s, u"Transaction or connection"_s}));
         QCOMPARE(shown.rawCell(0, QueueModel::Data), u"trx 4713 started 1699999990000"_s);

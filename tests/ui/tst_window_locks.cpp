@@ -98,7 +98,7 @@ private slots:
             who << queue->model()->index(row, ui::QueueModel::Place).data().toString();
         QCOMPARE(who, (QStringList{u"holds"_s, u"1"_s, u"2"_s, u"3"_s}));
         QCOMPARE(part<QLabel>("nextOwner")->text(),
-                 u"next owner: …0042 · 10.0.3.8:56315 — woken by the deletion of …0041"_s);
+                 u"On release, 10.0.3.8:56315 acquires it (woken by the deletion of …0041)."_s);
 
         QTest::keyClick(&page().table(), Qt::Key_Down);
         QCOMPARE(page().currentLock()->name, "/a");

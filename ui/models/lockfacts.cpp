@@ -195,6 +195,52 @@ inspect::ServerTime serverTimeAt(SystemTime ours, const LockSnapshot &lock)
     return std::chrono::time_point_cast<milliseconds>(ours) + lock.serverAhead;
 }
 
+namespace {
+
+// Of readers that stand one behind the other, all get in.
+int readersBeside(const LockSnapshot &lock, const Contender &next)
+{
+    const auto isReader = [](const Contender &one) {
+        return one.role == Role::Waiter && one.mode == Mode::Read && one.position;
+    };
+    const auto at = std::ranges::find(lock.contenders, next.id, &Contender::id);
+    if (at == lock.contenders.end() || !isReader(next))
+        return 0;
+    return int(std::find_if_not(at, lock.contenders.end(), isReader) - at) - 1;
+}
+
+} // namespace
+
+QString nextHolderText(const LockSnapshot &lock, const QByteArray &holder)
+{
+    if (holder.isEmpty())
+        return {};
+    const Contender *next = lock.nextAfter(holder);
+    if (!next) {
+        const bool inOrder = std::ranges::any_of(
+            lock.contenders, [](const Contender &one) { return one.role == Role::Waiter && one.position; });
+        return lock.waiterCount() == 0 && lock.waitersKnown ? u"On release, it becomes free: no client waits."_s
+               : inOrder && lock.holderCount() > 1
+                   ? u"On release, no client acquires it until the other holders release it, too."_s
+                   : u"On release, the client that asks first acquires it."_s;
+    }
+    const auto who = whoIsByName(*next, lock.backend);
+    if (!inspect::isSureToAcquire(lock, *next))
+        return u"It is not sure who acquires it on release; %1 is the first that waits."_s.arg(who);
+    const int beside = readersBeside(lock, *next);
+    const bool watches =
+        std::ranges::any_of(next->watches, [&](const auto &edge) { return edge.children || edge.target == holder; });
+    const auto wakeUp = recipes::recipeOf(lock.recipe).wakeUp;
+    // Else the server itself lets it in.
+    const bool isWoken = wakeUp == recipes::WakeUp::Message || (watches && wakeUp != recipes::WakeUp::Answer);
+    const auto &by = infoOf(lock.backend).words.wokenBy;
+    const auto wakes = isWoken && !by.isEmpty() ? u" (%1)"_s.arg(by.arg(shortId(holder))) : QString();
+    return (beside == 0   ? u"On release, %1 acquires it%2."_s.arg(who, wakes)
+            : beside == 1 ? u"On release, %1 and the reader behind it acquire it%2."_s.arg(who, wakes)
+                          : u"On release, %1 and %3 readers behind it acquire it%2."_s.arg(who, wakes,
+                                                                                           QString::number(beside)));
+}
+
 QString shortId(const QByteArray &fullId)
 {
     const QByteArray id = inspect::nameInId(fullId);

@@ -159,18 +159,6 @@ void LockHeader::showCopied()
 
 namespace {
 
-// Of readers that stand one behind the other, all get in.
-int readersBeside(const LockSnapshot &lock, const Contender &next)
-{
-    const auto isReader = [](const Contender &one) {
-        return one.role == Role::Waiter && one.mode == Mode::Read && one.position;
-    };
-    const auto at = std::ranges::find(lock.contenders, next.id, &Contender::id);
-    if (at == lock.contenders.end() || !isReader(next))
-        return 0;
-    return int(std::find_if_not(at, lock.contenders.end(), isReader) - at) - 1;
-}
-
 constexpr int lowBelow = 340;
 constexpr int fewLinesBelow = 360; // as in a window of 768
 constexpr int statementsLowBelow = 700;
@@ -287,7 +275,7 @@ void LockDetail::setSnapshot(const LockSnapshot &lock)
     showAnswer();
     m_findings->show(*m_lock, serverTimeAt(m_clock(), *m_lock));
     showStatements();
-    showNextOwner();
+    m_next->setText(nextHolderText(*m_lock, holder()));
     updateVeil();
     updateRelease();
     m_stack->setCurrentWidget(m_content);
@@ -361,49 +349,14 @@ void LockDetail::setIncident(const inspect::Incident *incident)
     m_findings->setIncident(m_isGone ? nullptr : incident);
 }
 
-void LockDetail::showNextOwner()
-{
-    const QByteArray from = holder();
-    if (from.isEmpty()) {
-        m_next->setText({});
-        return;
-    }
-    const Contender *next = m_lock->nextAfter(from);
-    if (!next) {
-        const bool someoneWaits = m_lock->waiterCount() > 0 || !m_lock->waitersKnown;
-        const bool inOrder =
-            std::any_of(m_lock->contenders.begin(), m_lock->contenders.end(),
-                        [](const Contender &c) { return c.role == Role::Waiter && c.position.has_value(); });
-        m_next->setText(!someoneWaits ? tr("next owner: none, no client waits")
-                        : inOrder && m_lock->holderCount() > 1
-                            ? tr("next owner: none until the other holders release it too")
-                            : tr("next owner: whoever asks first"));
-        return;
-    }
-    const auto name = [this](const Contender &one) {
-        return shortId(one.id) + u" · "_s + whoIsByName(one, m_lock->backend);
-    };
-    const int beside = readersBeside(*m_lock, *next);
-    const QString who =
-        beside == 0   ? tr("next owner: %1").arg(name(*next))
-        : beside == 1 ? tr("next owners: %1, and the reader behind it").arg(name(*next))
-                      : tr("next owners: %1, and %2 readers behind it").arg(name(*next), QString::number(beside));
-    const bool watches = std::any_of(next->watches.begin(), next->watches.end(),
-                                     [&](const auto &edge) { return edge.children || edge.target == from; });
-    const auto wakeUp = recipes::recipeOf(m_lock->recipe).wakeUp;
-    // Else the server itself lets it in.
-    const bool isWoken = wakeUp == recipes::WakeUp::Message || (watches && wakeUp != recipes::WakeUp::Answer);
-    const auto &by = infoOf(m_lock->backend).words.wokenBy;
-    m_next->setText(who + (isWoken && !by.isEmpty() ? u" — "_s + by.arg(shortId(from)) : QString()));
-}
-
 void LockDetail::choose(const QByteArray &contender)
 {
     m_queueTable->setCurrentContender(contender);
     m_rawTable->setCurrentContender(contender);
-    if (m_lock)
+    if (m_lock) {
         showStatements();
-    showNextOwner();
+        m_next->setText(nextHolderText(*m_lock, holder()));
+    }
     updateRelease();
 }
 

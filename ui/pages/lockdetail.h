@@ -97,7 +97,6 @@ private:
     void showAnswer();
     [[nodiscard]] NoteFacts noteFacts() const;
     void withHistory(NoteFacts facts, const std::function<void(const QString &)> &use);
-    void showNextOwner();
     void showStatements();
     void choose(const QByteArray &contender);
     void updateVeil();

@@ -28,7 +28,7 @@ using inspect::LockName;
 
 namespace {
 
-constexpr int wideFrom = 900; // of the window
+constexpr int wideFrom = 1200; // of the window
 constexpr int lowPageBelow = 640;
 constexpr int listShareOfWidth = 40; // percent
 
