@@ -297,27 +297,32 @@ QString withAge(const QString &who, const std::vector<const Contender *> &all, S
     return (all.size() == 1 ? u"%1 for %2%3"_s : u"%1, the longest for %2%3"_s).arg(who, bound, span);
 }
 
-QString waiting(const LockSnapshot &lock, ServerTime now)
+QString waiting(const LockSnapshot &lock, ServerTime now, bool isPast)
 {
     const int count = lock.waiterCount();
-    const QString unseen = u"others may wait unseen"_s;
+    const QString unseen = isPast ? u"others may have waited unseen"_s : u"others may wait unseen"_s;
+    if (count == 0 && lock.waitersKnown)
+        return isPast ? u"no client waited"_s : u"no client waits"_s;
     if (count == 0)
-        return lock.waitersKnown ? u"no client waits"_s : u"waiters are not visible"_s;
+        return isPast ? u"waiters were not visible"_s : u"waiters are not visible"_s;
     std::optional<ServerTime> oldest;
     for (const auto &contender : lock.contenders) {
         if (contender.role == Role::Waiter && contender.waitingSince)
             oldest = oldest ? std::min(*oldest, *contender.waitingSince) : *contender.waitingSince;
     }
-    const QString text = !oldest ? (count == 1 ? u"1 waits"_s : u"%1 wait"_s.arg(count))
-                                 : (count == 1 ? u"%1 waits, for %2"_s : u"%1 wait, the oldest %2"_s)
-                                       .arg(QString::number(count), formatDuration(now - *oldest));
+    const auto verb = isPast ? u"waited"_s : count == 1 ? u"waits"_s : u"wait"_s;
+    QString text = u"%1 %2"_s.arg(QString::number(count), verb);
+    if (oldest)
+        text = (count == 1 ? u"%1, for %2"_s : u"%1, the oldest %2"_s).arg(text, formatDuration(now - *oldest));
     return lock.waitersKnown ? text : text + clause(unseen);
 }
 
 } // namespace
 
-QString answerSentence(const LockSnapshot &lock, ServerTime now)
+QString answerSentence(const LockSnapshot &lock, ServerTime now, Tense tense)
 {
+    const bool isPast = tense == Tense::Past;
+    const QString is = isPast ? u"was"_s : u"is"_s;
     const QString name = label(lock.lock.name, 120);
     std::vector<const Contender *> holding;
     for (const auto &contender : lock.contenders) {
@@ -327,18 +332,20 @@ QString answerSentence(const LockSnapshot &lock, ServerTime now)
     const auto elsewhere = firstAwaitsElsewhere(lock);
     QString sentence = name;
     if (!holding.empty())
-        sentence = u"%1 is held by %2"_s.arg(name, withAge(holders(holding, lock.backend), holding, now));
+        sentence = u"%1 %2 held by %3"_s.arg(name, is, withAge(holders(holding, lock.backend), holding, now));
     else if (lock.state == LockState::Free)
-        sentence += u" is free"_s;
+        sentence = u"%1 %2 free"_s.arg(name, is);
     else if ((lock.state == LockState::Contended && lock.backend != BackendKind::MariaDb
               && lock.backend != BackendKind::PostgreSql)
              || elsewhere) // SQL servers do not report every holder
-        sentence = u"no client holds "_s + name;
+        sentence = u"no client %1 "_s.arg(isPast ? u"held"_s : u"holds"_s) + name;
     else
-        sentence = u"%1 is held by a client that is not visible"_s.arg(name);
-    sentence += clause(waiting(lock, now));
+        sentence = u"%1 %2 held by a client that %2 not visible"_s.arg(name, is);
+    sentence += clause(waiting(lock, now, isPast));
     if (elsewhere)
-        sentence += clause(u"the first in the queue waits for %1"_s.arg(label(*elsewhere, labelLength)));
+        sentence +=
+            clause((isPast ? u"the first in the queue waited for %1"_s : u"the first in the queue waits for %1"_s)
+                       .arg(label(*elsewhere, labelLength)));
     const auto *neverEnds = lock.find(FindingCode::NoTtl);
     const bool isHolders =
         neverEnds
@@ -346,7 +353,7 @@ QString answerSentence(const LockSnapshot &lock, ServerTime now)
                 return std::ranges::count(neverEnds->contenders, one->id) > 0;
             }));
     if (isHolders)
-        sentence += clause(u"it never expires by itself"_s);
+        sentence += clause(isPast ? u"it had no expiry"_s : u"it never expires by itself"_s);
     return sentence;
 }
 

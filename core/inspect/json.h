@@ -18,8 +18,10 @@ namespace lockscope::inspect {
 [[nodiscard]] QJsonObject toJson(const SessionSnapshot &session, std::optional<ServerTime> now = std::nullopt);
 [[nodiscard]] QString isoTime(ServerTime time);
 
-// "/locks/orders is held by 10.0.3.7 for 4 m 12 s; 3 wait, the oldest 3 m 58 s", at the server's `now`.
-[[nodiscard]] QString answerSentence(const LockSnapshot &lock, ServerTime now);
+// "/locks/orders is held by 10.0.3.7 for 4 m 12 s; 3 wait, the oldest 3 m 58 s", at the server's `now`. Past: "was
+// held by".
+enum class Tense { Present, Past };
+[[nodiscard]] QString answerSentence(const LockSnapshot &lock, ServerTime now, Tense tense = Tense::Present);
 // The words of the JSON: "contended", "curator-mutex" stays as it is, "waiter" …
 [[nodiscard]] QString word(LockState state);
 [[nodiscard]] QString word(Role role);

@@ -6,6 +6,7 @@
 #include "tests/support/testmain.h"
 
 #include <QJsonDocument>
+#include <QRegularExpression>
 
 using namespace lockscope::inspect;
 
@@ -240,6 +241,9 @@ private slots:
         QFETCH(LockSnapshot, lock);
         QFETCH(QString, sentence);
         QCOMPARE(answerSentence(lock, observedAt), sentence);
+        static const QRegularExpression present(u"\\b(is|are|holds|waits?|expires)\\b"_s);
+        const auto past = answerSentence(lock, observedAt, Tense::Past);
+        QVERIFY2(!past.contains(present), qPrintable(past));
     }
 
     void namesThatSayLock_data()
