@@ -99,6 +99,12 @@ void MainWindow::connectParts()
     m_dialogs->useLocks(*m_locks);
     m_screen->useLocks(m_locks->model());
     connect(m_time, &TimeTravel::moved, this, &MainWindow::showMoment);
+    connect(m_timeBar, &TimeBar::resumeRequested, this, [this] { setPaused(false); });
+    connect(m_screen, &PausableBackend::waitingChanged, this, [this] {
+        if (m_paused)
+            showPause();
+    });
+    m_timeBar->useStrip(m_locks->detail().strip());
     connect(m_locks, &LocksPage::momentActivated, m_time, &TimeTravel::goTo);
     connect(m_time, &TimeTravel::said, m_status, &StatusBar::notify);
     connect(m_clock.get(), &ScreenClock::wallSet, m_status, &StatusBar::showClockChange);
@@ -325,12 +331,30 @@ void MainWindow::setPaused(bool paused)
     for (auto *page : m_pages->all())
         page->freeze(at);
     m_top->setPaused(paused);
-    disconnect(m_screen, &PausableBackend::waitingChanged, m_status, nullptr);
-    m_status->setPaused(at);
     m_screen->setPaused(paused);
-    if (paused)
-        connect(m_screen, &PausableBackend::waitingChanged, m_status,
-                [this, at] { m_status->setPaused(at, m_screen->waiting()); });
+    showPause();
+    showFrame();
+}
+
+// What came since is counted in the bar of time, and below.
+void MainWindow::showPause()
+{
+    const auto at =
+        m_paused ? std::optional(std::chrono::floor<std::chrono::milliseconds>(m_clock->pausedAt())) : std::nullopt;
+    m_status->setPaused(at, m_screen->waiting());
+    m_timeBar->showPaused(at, m_status->heldBack());
+}
+
+// Whatever is not of the present has a frame.
+void MainWindow::showFrame()
+{
+    auto *centre = centralWidget();
+    const bool isFramed = m_paused || m_time->isElsewhere();
+    const int frame = isFramed ? 4 : 0;
+    centre->layout()->setContentsMargins(frame, 0, frame, frame);
+    centre->setProperty("look", isFramed ? u"not-now"_s : QString());
+    centre->style()->unpolish(centre);
+    centre->style()->polish(centre);
 }
 
 // Another moment than now is on screen; empty: now again.
@@ -342,12 +366,8 @@ void MainWindow::showMoment(std::optional<std::chrono::system_clock::time_point>
     m_pages->cover(at.has_value());
     m_locks->model().settle(); // rows of another moment are nobody's aim
     m_status->setPast(at);
-    auto *centre = centralWidget();
-    const int frame = at ? 4 : 0;
-    centre->layout()->setContentsMargins(frame, 0, frame, frame);
-    centre->setProperty("look", at ? u"not-now"_s : QString());
-    centre->style()->unpolish(centre);
-    centre->style()->polish(centre);
+    showTitle();
+    showFrame();
 }
 
 void MainWindow::closeEvent(QCloseEvent *event)
@@ -410,8 +430,11 @@ void MainWindow::keyPressEvent(QKeyEvent *event)
         setPaused(!m_paused);
         return;
     }
-    if (event->key() == Qt::Key_Escape && m_time->isElsewhere()) {
-        m_time->backToNow();
+    if (event->key() == Qt::Key_Escape && (m_time->isElsewhere() || m_paused)) {
+        if (m_time->isElsewhere())
+            m_time->backToNow();
+        else
+            setPaused(false);
         return;
     }
     QMainWindow::keyPressEvent(event);

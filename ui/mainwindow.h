@@ -112,6 +112,8 @@ private:
     void showTitle();
     void showPageAt(int at);
     void setPaused(bool paused);
+    void showPause();
+    void showFrame();
     void showMoment(std::optional<std::chrono::system_clock::time_point> at);
     void setConnection(const ConnectionName &name);
     void showContext();

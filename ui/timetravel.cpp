@@ -48,19 +48,14 @@ const history::LeftRecording &newestOf(const std::vector<history::LeftRecording>
 TimeTravel::TimeTravel(Backend &live, PausableBackend &screen, ScreenClock &clock, TimeBar &bar, QWidget &window)
     : QObject(&window), m_live(live), m_screen(screen), m_clock(clock), m_bar(bar), m_window(window)
 {
-    m_bar.hide();
     m_refresh.setInterval(1s);
     connect(&m_refresh, &QTimer::timeout, this, &TimeTravel::refresh);
     connect(&m_bar.track(), &TimeTrack::sought, this, [this](Moment moment) {
-        const bool isEnd = moment >= m_bar.track().end();
-        if (isEnd && !isInFile())
-            backToNow();
-        else
-            goTo(moment);
+        const bool isEnd = moment >= m_bar.track().end(); // which was read a moment ago
+        goTo(isEnd ? std::max(moment, now()) : moment);
     });
     connect(&m_bar, &TimeBar::stepped, this, &TimeTravel::step);
-    connect(&m_bar, &TimeBar::previousChangeRequested, this, [this] { goToChange(true); });
-    connect(&m_bar, &TimeBar::nextChangeRequested, this, [this] { goToChange(false); });
+    connect(&m_bar, &TimeBar::changeRequested, this, &TimeTravel::goToChange);
     connect(&m_bar, &TimeBar::backRequested, this, &TimeTravel::backToNow);
     connect(&m_bar, &TimeBar::fileCloseRequested, this, &TimeTravel::closeFile);
     connect(&m_screen, &PausableBackend::refused, this, [this] { m_bar.warn(PausableBackend::notNow().message); });
@@ -78,9 +73,9 @@ void TimeTravel::addActions(Actions &actions)
     actions.add(u"time"_s, tr("Time: go back in what was recorded"), {u"Ctrl+T"_s}, [this] { toggle(); });
     actions.add(u"five-minutes-ago"_s, tr("Five minutes ago"), {u"Ctrl+Shift+Left"_s}, [this] { step(-5min); });
     actions.add(u"five-minutes-on"_s, tr("Five minutes later"), {u"Ctrl+Shift+Right"_s}, [this] { step(5min); });
-    actions.add(u"lock-changed-before"_s, tr("The chosen lock's last change, and the one before"),
-                {u"Ctrl+Shift+Up"_s}, [this] { goToChange(true); });
-    actions.add(u"lock-changed-after"_s, tr("The chosen lock's next change"), {u"Ctrl+Shift+Down"_s},
+    actions.add(u"lock-changed-before"_s, tr("The chosen lock's previous event"), {u"Ctrl+Shift+Up"_s},
+                [this] { goToChange(true); });
+    actions.add(u"lock-changed-after"_s, tr("The chosen lock's next event"), {u"Ctrl+Shift+Down"_s},
                 [this] { goToChange(false); });
     m_end = actions.add(u"now"_s, tr("Return to live view"), {u"Ctrl+End"_s}, [this] { backToNow(); });
     m_end->setEnabled(false); // its key is the tables', else
@@ -125,30 +120,18 @@ void TimeTravel::setLock(const std::optional<inspect::LockName> &lock)
     if (m_lock == lock)
         return;
     m_lock = lock;
-    if (m_bar.isVisible())
+    if (isElsewhere())
         askMarks();
-}
-
-void TimeTravel::showBar()
-{
-    m_bar.show();
-    m_refresh.start();
-    askSpan();
-    askMarks();
 }
 
 void TimeTravel::toggle()
 {
-    if (m_bar.isVisible() && !isElsewhere()) {
-        m_bar.hide();
-        m_refresh.stop();
-        return;
-    }
-    if (!past())
-        return emit said(tr("Nothing is recorded: the recorder is off"));
-    if (!m_bar.isVisible())
-        showBar();
-    m_bar.track().setFocus(Qt::ShortcutFocusReason);
+    if (isElsewhere() && !isInFile())
+        return backToNow();
+    if (isElsewhere())
+        return m_bar.focusTrack();
+    m_takesFocus = past() != nullptr;
+    seek(now());
 }
 
 void TimeTravel::step(std::chrono::milliseconds by)
@@ -156,20 +139,23 @@ void TimeTravel::step(std::chrono::milliseconds by)
     const auto from = m_wanted ? *m_wanted : m_at ? *m_at : now();
     if (by > 0ms && !m_at && !m_wanted)
         return;
-    if (from + by >= now() && !isInFile())
-        backToNow();
-    else
-        seek(from + by, Past::Reach::Complete);
+    goTo(from + by);
 }
 
-void TimeTravel::seek(Moment moment, Past::Reach reach)
+void TimeTravel::goTo(Moment moment)
+{
+    if (moment >= now() && !isInFile())
+        backToNow();
+    else
+        seek(moment);
+}
+
+void TimeTravel::seek(Moment moment, bool mayBeIncomplete)
 {
     if (!past())
         return emit said(tr("Nothing is recorded: the recorder is off"));
     m_wanted = moment;
-    m_reach = reach;
-    if (!m_bar.isVisible())
-        showBar();
+    m_mayBeIncomplete = mayBeIncomplete;
     if (!m_isAsking)
         ask();
 }
@@ -178,7 +164,8 @@ void TimeTravel::seek(Moment moment, Past::Reach reach)
 void TimeTravel::ask()
 {
     m_isAsking = true;
-    past()->at(*m_wanted, m_reach, m_live.clientLabels(), this,
+    const auto of = m_lock ? m_lock->connection : ConnectionName();
+    past()->at({*m_wanted, of, m_mayBeIncomplete}, m_live.clientLabels(), this,
                [this, asked = *m_wanted, of = past()](Result<PastPicture> picture) {
                    if (of != past())
                        return; // another one is asked by now
@@ -203,34 +190,47 @@ void TimeTravel::show(PastPicture picture)
 {
     const auto at = picture.at;
     m_at = at;
-    m_isFirst = picture.isFirst;
+    m_since = picture.since;
+    m_bar.track().setSince(m_since);
     m_clock.standAt(at);
-    QStringList names;
+    m_names.clear();
     for (const auto &[name, state] : picture.picture.connections)
-        names << label(name.bytes(), 30);
+        m_names << label(name.bytes(), 30);
     m_screen.showPast(std::move(picture), past());
-    if (isInFile()) {
-        m_bar.showSource(m_title, tr("%1, recorded of %2 from %3 to %4")
-                                      .arg(m_title, names.isEmpty() ? tr("no connection") : names.join(u", "_s),
-                                           dayAndTime(m_span.begin), dayAndTime(m_span.end)));
-    }
     updateProgressLabel();
     if (m_end)
         m_end->setEnabled(true);
+    if (std::exchange(m_takesFocus, false))
+        m_bar.focusTrack();
+    if (!m_refresh.isActive()) {
+        m_refresh.start();
+        askSpan();
+        askMarks();
+    }
     emit moved(at);
+}
+
+QString TimeTravel::aboutFile() const
+{
+    return tr("%1, recorded of %2 from %3 to %4")
+        .arg(m_title, m_names.isEmpty() ? tr("no connection") : m_names.join(u", "_s), dayAndTime(m_span.begin),
+             dayAndTime(m_span.end));
 }
 
 void TimeTravel::updateProgressLabel()
 {
+    m_bar.setShowsFile(isInFile());
     if (!m_at)
-        return m_bar.showMoment({}, {});
+        return m_bar.showMoment({}, {}, {});
     const auto end = isInFile() ? m_span.end : now();
     const auto far = formatDuration(std::max(0ms, end - *m_at));
-    const auto begin = timeOfDay(*m_at).toString(u"HH:mm:ss"_s);
-    m_bar.showMoment(m_at, !isInFile()
-                               ? (m_isFirst ? tr("%1 ago, recorded from %2").arg(far, begin) : tr("%1 ago").arg(far))
-                           : *m_at >= end ? tr("the recording's end")
-                                          : tr("%1 before its end").arg(far));
+    if (isInFile())
+        return m_bar.showMoment(m_at, *m_at >= end ? tr("the recording's end") : tr("%1 before its end").arg(far),
+                                aboutFile());
+    const auto since = timeOfDay(m_since).toString(u"HH:mm:ss"_s);
+    m_bar.showMoment(m_at, tr("%1 ago").arg(far),
+                     *m_at <= m_since ? tr("Start of the recording: nothing earlier is complete.")
+                                      : tr("Recorded since %1.").arg(since));
 }
 
 void TimeTravel::backToNow()
@@ -248,7 +248,7 @@ void TimeTravel::leave()
     m_at.reset();
     m_clock.standAt({});
     m_screen.leavePast();
-    m_bar.showSource({}, {});
+    m_refresh.stop();
     updateProgressLabel();
     if (m_end)
         m_end->setEnabled(false);
@@ -308,15 +308,16 @@ void TimeTravel::takeMarks(const LockPast &lock)
 {
     auto &track = m_bar.track();
     track.setSpan(lock.span.begin, lock.span.end);
+    track.setSince(lock.since);
     track.setMarks(lock.changes);
     const auto count = static_cast<qint64>(lock.changes.size());
-    m_bar.showAbout(count == 1 ? tr("1 change of the chosen lock")
-                               : tr("%1 changes of the chosen lock").arg(countText(count)));
+    m_bar.showAbout(count == 1 ? tr("1 event of the chosen lock")
+                               : tr("%1 events of the chosen lock").arg(countText(count)));
     if (const auto before = std::exchange(m_changeWanted, std::nullopt)) {
         if (const auto mark = *before ? track.markBefore() : track.markAfter())
             goTo(*mark);
         else
-            emit said(*before ? tr("No earlier change of it is recorded") : tr("No later change of it is recorded"));
+            emit said(*before ? tr("No earlier event of it is recorded") : tr("No later event of it is recorded"));
     }
 }
 
@@ -327,10 +328,7 @@ void TimeTravel::goToChange(bool before)
     if (!m_lock)
         return emit said(tr("Choose a lock first"));
     m_changeWanted = before;
-    if (m_bar.isVisible())
-        askMarks();
-    else
-        showBar();
+    askMarks();
 }
 
 // --- files -------------------------------------------------------------------------------------
@@ -354,7 +352,7 @@ void TimeTravel::openFiles(const QStringList &files, const QString &title, std::
         setShowsFile(true);
         m_title = label(title.toUtf8(), 60);
         m_span = *span;
-        goTo(at.value_or(span->end));
+        seek(at.value_or(span->end), true);
         askMarks();
     });
 }
@@ -367,8 +365,6 @@ void TimeTravel::closeFile()
     m_isAsking = false;
     setShowsFile(false);
     leave();
-    m_bar.hide();
-    m_refresh.stop();
     m_file.release()->deleteLater(); // it may be about to answer
 }
 

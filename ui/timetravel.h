@@ -29,9 +29,10 @@ public:
     [[nodiscard]] bool isElsewhere() const { return m_at.has_value(); }
     [[nodiscard]] bool isInFile() const { return m_file != nullptr; }
     [[nodiscard]] std::optional<Moment> moment() const { return m_at; }
-    // The bar, with the keyboard on it; again: away.
+    // Leaves the present, with the keyboard on the line of time; again: back.
     void toggle();
-    void goTo(Moment moment) { seek(moment, Past::Reach::Recorded); }
+    // No moment before the first complete snapshot is shown; none after the present, either.
+    void goTo(Moment moment);
     void step(std::chrono::milliseconds by);
     // To where the lock changed, before or after the moment that is shown.
     void goToChange(bool before);
@@ -52,12 +53,12 @@ signals:
 private:
     [[nodiscard]] Past *past() const { return m_file ? m_file.get() : m_live.past(); }
     [[nodiscard]] static Moment now();
-    void showBar();
-    void seek(Moment moment, Past::Reach reach);
+    void seek(Moment moment, bool mayBeIncomplete = false);
     void ask();
     void show(PastPicture picture);
     void leave();
     void updateProgressLabel();
+    [[nodiscard]] QString aboutFile() const;
     void askSpan();
     void askMarks();
     void takeMarks(const LockPast &lock);
@@ -76,9 +77,11 @@ private:
     RecordedSpan m_span;
     std::optional<Moment> m_at;     // what is shown
     std::optional<Moment> m_wanted; // what is to be shown
-    Past::Reach m_reach = Past::Reach::Recorded;
-    bool m_isFirst = false; // nothing complete is recorded before what is shown
+    bool m_mayBeIncomplete = false; // what is wanted
+    Moment m_since{};               // the first moment that can be shown
+    QStringList m_names;            // of the connections of what is shown
     bool m_isAsking = false;
+    bool m_takesFocus = false; // the line of time, as soon as it is there
     std::optional<inspect::LockName> m_lock;
     std::optional<bool> m_changeWanted; // when the marks are known; true: the one before
     QTimer m_refresh;

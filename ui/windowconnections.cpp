@@ -6,6 +6,7 @@
 #include "core/workspace/values.h"
 #include "ui/models/findingrow.h"
 #include "ui/models/pausablebackend.h"
+#include "ui/models/screenclock.h"
 #include "ui/dialogs/connectform.h"
 #include "ui/pages/lockspage.h"
 #include "ui/pages/pagestack.h"
@@ -46,6 +47,8 @@ void MainWindow::showIncidents(int page, const FindingCounts &counts, const QStr
 void MainWindow::showTitle()
 {
     QStringList parts;
+    if (m_clock->isElsewhere())
+        parts << tr("viewing %1").arg(timeOfDay(m_clock->now()).toString(u"HH:mm:ss"_s));
     if (m_critical > 0)
         parts << tr("%1 critical").arg(m_critical);
     const auto &all = m_book.all();

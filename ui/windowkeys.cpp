@@ -10,7 +10,9 @@
 #include "ui/shell/footbar.h"
 #include "ui/theme/theme.h"
 #include "ui/timetravel.h"
+#include "ui/views/incidentlist.h"
 #include "ui/views/lockstable.h"
+#include "ui/views/timelineview.h"
 #include "ui/windowdialogs.h"
 
 #include <QAction>
@@ -78,6 +80,16 @@ void WindowKeys::addLetters()
         connect(shortcut, &QShortcut::activated, this,
                 [this, number] { m_window.locksPage().detail().chooseWaiter(number); });
     }
+    // Along the events of the chosen lock, as on its strip of time.
+    for (auto *list : std::initializer_list<QWidget *>{&m_window.locksPage().table(),
+                                                       m_window.locksPage().findChild<IncidentList *>()}) {
+        for (const bool isBefore : {true, false}) {
+            auto *shortcut = new QShortcut(QKeySequence(isBefore ? Qt::Key_Left : Qt::Key_Right), list);
+            shortcut->setContext(Qt::WidgetWithChildrenShortcut);
+            connect(shortcut, &QShortcut::activated, this,
+                    [this, isBefore] { m_window.time().goToChange(isBefore); });
+        }
+    }
 }
 
 bool WindowKeys::isOnLocks() const
@@ -103,8 +115,14 @@ void WindowKeys::show()
 std::vector<FootKey> WindowKeys::keys()
 {
     std::vector<FootKey> keys;
-    if (m_window.time().isElsewhere())
+    if (m_window.time().isElsewhere()) {
         keys.push_back(keyOf(u"Esc"_s, tr("Return to live view"), u"now"_s));
+        keys.push_back({u"← →"_s, tr("Event")});
+        if (qobject_cast<const TimelineView *>(QApplication::focusWidget())) {
+            keys.push_back({u"⇧← ⇧→"_s, tr("1 second")});
+            keys.push_back({u"Home"_s, tr("Start of recording")});
+        }
+    }
     const auto *focus = QApplication::focusWidget();
     if (qobject_cast<const QLineEdit *>(focus) && focus->objectName() == u"find"_s) {
         keys.push_back({u"⏎"_s, tr("Into the results")});

@@ -23,6 +23,7 @@ struct ConnectionStatus {
     bool production = false;
     bool readOnly = false;
     bool readOnlyForGood = false;
+    bool isRecorded = true; // false: nothing is recorded of it at the past time that is shown
     qint64 writesSent = 0;
     inspect::Progress progress;
     inspect::Cost cost;

@@ -40,40 +40,11 @@ void addDeadlocksThen(const FlightRecording &recording, inspect::StateSnapshot &
         addDeadlocks(lock, graph, graph.cycles);
 }
 
-constexpr std::chrono::seconds startTakes(60); // at most
-
-bool isComplete(const std::map<ConnectionName, inspect::LinkState> &links)
+// A deadlock is reported once it was seen twice.
+Moment reachableFrom(Moment first, const FlightRecording &recording)
 {
-    return !links.empty() && std::ranges::all_of(links, [](const auto &entry) {
-        const auto &link = entry.second;
-        return link.isLookedThrough || (!link.isConnected && !link.problem.isEmpty());
-    });
-}
-
-// The connections of one start come one after the other, and each is looked through first: what is recorded meanwhile
-// looks as if there were fewer locks. A deadlock is reported once it was seen twice. The beginning, where that is
-// never over.
-Moment firstComplete(const FlightRecording &recording)
-{
-    constexpr std::chrono::seconds joinWithin(5), seenTwice(2);
-    const auto begin = recording.begin();
-    const auto picture = recording.at(begin);
-    if (!picture)
-        return begin;
-    auto links = picture->connections;
-    auto since = isComplete(links) ? std::optional(begin) : std::nullopt;
-    (void)recording.walk(begin, begin + startTakes, [&](const inspect::Change &change) {
-        if (since && change.at > *since + joinWithin)
-            return false;
-        if (const auto *state = std::get_if<inspect::LinkState>(&change.what)) {
-            links.insert_or_assign(state->name, *state);
-            if (state->isGone)
-                links.erase(state->name);
-            since = !isComplete(links) ? std::nullopt : since ? since : std::optional(change.at);
-        }
-        return true;
-    });
-    return since && *since > begin ? std::min<Moment>(*since + seenTwice, recording.end()) : begin;
+    constexpr std::chrono::seconds seenTwice(2);
+    return first > recording.begin() ? std::min<Moment>(first + seenTwice, recording.end()) : recording.begin();
 }
 
 } // namespace
@@ -106,6 +77,44 @@ public:
     }
     void close() { m_opened.reset(); }
 
+    // As far as the files go, each part of which is read once for it.
+    const FirstSnapshots &firsts(const FlightRecording &recording)
+    {
+        const auto take = [this](const inspect::LinkState &state, Moment at) {
+            if (state.isLookedThrough)
+                m_firsts.emplace(state.name, at);
+        };
+        if (m_readTo < recording.begin()) {
+            m_readTo = recording.begin();
+            const auto start = recording.at(m_readTo);
+            for (const auto &[name, state] : start ? start->connections : decltype(start->connections)())
+                take(state, m_readTo);
+        }
+        const auto isRead = recording.walk(m_readTo - 1ms, recording.end(), [&take](const inspect::Change &change) {
+            if (const auto *state = std::get_if<inspect::LinkState>(&change.what))
+                take(*state, change.at);
+            return true;
+        });
+        if (isRead)
+            m_readTo = recording.end();
+        return m_firsts;
+    }
+    // The first moment that may be shown of this connection. Without one, that of all of the start: they come one
+    // after the other, and what is recorded until each was looked through looks as if there were fewer locks.
+    Moment since(const FlightRecording &recording, const ConnectionName &of)
+    {
+        constexpr std::chrono::seconds startTakes(60); // at most
+        const auto &known = firsts(recording);
+        if (const auto first = known.find(of); first != known.end())
+            return reachableFrom(first->second, recording);
+        auto since = recording.begin();
+        for (const auto &[name, first] : known) {
+            if (first <= recording.begin() + startTakes)
+                since = std::max(since, first);
+        }
+        return reachableFrom(since, recording);
+    }
+
     template <class T>
     Result<T> read(Moment to, const std::function<Result<T>(const FlightRecording &)> &question)
     {
@@ -121,6 +130,8 @@ public:
 private:
     std::function<QStringList()> m_files;
     std::optional<FlightRecording> m_opened;
+    FirstSnapshots m_firsts;
+    Moment m_readTo{};
 };
 
 Past::Past(std::function<QStringList()> files, QObject *parent)
@@ -171,19 +182,17 @@ void Past::span(QObject *context, Answer<RecordedSpan> answer)
     });
 }
 
-void Past::at(Moment moment, Reach reach, std::vector<inspect::ClientLabel> labels, QObject *context,
-              Answer<PastPicture> answer)
+void Past::at(Place place, std::vector<inspect::ClientLabel> labels, QObject *context, Answer<PastPicture> answer)
 {
-    ask<PastPicture>(*m_scrubber, context, std::move(answer), [reader = m_scrubbing, moment, reach, labels] {
-        return reader->read<PastPicture>(moment, [&](const FlightRecording &recording) -> Result<PastPicture> {
-            const bool mayBeEarly = reach == Reach::Complete && moment < recording.begin() + startTakes;
-            const auto first = mayBeEarly ? firstComplete(recording) : recording.begin();
-            const auto nearest = std::clamp(moment, first, std::max(first, recording.end()));
+    ask<PastPicture>(*m_scrubber, context, std::move(answer), [reader = m_scrubbing, place, labels] {
+        return reader->read<PastPicture>(place.moment, [&](const FlightRecording &recording) -> Result<PastPicture> {
+            const auto since = place.mayBeIncomplete ? recording.begin() : reader->since(recording, place.of);
+            const auto nearest = std::clamp(place.moment, since, std::max(since, recording.end()));
             TRY(auto &picture, recording.at(nearest));
             addDeadlocksThen(recording, picture, nearest, labels);
             for (auto &[name, lock] : picture.locks)
                 addLabels(lock, labels);
-            return PastPicture{nearest, std::move(picture), reach == Reach::Complete && moment <= first};
+            return PastPicture{nearest, std::move(picture), since, reader->firsts(recording)};
         });
     });
 }
@@ -205,9 +214,15 @@ void Past::lock(const inspect::LockName &lock, Moment to, std::vector<inspect::C
                               return history.error();
                           LockPast past;
                           past.span = spanOf(recording);
+                          past.since = reader->since(recording, lock.connection);
                           past.timeline = history::timelineOf(*history, labels);
-                          for (const auto &moment : history->moments)
-                              past.changes.push_back(moment.at);
+                          for (const auto &event : past.timeline.events) {
+                              if (event.at >= past.since)
+                                  past.changes.push_back(event.at);
+                          }
+                          std::ranges::sort(past.changes);
+                          const auto same = std::ranges::unique(past.changes);
+                          past.changes.erase(same.begin(), same.end());
                           return past;
                       });
                   });

@@ -23,16 +23,21 @@ struct RecordedSpan {
     QStringList damage; // what could not be read, in words
 };
 
+// By when each connection had been looked through for the first time.
+using FirstSnapshots = std::map<ConnectionName, history::Moment>;
+
 struct PastPicture {
     history::Moment at{}; // that of the question, or the nearest that is recorded
     inspect::StateSnapshot picture;
-    bool isFirst = false; // nothing before it is complete
+    history::Moment since{}; // the first moment that is complete
+    FirstSnapshots firsts{}; // of the connections that are known to the recording
 };
 
 struct LockPast {
-    RecordedSpan span; // of which it is
+    RecordedSpan span;       // of which it is
+    history::Moment since{}; // the first complete snapshot of its connection
     history::Timeline timeline;
-    std::vector<history::Moment> changes;
+    std::vector<history::Moment> changes; // the times of its events from then on, in order
 };
 
 class Past : public QObject {
@@ -54,11 +59,14 @@ public:
 
     // Answers come while `context` lives, in their order.
     void span(QObject *context, Answer<RecordedSpan> answer);
+    struct Place {
+        Moment moment{};
+        ConnectionName of{}; // whose first complete snapshot is the earliest; empty: that of all of the start
+        bool mayBeIncomplete = false; // any moment that is recorded
+    };
     // With the deadlocks there were then: a recording that no window made has none among its findings. `labels`: by
-    // what the user calls clients. Complete: not before every connection of the start had been looked through.
-    enum class Reach { Recorded, Complete };
-    void at(Moment moment, Reach reach, std::vector<inspect::ClientLabel> labels, QObject *context,
-            Answer<PastPicture> answer);
+    // what the user calls clients.
+    void at(Place place, std::vector<inspect::ClientLabel> labels, QObject *context, Answer<PastPicture> answer);
     // Up to then. A context's second question drops its first one, if that is not answered yet.
     void lock(const inspect::LockName &lock, Moment to, std::vector<inspect::ClientLabel> labels, QObject *context,
               Answer<LockPast> answer);

@@ -5,6 +5,7 @@
 #include "tests/support/testmain.h"
 #include "ui/models/connectionbook.h"
 #include "ui/models/pausablebackend.h"
+#include "ui/models/screenclock.h"
 #include "ui/models/timelinelanes.h"
 #include "tests/support/fakebackend.h"
 
@@ -124,6 +125,23 @@ private slots:
         QSignalSpy left(&screen, &ui::PausableBackend::connectionLeft);
         screen.leavePast();
         QCOMPARE(left.count(), 1);
+    }
+
+    // Of a connection that was read later nothing is shown but from when on it was.
+    void aConnectionReadLaterHasNoData()
+    {
+        const ConnectionName redis("redis");
+        PastPicture past;
+        past.at = shownAt;
+        past.firsts[redis] = shownAt + 10s;
+        auto known = testing::connectedStatus("redis", Scheme::Redis, false, shownAt + 1min);
+        const auto time = ui::timeOfDay(shownAt + 10s).toString(u"HH:mm:ss"_s);
+        auto shown = ui::shownOf(past, {{redis, known}});
+        QVERIFY(!shown.statuses.at(redis).isRecorded);
+        QCOMPARE(shown.coverage.at(redis).front().message, u"not recorded before "_s + time);
+        past.at = shownAt + 10s; // and then it was lost
+        shown = ui::shownOf(past, {{redis, known}});
+        QCOMPARE(shown.coverage.at(redis).front().message, u"nothing is recorded of it then"_s);
     }
 
     // 50,000 locks a step of the handle would be seen to jerk.

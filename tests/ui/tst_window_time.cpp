@@ -2,11 +2,10 @@
 // The window at another moment than now: every page shows what was then, it says loudly that it is not now, does
 // nothing, and comes back to what is now, news included.
 #include "core/base/duration.h"
-#include "core/history/writer.h"
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"
-#include "tests/ui/themedapplication.h"
+#include "tests/ui/windowtimefixture.h"
 #include "ui/dialogs/acquiredialog.h"
 #include "ui/dialogs/forcereleasedialog.h"
 #include "ui/mainwindow.h"
@@ -23,6 +22,7 @@
 #include "ui/shell/palette.h"
 #include "ui/shell/timebar.h"
 #include "ui/timetravel.h"
+#include "ui/views/answerlabel.h"
 #include "ui/views/lockstable.h"
 #include "ui/views/timelineview.h"
 #include "ui/workbench.h"
@@ -45,110 +45,11 @@
 
 using inspect::ChangeKind;
 using inspect::LockName;
+using testing::timeLock;
+using testing::timeZk;
 
-namespace {
-
-const ConnectionName timeZk("zk");
-
-LockName timeLock(const QByteArray &path)
-{
-    return {timeZk, path};
-}
-
-} // namespace
-
-class TestWindowTime : public QObject {
+class TestWindowTime : public testing::WindowTimeFixture {
     Q_OBJECT
-
-    QTemporaryDir m_folder;
-    int m_files = 0;
-    history::Moment m_now{}; // when the window is opened; the recording ends a second before
-    QString m_file;
-    std::unique_ptr<Past> m_past;
-    std::unique_ptr<testing::FakeBackend> m_backend;
-    std::unique_ptr<ui::MainWindow> m_window;
-
-    ui::LocksPage &page() { return m_window->locksPage(); }
-    ui::TimeBar &bar() { return *m_window->findChild<ui::TimeBar *>(); }
-    QString holder() { return QString::fromUtf8(page().detail().holder()); }
-    const inspect::LockSnapshot *lock(const QByteArray &path) { return page().model().snapshot(timeLock(path)); }
-    qsizetype contenders(const QByteArray &path)
-    {
-        const auto *shown = lock(path);
-        return shown ? static_cast<qsizetype>(shown->contenders.size()) : -1;
-    }
-    void press(int key, Qt::KeyboardModifiers modifiers = Qt::NoModifier)
-    {
-        QTest::keyClick(m_window.get(), static_cast<Qt::Key>(key), modifiers);
-    }
-    bool goTo(history::Moment moment)
-    {
-        m_window->time().goTo(moment);
-        return QTest::qWaitFor([&] { return m_window->time().moment() == moment; }, 30'000);
-    }
-    static QString refusal() { return ui::PausableBackend::historyModeReason(); }
-    static QStringList acts()
-    {
-        return {u"force-release"_s, u"acquire"_s, u"release-session"_s, u"release-listed"_s, u"remove-stale"_s};
-    }
-    static inspect::LinkState standing()
-    {
-        inspect::LinkState state;
-        state.name = timeZk;
-        state.uri = u"zk://zk:2181"_s;
-        state.isConnected = state.isLookedThrough = true;
-        return state;
-    }
-    inspect::LockSnapshot orders(int waiters, history::Moment at) const
-    {
-        return queueLock("zk", "/locks/orders", waiters, at);
-    }
-    // Ten minutes ago the lock is held, and nobody waits; seven minutes ago two wait; two minutes ago it was forced.
-    QString record()
-    {
-        const auto path = m_folder.filePath(u"%1.lockscope"_s.arg(++m_files));
-        auto writer = history::RecordingWriter::create(path, m_now - 10min);
-        const auto add = [&](history::Moment at, auto what) { return bool((*writer)->add({at, std::move(what)})); };
-        auto forced = orders(2, m_now - 2min);
-        forced.contenders.erase(forced.contenders.begin());
-        forced.contenders.front().role = inspect::Role::Holder;
-        forced.contenders.front().heldSince = m_now - 2min;
-        auto act = inspect::Act{m_now - 2min,
-                                u"ann@host"_s,
-                                u"force-release"_s,
-                                "zk:/locks/orders",
-                                orders(0, m_now).contenders.front().id,
-                                u"stuck"_s,
-                                u"result"_s,
-                                u"released"_s,
-                                {},
-                                {},
-                                true};
-        const bool isWritten =
-            add(m_now - 10min, standing()) && add(m_now - 10min, change(ChangeKind::Added, orders(0, m_now - 10min)))
-            && add(m_now - 10min, change(ChangeKind::Added, queueLock("zk", "/locks/then", 0, m_now - 10min)))
-            && add(m_now - 7min, change(ChangeKind::Changed, orders(2, m_now - 7min)))
-            && add(m_now - 4min, change(ChangeKind::Removed, queueLock("zk", "/locks/then", 0, m_now - 4min)))
-            && add(m_now - 2min, change(ChangeKind::Changed, forced)) && add(m_now - 2min, act)
-            && (*writer)->flush(m_now - 1s);
-        return isWritten ? path : QString();
-    }
-    void openWindow()
-    {
-        m_window = std::make_unique<ui::MainWindow>(*m_backend);
-        m_window->resize(1366, 768);
-        m_window->show();
-        m_window->pages().all();
-        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
-    }
-    void notifyNow()
-    {
-        m_backend->notifyConnection(testing::connectedStatus("zk", Scheme::ZooKeeper, false, m_now));
-        m_backend->notifyLocks({change(ChangeKind::Added, orders(5, m_now)),
-                                change(ChangeKind::Added, queueLock("zk", "/locks/now", 1, m_now))});
-        m_window->selectLock(timeLock("/locks/orders"));
-        QCOMPARE(contenders("/locks/orders"), 6);
-    }
 
     // The part that a look at the lock alone does not give.
     static QString historyOf(const QString &note) { return note.mid(note.indexOf(u"## Timeline"_s)); }
@@ -162,23 +63,8 @@ class TestWindowTime : public QObject {
     }
 
 private slots:
-    void init()
-    {
-        m_now = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
-        m_file = record();
-        QVERIFY(!m_file.isEmpty());
-        m_past = std::make_unique<Past>([this] { return QStringList{m_file}; });
-        m_backend = std::make_unique<testing::FakeBackend>();
-        m_backend->recorded = m_past.get();
-        openWindow();
-        notifyNow();
-    }
-    void cleanup()
-    {
-        m_window.reset();
-        m_backend.reset();
-        m_past.reset();
-    }
+    void init() { begin(); }
+    void cleanup() { end(); }
 
     void fiveMinutesAgoIsOneKey()
     {
@@ -187,9 +73,9 @@ private slots:
         QCOMPARE(contenders("/locks/orders"), 3);
         QVERIFY(lock("/locks/then"));
         QVERIFY(!lock("/locks/now"));
-        QVERIFY2(bar().bannerText().startsWith(u"Viewing the past: "_s) && bar().bannerText().contains(u"5 m 0"_s),
+        QVERIFY2(bar().bannerText().startsWith(u"Viewing "_s) && bar().bannerText().contains(u"(5 m 0"_s),
                  qPrintable(bar().bannerText()));
-        QVERIFY(m_window->findChild<QLabel *>(u"asOf"_s)->text().contains(u"PAST"_s));
+        QVERIFY(m_window->findChild<QLabel *>(u"asOf"_s)->text().contains(u"viewing"_s));
         press(Qt::Key_Left, Qt::ControlModifier | Qt::ShiftModifier);
         QTRY_COMPARE(contenders("/locks/orders"), 1);
         press(Qt::Key_Left, Qt::ControlModifier | Qt::ShiftModifier); // before it begins: its beginning
@@ -232,6 +118,9 @@ private slots:
         page().detail().withNote([&note](const QString &made) { note = made; });
         QTRY_VERIFY(!note.isEmpty());
         QVERIFY2(note.contains(u"5 m 12 s"_s), qPrintable(note));
+        const auto &sentence = page().detail().findChild<ui::AnswerLabel *>()->sentence();
+        QVERIFY2(sentence.contains(u"was held by "_s) && sentence.contains(u"2 waited, the oldest "_s),
+                 qPrintable(sentence));
         QCoreApplication::processEvents();
         QVERIFY(goTo(m_now - 5min));
         QCOMPARE(page().model().index(row, ui::LockRow::Held).data().toString(), u"6 m 12 s"_s);
@@ -254,7 +143,7 @@ private slots:
         QCOMPARE(page().currentLock(), timeLock("/locks/orders"));
         const auto *status = m_window->connections().find(timeZk);
         QVERIFY(status && !status->readOnly && status->state == ConnectionStatus::State::Connected);
-        QVERIFY(!m_window->findChild<QLabel *>(u"asOf"_s)->text().contains(u"PAST"_s));
+        QVERIFY(!m_window->findChild<QLabel *>(u"asOf"_s)->text().contains(u"viewing"_s));
     }
 
     void nothingIsDoneThere()
@@ -269,7 +158,7 @@ private slots:
         };
         for (const auto *name : {"forceReleaseButton", "acquireButton"}) {
             auto *button = page().detail().findChild<QPushButton *>(QLatin1String(name));
-            QVERIFY2(isOff(button), name);
+            QVERIFY2(isOff(button) && !button->isVisible(), name);
             button->click();
         }
         for (const auto &id : acts()) {
@@ -353,44 +242,6 @@ private slots:
         QTRY_COMPARE(m_window->time().moment(), m_now - 7min);
         press(Qt::Key_Down, Qt::ControlModifier | Qt::ShiftModifier);
         QTRY_COMPARE(m_window->time().moment(), m_now - 2min);
-    }
-
-    void theBarIsMovedByKeys()
-    {
-        press(Qt::Key_T, Qt::ControlModifier);
-        QVERIFY(bar().isVisible());
-        auto &track = bar().track();
-        QCOMPARE(m_window->focusWidget(), &track);
-        QVERIFY(goTo(m_now - 6min));
-        QTest::keyClick(&track, Qt::Key_Left);
-        QTRY_COMPARE(m_window->time().moment(), m_now - 6min - 1s);
-        QTest::keyClick(&track, Qt::Key_Right, Qt::ShiftModifier);
-        QTRY_COMPARE(m_window->time().moment(), m_now - 6min + 29s);
-        QTest::keyClick(&track, Qt::Key_Home);
-        QTRY_COMPARE(m_window->time().moment(), m_now - 10min);
-        press(Qt::Key_End, Qt::ControlModifier);
-        QVERIFY(!m_window->time().isElsewhere());
-        press(Qt::Key_T, Qt::ControlModifier);
-        QVERIFY(!bar().isVisible());
-    }
-
-    void theTimelineShowsWhoHeldAndEnterGoesThere()
-    {
-        auto &view = *page().detail().findChild<ui::TimelineView *>();
-        auto *tabs = page().detail().findChild<QTabWidget *>();
-        tabs->setCurrentWidget(&view);
-        QTRY_COMPARE(view.lanes().lanes.size(), 3U);
-        QCOMPARE(view.timeline().forced, 1);
-        QCOMPARE(view.timeline().holds.count, 1);
-        QCOMPARE(view.timeline().waits.count, 1);
-        QVERIFY2(view.scopeText().contains(u"1 forced"_s), qPrintable(view.scopeText()));
-        QTest::keyClick(&view, Qt::Key_Home);
-        QVERIFY2(view.eventText().contains(u"already holds it"_s), qPrintable(view.eventText()));
-        QTest::keyClick(&view, Qt::Key_Right);
-        QTest::keyClick(&view, Qt::Key_Return);
-        QTRY_COMPARE(m_window->time().moment(), m_now - 7min);
-        QCOMPARE(contenders("/locks/orders"), 3);
-        QTRY_COMPARE(view.shownAt(), m_now - 7min);
     }
 
     void aFileIsShownWithoutAServer()
@@ -569,36 +420,6 @@ private slots:
         QVERIFY(!note.contains(u"eve@host"_s));
     }
 
-    // A window that is younger than five minutes: what is recorded before the first scan is over has no locks yet.
-    void fiveMinutesAgoStopsAtTheFirstCompleteMoment()
-    {
-        const auto path = m_folder.filePath(u"young.lockscope"_s);
-        auto writer = history::RecordingWriter::create(path, m_now - 3min);
-        const auto add = [&](history::Moment at, auto what) { return bool((*writer)->add({at, std::move(what)})); };
-        auto looking = standing();
-        looking.isLookedThrough = false;
-        auto second = looking;
-        second.name = ConnectionName("redis");
-        auto secondDone = second;
-        secondDone.isLookedThrough = true;
-        QVERIFY(add(m_now - 3min + 100ms, looking) && add(m_now - 3min + 1s, standing())
-                && add(m_now - 3min + 1s, change(ChangeKind::Added, orders(2, m_now - 3min)))
-                && add(m_now - 3min + 2s, second) && add(m_now - 3min + 4s, secondDone)
-                && (*writer)->flush(m_now - 1s));
-        m_file = path;
-        m_past = std::make_unique<Past>([this] { return QStringList{m_file}; });
-        m_backend->recorded = m_past.get();
-        press(Qt::Key_Left, Qt::ControlModifier | Qt::ShiftModifier);
-        QTRY_COMPARE(m_window->time().moment(), m_now - 3min + 6s);
-        QCOMPARE(contenders("/locks/orders"), 3);
-        QVERIFY2(bar().bannerText().contains(u", recorded from "_s), qPrintable(bar().bannerText()));
-        press(Qt::Key_Left, Qt::ControlModifier | Qt::ShiftModifier); // there is no earlier one
-        QCoreApplication::processEvents();
-        QTRY_COMPARE(m_window->time().moment(), m_now - 3min + 6s);
-        QVERIFY(goTo(m_now - 1min));
-        QVERIFY2(!bar().bannerText().contains(u"recorded from"_s), qPrintable(bar().bannerText()));
-    }
-
     void lockMissingInThePast_nothingOfTodayIsShown()
     {
         m_window->selectLock(timeLock("/locks/now"));
@@ -606,6 +427,7 @@ private slots:
         QVERIFY(goTo(m_now - 6min));
         QCOMPARE(page().currentLock(), timeLock("/locks/now"));
         QVERIFY(!page().detail().snapshot());
+        QVERIFY(strip().isVisible()); // where it was there can be seen, and gone to
         const auto *said = page().detail().findChild<ui::EmptyNotice *>();
         QVERIFY(said->isVisible());
         QCOMPARE(said->title(), u"/locks/now is not in this past view"_s);

@@ -274,17 +274,25 @@ QString whoIsByName(const Contender &contender, BackendKind backend)
     return self ? u"%1 · %2"_s.arg(inspect::nameLabel(*self), whoIs(contender)) : whoIs(contender);
 }
 
-Pill pillOf(const Contender &contender, const LockSnapshot &lock)
+QString roleText(const Contender &contender, bool isPast)
 {
+    if (contender.role == Role::Holder)
+        return isPast ? u"held"_s : u"holds"_s;
+    return isPast ? u"waited"_s : u"waits"_s;
+}
+
+Pill pillOf(const Contender &contender, const LockSnapshot &lock, bool isPast)
+{
+    const auto role = roleText(contender, isPast);
     if (contender.role == Role::Waiter)
-        return {PillShape::Ring, Tone::Wait, contender.position ? QString::number(*contender.position) : u"waits"_s};
+        return {PillShape::Ring, Tone::Wait, contender.position ? QString::number(*contender.position) : role};
     const auto isDisconnected = std::ranges::any_of(lock.findings, [&contender](const Finding &f) {
         return f.code == FindingCode::HolderDisconnected
                && std::ranges::find(f.contenders, contender.id) != f.contenders.end();
     });
     if (isDisconnected)
-        return {PillShape::Bars, Tone::Warning, u"holds"_s};
-    return {PillShape::Disc, Tone::Hold, u"holds"_s};
+        return {PillShape::Bars, Tone::Warning, role};
+    return {PillShape::Disc, Tone::Hold, role};
 }
 
 bool LockFacts::isStateOfFinding() const

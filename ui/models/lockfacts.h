@@ -61,7 +61,10 @@ struct LockFacts {
 [[nodiscard]] QString withWholeId(QString shown, const inspect::Contender &contender);
 // The same of a lock's holder, where there is one.
 [[nodiscard]] QString withWholeId(const QString &shown, const inspect::LockSnapshot &lock);
-[[nodiscard]] Pill pillOf(const inspect::Contender &contender, const inspect::LockSnapshot &lock);
+[[nodiscard]] Pill pillOf(const inspect::Contender &contender, const inspect::LockSnapshot &lock,
+                          bool isPast = false);
+// "holds", "waited"
+[[nodiscard]] QString roleText(const inspect::Contender &contender, bool isPast);
 [[nodiscard]] SystemTime ourTime(inspect::ServerTime server, const inspect::LockSnapshot &lock);
 [[nodiscard]] inspect::ServerTime serverTimeAt(SystemTime ours, const inspect::LockSnapshot &lock);
 

@@ -71,11 +71,6 @@ QString modeText(const Contender &contender)
     return contender.reentry > 1 ? text + u" ×%1"_s.arg(contender.reentry) : text;
 }
 
-QString stateText(const Contender &contender)
-{
-    return (contender.role == Role::Holder ? QueueModel::tr("holds") : QueueModel::tr("waits")) + modeText(contender);
-}
-
 // The two lines of a cell, for a screen reader.
 QString spokenText(const QString &first, const QString &second)
 {
@@ -135,6 +130,12 @@ void QueueModel::nameColumns()
     m_columns[Watched].title = words.waitsFor.left(1).toUpper() + words.waitsFor.mid(1);
     m_columns[Node].title = words.rawEntry;
     m_columns[Data].title = words.rawValue;
+}
+
+void QueueModel::setPast(bool isPast)
+{
+    m_isPast = isPast;
+    tick();
 }
 
 void QueueModel::setSnapshot(std::shared_ptr<const LockSnapshot> lock)
@@ -250,7 +251,7 @@ void QueueModel::setOwn(QSet<QByteArray> own)
 
 Pill QueueModel::pillOf(const Contender &contender) const
 {
-    Pill pill = ui::pillOf(contender, *m_lock);
+    Pill pill = ui::pillOf(contender, *m_lock, m_isPast);
     pill.word += modeText(contender);
     return pill;
 }
@@ -302,7 +303,7 @@ QString QueueModel::watchedText(const Contender &contender) const
 {
     if (!contender.watches.isEmpty())
         return targetText(contender.watches.front());
-    return contender.role == Role::Holder ? tr("holds %1").arg(shortId(contender.id)) : QString();
+    return contender.role == Role::Holder ? u"%1 %2"_s.arg(roleText(contender, m_isPast), shortId(contender.id)) : QString();
 }
 
 // Who it is in full, and all that it watches.
@@ -324,9 +325,9 @@ QString QueueModel::evidenceAt(int row) const
     return evidenceText(at(row));
 }
 
-QString QueueModel::stateAt(int row) const
+QString QueueModel::stateText(const Contender &contender) const
 {
-    return stateText(at(row));
+    return roleText(contender, m_isPast) + modeText(contender);
 }
 
 int QueueModel::rowOf(const QByteArray &id) const

@@ -29,6 +29,8 @@ public:
     // The present, by our clock, for the ages.
     void setClock(std::function<SystemTime()> clock) { m_clock = std::move(clock); }
     void tick();
+    // It is told of a time that is past.
+    void setPast(bool isPast);
     // Which of them are this window's own: they say so.
     void setOwn(QSet<QByteArray> own);
 
@@ -42,7 +44,7 @@ public:
     [[nodiscard]] QString originAt(int row) const { return originText(at(row)); }
     [[nodiscard]] QString watchedAt(int row) const { return watchedText(at(row)); }
     [[nodiscard]] QString evidenceAt(int row) const;
-    [[nodiscard]] QString stateAt(int row) const;
+    [[nodiscard]] QString stateAt(int row) const { return stateText(at(row)); }
     [[nodiscard]] int rowOf(const QByteArray &id) const; // -1 if there is no such contender
     [[nodiscard]] bool hasTtl() const;
     [[nodiscard]] bool hasNodes() const; // with what only nodes have: czxid, owner, version
@@ -65,9 +67,11 @@ private:
     [[nodiscard]] QString tipText(const inspect::Contender &contender) const;
     [[nodiscard]] QString whoText(const inspect::Contender &contender) const;
     [[nodiscard]] QString ageText(const inspect::Contender &contender) const;
+    [[nodiscard]] QString stateText(const inspect::Contender &contender) const;
     [[nodiscard]] QString leftText(const inspect::Contender &contender) const;
 
     std::shared_ptr<const inspect::LockSnapshot> m_lock = std::make_shared<inspect::LockSnapshot>();
+    bool m_isPast = false;
     mutable std::vector<RailRow> m_rails; // made when first asked for
     QSet<QByteArray> m_own;
     std::function<SystemTime()> m_clock = [] { return programClock().now(); };

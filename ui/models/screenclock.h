@@ -37,6 +37,8 @@ public:
     // Frozen it does not tick.
     void setFrozen(bool frozen);
     [[nodiscard]] bool isFrozen() const { return m_isFrozen; }
+    // Where it stands while frozen, wherever else is looked at.
+    [[nodiscard]] Time pausedAt() const { return m_isElsewhere ? m_before : m_now; }
     // Stands at another moment than the present, until told to go on: another time is looked at.
     void standAt(std::optional<Time> moment);
     [[nodiscard]] bool isElsewhere() const { return m_isElsewhere; }

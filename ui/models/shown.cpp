@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/models/shown.h"
 
+#include "ui/models/screenclock.h"
+
 #include <QCoreApplication>
 
 #include <algorithm>
@@ -34,6 +36,16 @@ ConnectionStatus statusThen(const PastPicture &past, const inspect::LinkState &s
     return status;
 }
 
+// Nor that it was broken.
+QString nothingRecorded(const PastPicture &past, const ConnectionName &name)
+{
+    const auto first = past.firsts.find(name);
+    return first == past.firsts.end() || first->second <= past.at
+               ? QCoreApplication::translate("Shown", "nothing is recorded of it then")
+               : QCoreApplication::translate("Shown", "not recorded before %1")
+                     .arg(timeOfDay(first->second).toString(u"HH:mm:ss"_s));
+}
+
 QString firstScanThen()
 {
     return QCoreApplication::translate("Shown", "its first scan was not over then");
@@ -58,11 +70,6 @@ Batch difference(const Shown &from, const Shown &to)
     return batch;
 }
 
-QString nothingRecorded()
-{
-    return QCoreApplication::translate("Shown", "nothing is recorded of it then");
-}
-
 Shown shownOf(PastPicture past, const std::map<ConnectionName, ConnectionStatus> &known)
 {
     Shown shown;
@@ -71,6 +78,12 @@ Shown shownOf(PastPicture past, const std::map<ConnectionName, ConnectionStatus>
         shown.statuses.insert_or_assign(name, statusThen(past, state));
     for (const auto &coverage : inspect::coverageAsOf(past.picture))
         shown.coverage[coverage.connection].push_back(coverage);
+    for (const auto &[name, first] : past.firsts) {
+        const auto status = shown.statuses.find(name);
+        if (first > at && status != shown.statuses.end() && status->second.message.isEmpty())
+            shown.coverage.insert_or_assign(
+                name, std::vector<inspect::Coverage>{{name, false, nothingRecorded(past, name)}});
+    }
     shown.locks = std::move(past.picture.locks); // all there were: not copied in the GUI thread
     shown.sessions = std::move(past.picture.sessions);
     for (const auto &[name, status] : known) {
@@ -79,13 +92,14 @@ Shown shownOf(PastPicture past, const std::map<ConnectionName, ConnectionStatus>
         // Its locks may be told of a moment before it is.
         const auto first = shown.locks.lower_bound({name, {}});
         const bool isThere = first != shown.locks.end() && first->first.connection == name;
-        const QString unknown = isThere ? firstScanThen() : nothingRecorded();
+        const QString unknown = isThere ? firstScanThen() : nothingRecorded(past, name);
         auto then = status;
         then.state = isThere ? ConnectionStatus::State::Connecting : ConnectionStatus::State::Broken;
         then.asOf = {};
         if (isThere)
             then.asOf = at;
         then.message = unknown;
+        then.isRecorded = isThere;
         then.readOnly = then.readOnlyForGood = true;
         then.progress = {name, {}, 0, 0, false, !isThere};
         then.cost = {};

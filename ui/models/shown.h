@@ -16,8 +16,6 @@ struct Shown : inspect::StateSnapshot {
 
 [[nodiscard]] Batch difference(const Shown &from, const Shown &to);
 
-// What a connection's message is then, of which the recording says nothing: nor that it was broken.
-[[nodiscard]] QString nothingRecorded();
 // As it was then. Nothing may be written to any of its connections. Those of `known` that the recording says nothing
 // of are there, not connected.
 [[nodiscard]] Shown shownOf(PastPicture past, const std::map<ConnectionName, ConnectionStatus> &known);

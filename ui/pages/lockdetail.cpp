@@ -6,6 +6,7 @@
 #include "ui/models/lockfacts.h"
 #include "ui/models/pausablebackend.h"
 #include "ui/pages/findingdetail.h"
+#include "ui/pages/lockheader.h"
 #include "ui/parts/labels.h"
 #include "ui/parts/layouts.h"
 #include "ui/parts/notices.h"
@@ -16,149 +17,22 @@
 #include "ui/views/statementpair.h"
 #include "ui/views/timelineview.h"
 
-#include <QAction>
 #include <QLabel>
-#include <QPushButton>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QTabBar>
 #include <QTabWidget>
-#include <QTimer>
 
 namespace lockscope::ui {
 
-using inspect::Confidence;
 using inspect::Contender;
 using inspect::LockSnapshot;
 using inspect::Mode;
 using inspect::Role;
 
-// The top of a lock's detail: its state, the answer in a sentence, why we think so, and what can be done.
-class LockHeader : public QWidget {
-    Q_OBJECT
-public:
-    explicit LockHeader(QWidget *parent = nullptr);
-
-    // There is little height: only the answer is said.
-    void setLow(bool isLow);
-    // The lock as of `now`; `heldWith` is the sentence of what else its holder holds.
-    void show(const inspect::LockSnapshot &lock, SystemTime now, bool isGone, const QString &heldWith);
-    void setPast(bool isPast);
-    // Whether the holder is this window's own, and why nothing can be released; empty: something can.
-    void setRelease(bool isOwn, const QString &disabledReason);
-    void showCopied();
-
-signals:
-    void acquireRequested();
-    void copyNoteRequested();
-    void saveNoteRequested();
-    void releaseRequested();
-
-private:
-    PillLabel *m_pill;
-    AnswerLabel *m_answer;
-    QLabel *m_why;
-    QPushButton *m_acquire;
-    QPushButton *m_copy;
-    QPushButton *m_forceRelease;
-};
-
 namespace {
 
-// How sure the recipe is, and by what.
-QStringList groundsOf(const LockSnapshot &lock)
-{
-    QStringList grounds;
-    if (!lock.why.isEmpty())
-        grounds
-            << LockHeader::tr("%1, because %2").arg(QString::fromLatin1(lock.recipe), label(lock.why.toUtf8(), 300));
-    if (lock.confidence != Confidence::High)
-        grounds << LockHeader::tr("%1 confidence").arg(inspect::word(lock.confidence));
-    return grounds;
-}
-
-// The queue names the holder, and a tool tip how the recipe was recognized.
-QStringList factsAbout(const LockSnapshot &lock)
-{
-    const auto recipe = QString::fromLatin1(lock.recipe);
-    const auto client = label(lock.client.value_or(QString()).toUtf8(), 40);
-    QStringList facts{client.isEmpty() ? recipe : u"%1 (%2)"_s.arg(recipe, client)};
-    if (!groundsOf(lock).isEmpty())
-        facts[0] += u" ⓘ"_s;
-    facts << label(lock.lock.connection.bytes(), 40);
-    const auto *head = lock.contenders.empty() ? nullptr : &lock.contenders.front();
-    if (head && head->role == Role::Holder && head->guard.creation() != 0)
-        facts << LockHeader::tr("fencing token 0x%1 (czxid)").arg(head->guard.creation(), 0, 16);
-    return facts;
-}
-
-} // namespace
-
-LockHeader::LockHeader(QWidget *parent)
-    : QWidget(parent), m_pill(new PillLabel(this)), m_answer(new AnswerLabel(this)), m_why(new WholeLinesLabel(this)),
-      m_acquire(named(makeButton(tr("Acquire…"), this, &LockHeader::acquireRequested), u"acquireButton"_s)),
-      m_copy(named(makeButton(tr("Copy note"), this, &LockHeader::copyNoteRequested), u"copyNote"_s)),
-      m_forceRelease(named(makeButton(tr("Force-release…"), this, &LockHeader::releaseRequested, u"danger"_s),
-                           u"forceReleaseButton"_s))
-{
-    m_why->setProperty("look", u"muted"_s);
-    m_copy->setToolTip(
-        tr("The incident note as Markdown, for a ticket or a chat: what is so, what is wrong, what happened"));
-    auto *save = new QAction(tr("Save note…"), m_copy);
-    connect(save, &QAction::triggered, this, &LockHeader::saveNoteRequested);
-    m_copy->addAction(save);
-    m_copy->setContextMenuPolicy(Qt::ActionsContextMenu);
-    auto *top = makeRow({.spacing = 10}, {m_pill, Stretch{}, m_acquire, m_copy, m_forceRelease});
-    makeColumn(this, {.margins = {16, 12, 16, 8}, .spacing = 6}, {top, m_answer, m_why});
-}
-
-void LockHeader::setLow(bool isLow)
-{
-    m_why->setVisible(!isLow);
-}
-
-void LockHeader::show(const LockSnapshot &lock, SystemTime now, bool isGone, const QString &heldWith)
-{
-    const QString name = label(lock.lock.name, 300);
-    if (isGone) {
-        m_pill->setPill({PillShape::Ring, Tone::Free, u"gone"_s});
-        m_answer->setSentence(tr("%1 is gone: %2").arg(name, infoOf(lock.backend).words.nothing), name);
-    } else {
-        m_pill->setPill(factsOf(lock).pill());
-        // Cut as a whole: a name of a megabyte must not be laid out once a second.
-        m_answer->setSentence(inspect::answerSentence(lock, serverTimeAt(now, lock)).left(600), name);
-    }
-    QStringList why = factsAbout(lock);
-    if (!heldWith.isEmpty())
-        why << heldWith;
-    m_why->setText(why.join(u" · "_s));
-    m_why->setToolTip(plainToolTip(groundsOf(lock).join(u'\n')));
-}
-
-void LockHeader::setPast(bool isPast)
-{
-    m_acquire->setEnabled(!isPast);
-    m_acquire->setToolTip(isPast ? PausableBackend::historyModeReason() : QString());
-}
-
-void LockHeader::setRelease(bool isOwn, const QString &disabledReason)
-{
-    m_forceRelease->setText(isOwn ? tr("Release") : tr("Force-release…"));
-    m_forceRelease->setEnabled(disabledReason.isEmpty());
-    m_forceRelease->setToolTip(!disabledReason.isEmpty() ? disabledReason
-                               : isOwn                   ? tr("Release the lock held by this window")
-                                                         : tr("Shows what would be sent; sends nothing yet"));
-}
-
-void LockHeader::showCopied()
-{
-    constexpr std::chrono::milliseconds shownFor(1500);
-    m_copy->setText(tr("Copied"));
-    QTimer::singleShot(shownFor, m_copy, [copy = m_copy] { copy->setText(tr("Copy note")); });
-}
-
-namespace {
-
+constexpr int eventsShare = 34;
 constexpr int lowBelow = 340;
 constexpr int fewLinesBelow = 360; // as in a window of 768
 constexpr int statementsLowBelow = 700;
@@ -168,12 +42,15 @@ constexpr int emptyStripHeight = 60;
 } // namespace
 
 LockDetail::LockDetail(QWidget *parent)
-    : QWidget(parent), m_stack(new QStackedWidget(this)), m_empty(new EmptyNotice(m_stack)),
-      m_content(new QWidget(m_stack))
+    : QWidget(parent), m_outer(new QSplitter(Qt::Vertical, this)), m_stack(new QStackedWidget(m_outer)),
+      m_empty(new EmptyNotice(m_stack)), m_content(new QWidget(m_stack))
 {
     setAutoFillBackground(true);
     setBackgroundRole(QPalette::Base);
-    makeColumn(this, {}, {m_stack});
+    makeColumn(this, {}, {m_outer});
+    m_outer->setChildrenCollapsible(false);
+    m_outer->addWidget(m_stack);
+    m_outer->setStretchFactor(0, 1);
     m_stack->addWidget(m_empty);
     m_stack->addWidget(m_content);
 
@@ -191,7 +68,7 @@ LockDetail::LockDetail(QWidget *parent)
             emit forceReleaseRequested();
     });
     connect(m_findings, &FindingBanners::incidentActRequested, this, &LockDetail::incidentActRequested);
-    m_splitter = new QSplitter(Qt::Vertical, m_content);
+    m_splitter = new QSplitter(Qt::Horizontal, m_content);
     m_splitter->setChildrenCollapsible(false);
     m_splitter->addWidget(m_tabs = new QTabWidget(m_content));
     column->addWidget(m_splitter, 1);
@@ -230,8 +107,14 @@ void LockDetail::setBackend(Backend *backend)
     fitStrip();
 }
 
+QWidget &LockDetail::strip() const
+{
+    return *m_timeline;
+}
+
 void LockDetail::clear()
 {
+    showStrip(false); // the bar of time has a line for all locks
     showNothing(tr("Choose a lock"),
                 tr("You will see who holds it, who queues in which order, who waits for whom, and what is wrong. "
                    "↑ and ↓ walk through the list, Enter comes here."));
@@ -240,8 +123,17 @@ void LockDetail::clear()
 void LockDetail::showAbsent(const inspect::LockName &lock)
 {
     showNothing(tr("%1 is not in this past view").arg(label(lock.name, 200)),
-                tr("No client had it then, or its connection was not recorded. Ctrl+Shift+Down goes to its next "
-                   "recorded change."));
+                tr("No client had it then, or its connection was not recorded. Its recorded events are on the "
+                   "timeline, Ctrl+Shift+Down goes to the next."));
+    m_timeline->setLock(lock, std::chrono::floor<std::chrono::milliseconds>(m_clock()));
+    showStrip(true);
+}
+
+void LockDetail::showStrip(bool isShown)
+{
+    m_hasStrip = isShown;
+    if (m_isTall)
+        m_timeline->setVisible(isShown);
 }
 
 void LockDetail::showNothing(const QString &title, const QString &text)
@@ -261,6 +153,7 @@ void LockDetail::setSnapshot(const LockSnapshot &lock)
     m_seenAt = m_clock();
     m_queue.setSnapshot(m_lock);
     m_timeline->setLock(lock.lock, std::chrono::floor<std::chrono::milliseconds>(m_clock()));
+    showStrip(true);
     if (isAnother) {
         m_queueTable->clearSelection();
         m_queueTable->setCurrentIndex({});
@@ -304,6 +197,10 @@ void LockDetail::setPast(bool past)
     m_isPast = past;
     m_header->setPast(past);
     m_findings->setPast(past);
+    m_timeline->setPast(past);
+    m_queue.setPast(past);
+    if (m_lock)
+        showAnswer();
     updateRelease();
 }
 
@@ -437,12 +334,18 @@ void LockDetail::setTall(bool isTall)
     if (std::exchange(m_isTall, isTall) == isTall)
         return;
     m_findings->setRoom(m_isTall, height() < fewLinesBelow);
-    if (isTall)
-        m_splitter->addWidget(m_timeline);
-    else
+    if (isTall) {
+        m_outer->addWidget(m_timeline);
+        m_outer->setStretchFactor(1, 0);
+        m_timeline->setVisible(m_hasStrip);
+        m_timeline->events().setMaximumWidth(QWIDGETSIZE_MAX);
+        m_splitter->addWidget(&m_timeline->events());
+        m_splitter->setSizes({(100 - eventsShare) * 10, eventsShare * 10});
+    } else {
+        m_timeline->takeEvents();
         m_tabs->addTab(m_timeline, tr("Timeline"));
-    m_timeline->setVisible(isTall || m_tabs->currentWidget() == m_timeline);
-    m_splitter->setStretchFactor(0, 1);
+        m_timeline->setVisible(m_tabs->currentWidget() == m_timeline);
+    }
     fitStrip();
 }
 
@@ -453,11 +356,9 @@ void LockDetail::fitStrip()
     const int strip = shownSize(isRecorded ? stripHeight : emptyStripHeight);
     m_timeline->setMaximumHeight(m_isTall && !isRecorded ? strip : QWIDGETSIZE_MAX);
     if (m_isTall)
-        m_splitter->setSizes({std::max(1, height() - strip), strip});
+        m_outer->setSizes({std::max(1, height() - strip), strip});
 }
 
 } // namespace lockscope::ui
-
-#include "lockdetail.moc"
 
 #include "moc_lockdetail.cpp"

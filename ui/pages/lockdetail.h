@@ -78,6 +78,8 @@ public:
     void focusQueue();
     void chooseWaiter(int number); // the first is 1
     [[nodiscard]] bool hasWaiters() const { return m_lock && m_lock->waiterCount() > 0; }
+    // The time of the lock, on which the window goes back.
+    [[nodiscard]] QWidget &strip() const;
 
 signals:
     void acquireRequested();
@@ -92,6 +94,7 @@ signals:
 private:
     void resizeEvent(QResizeEvent *event) override;
     void fitStrip();
+    void showStrip(bool isShown);
     QWidget *makeQueuePane();
     void showNothing(const QString &title, const QString &text);
     void showAnswer();
@@ -110,12 +113,14 @@ private:
     bool m_stale = false;
     bool m_isPast = false;
     bool m_isTall = false;
+    bool m_hasStrip = false; // a lock is chosen, be it on screen or not
     std::function<SystemTime()> m_clock = [] { return programClock().now(); };
 
     Backend *m_backend = nullptr;
     Surroundings m_surroundings;
     HeldWith m_heldWith;
     QueueModel m_queue;
+    QSplitter *m_outer; // at full height, with the strip of time below all else
     QStackedWidget *m_stack;
     EmptyNotice *m_empty;
     QWidget *m_content;

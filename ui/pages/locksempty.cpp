@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of locks without a lock to show: why there is none, and what can be done about it.
 #include "core/base/text.h"
-#include "ui/models/shown.h"
 #include "ui/pages/lockspage.h"
 #include "ui/parts/notices.h"
 #include "ui/views/brokenbanners.h"
@@ -92,10 +91,10 @@ void LocksPage::showEmptyText(const ConnectionStatus *looking, const ConnectionS
                                  : tr("%1: %2").arg(label(looking->name.bytes(), 60), progress.how));
     } else if (unconnected) {
         const bool isSaidAbove = m_banners->isShown(unconnected->name);
-        const bool isUnknown = unconnected->message == nothingRecorded();
-        offer((isUnknown ? tr("Nothing is recorded of %1 then") : tr("%1 is not connected"))
-                  .arg(label(unconnected->name.bytes(), 60)),
-              isSaidAbove || isUnknown ? QString() : label(unconnected->message.toUtf8(), 300));
+        const auto name = label(unconnected->name.bytes(), 60);
+        const auto why = label(unconnected->message.toUtf8(), 300);
+        offer(unconnected->isRecorded ? tr("%1 is not connected").arg(name) : u"%1: %2"_s.arg(name, why),
+              isSaidAbove || !unconnected->isRecorded ? QString() : why);
     } else if (isSandbox && m_isFilling) {
         offer(tr("Demo locks are being created…"), tr("They appear here in a few seconds."));
     } else {

@@ -2,7 +2,6 @@
 #include "ui/pages/lockspage.h"
 
 #include "core/base/text.h"
-#include "ui/models/shown.h"
 #include "ui/parts/labels.h"
 #include "ui/parts/layouts.h"
 #include "ui/parts/notices.h"

@@ -160,15 +160,11 @@ void StatusBar::refresh()
     m_asOf->setText(shown.empty() ? tr("no connection")
                     : !oldest     ? tr("nothing seen yet")
                                   : tr("as of %1").arg(clockTime(*oldest)));
-    if (m_pausedAt) {
-        const QString held = m_waiting == 0   ? tr("nothing changed since")
-                             : m_waiting == 1 ? tr("1 change waits")
-                                              : tr("%1 changes wait").arg(grouped(m_waiting));
-        m_asOf->setText(tr("paused at %1 · %2").arg(clockTime(*m_pausedAt), held));
-    }
+    if (m_pausedAt)
+        m_asOf->setText(tr("paused at %1 · %2").arg(clockTime(*m_pausedAt), heldBack()));
     if (m_past)
-        m_asOf->setText(tr("◆ PAST: %1").arg(clockTime(*m_past)));
-    setTone(*m_asOf, stale ? u"critical"_s : m_pausedAt || m_past ? u"warning"_s : QString());
+        m_asOf->setText(tr("◷ viewing %1").arg(clockTime(*m_past)));
+    setTone(*m_asOf, m_pausedAt || m_past ? u"past"_s : stale ? u"critical"_s : QString());
     const bool budgeted = sum.watchBudgetBytes > 0;
     m_watches->setVisible(budgeted || sum.watches > 0);
     m_watches->setText(tr("watches %1").arg(grouped(sum.watches)));
@@ -183,6 +179,13 @@ void StatusBar::refresh()
     refreshRequests(shown, sum.requestsPerSecond);
     refreshCoverage(shown);
     refreshProgress(shown);
+}
+
+QString StatusBar::heldBack() const
+{
+    return m_waiting == 0   ? tr("nothing changed since")
+           : m_waiting == 1 ? tr("1 change waits")
+                            : tr("%1 changes wait").arg(grouped(m_waiting));
 }
 
 // With several connections the one counts on which Lockscope weighs most, by its name; the tip has all of them.

@@ -21,6 +21,8 @@ public:
 
     void setContext(const ConnectionName &connection); // empty: all
     // Since when nothing on screen moves, and how many changes that holds back; empty: it does.
+    // What came since the pause, in words.
+    [[nodiscard]] QString heldBack() const;
     void setPaused(std::optional<std::chrono::system_clock::time_point> at, int waiting = 0);
     // The moment of a recording that is shown instead of now; empty: now.
     void setPast(std::optional<std::chrono::system_clock::time_point> at);

@@ -3,7 +3,6 @@
 
 #include "core/base/text.h"
 #include "core/base/transportoptions.h"
-#include "ui/models/shown.h"
 #include "ui/parts/environment.h"
 
 #include <QCoreApplication>
@@ -36,7 +35,7 @@ void showState(ConnectionLook &look, const ConnectionStatus &status)
     if (status.state == State::Connecting) {
         look.tone = Tone::Wait;
         look.state = LookText::tr("connecting");
-    } else if (status.state == State::Broken && status.message == nothingRecorded()) {
+    } else if (!status.isRecorded) {
         look.tone = Tone::Free; // of the time that is shown, which is past
         look.state = LookText::tr("not recorded");
     } else {

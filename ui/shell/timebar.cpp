@@ -5,6 +5,7 @@
 #include "ui/parts/labels.h"
 #include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
+#include "ui/theme/icons.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
@@ -43,14 +44,20 @@ TimeTrack::TimeTrack(QWidget *parent) : QWidget(parent)
     setFixedHeight(40);
     setMinimumWidth(160);
     setAccessibleName(tr("Time"));
-    setAccessibleDescription(
-        tr("← and → go by a second, with Shift by half a minute, Page Up and Page Down by five"));
+    setAccessibleDescription(tr("← and → go to the chosen lock's events, with Shift by a second, Page Up and Page "
+                                "Down by five minutes"));
 }
 
 void TimeTrack::setSpan(Moment begin, Moment end)
 {
     m_begin = begin;
     m_end = std::max(begin, end);
+    update();
+}
+
+void TimeTrack::setSince(Moment since)
+{
+    m_since = since;
     update();
 }
 
@@ -105,14 +112,17 @@ void TimeTrack::paintEvent(QPaintEvent *)
     painter.setBrush(tokens.line);
     painter.drawRoundedRect(line(), 2, 2);
     const double x = xOf(m_at.value_or(m_end));
+    const double since = xOf(std::max(m_since, m_begin));
     painter.setBrush(m_at ? tokens.past : tokens.accent);
-    painter.drawRoundedRect(QRectF(line().topLeft(), QPointF(x, line().bottom())), 2, 2);
+    painter.drawRoundedRect(QRectF(QPointF(since, line().top()), QPointF(x, line().bottom())), 2, 2);
+    painter.fillRect(QRectF(QPointF(0, lineBelow - 6), QPointF(since, lineBelow + 6)),
+                     QBrush(tokens.muted, Qt::BDiagPattern)); // cannot be reached
     // One mark a pixel: a busy lock has thousands.
     painter.setBrush(tokens.text);
     int last = -1;
     for (const auto mark : m_marks) {
         const int at = static_cast<int>(xOf(mark));
-        if (mark >= m_begin && std::exchange(last, at) != at)
+        if (mark >= m_since && std::exchange(last, at) != at)
             painter.drawRect(QRectF(at, lineBelow - 8, 1.5, 16));
     }
     painter.setBrush(m_at ? tokens.past : tokens.accent);
@@ -126,7 +136,7 @@ void TimeTrack::paintEvent(QPaintEvent *)
     painter.setPen(tokens.muted);
     painter.setFont(textFont(11));
     const QRectF below(0, 25, width(), 15);
-    drawTabular(painter, below, Qt::AlignLeft, trackTime(m_begin));
+    drawTabular(painter, below, Qt::AlignLeft, tr("recorded since %1").arg(trackTime(std::max(m_since, m_begin))));
     drawTabular(painter, below, Qt::AlignRight, trackTime(m_end));
 }
 
@@ -146,14 +156,21 @@ void TimeTrack::mouseMoveEvent(QMouseEvent *event)
 
 void TimeTrack::keyPressEvent(QKeyEvent *event)
 {
-    const bool isLong = event->modifiers() & Qt::ShiftModifier;
+    const bool isByTime = event->modifiers() & Qt::ShiftModifier;
     if (event->modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier)) {
         QWidget::keyPressEvent(event);
         return;
     }
     switch (event->key()) {
-    case Qt::Key_Left: emit stepped(isLong ? -30s : -1s); break;
-    case Qt::Key_Right: emit stepped(isLong ? 30s : 1s); break;
+    case Qt::Key_Left:
+    case Qt::Key_Right: {
+        const bool isBefore = event->key() == Qt::Key_Left;
+        if (isByTime || m_marks.empty())
+            emit stepped(isBefore ? -1s : 1s);
+        else
+            emit changeRequested(isBefore);
+        break;
+    }
     case Qt::Key_PageUp: emit stepped(-5min); break;
     case Qt::Key_PageDown: emit stepped(5min); break;
     case Qt::Key_Home: emit sought(m_begin); break;
@@ -169,12 +186,17 @@ public:
         : QFrame(parent), m_words(named(makeLabel({}, {}, this), u"notNow"_s)),
           m_more(named(new ElidedLabel(this), u"notNowMore"_s)), m_back(named(new QPushButton(this), u"backToNow"_s))
     {
-        setFixedHeight(38);
         m_words->setFont(textFont(15, QFont::Bold));
-        makeRow(this, {.margins = {stripes + 12, 3, stripes + 12, 3}, .spacing = 14}, {m_words, {m_more, 1}, m_back});
+        makeRow(this, {.margins = {stripes + 36, 3, stripes + 12, 3}, .spacing = 14}, {m_words, {m_more, 1}, m_back});
         if (auto *theme = Theme::instance())
             QObject::connect(theme, &Theme::changed, this, [this] { recolour(); });
         recolour();
+    }
+    void setIcon(const QString &icon, int height)
+    {
+        m_icon = icon;
+        setFixedHeight(shownSize(height));
+        update();
     }
     [[nodiscard]] QLabel &words() { return *m_words; }
     [[nodiscard]] QLabel &more() { return *m_more; }
@@ -193,6 +215,8 @@ protected:
             for (int x = end.left() - height(); x < end.right() + height(); x += 18)
                 painter.drawLine(x, height(), x + height(), 0);
         }
+        painter.setClipping(false);
+        paintIcon(painter, QRectF(stripes + 10, 0, 18, height()), m_icon, tokens.onPast);
     }
 
 private:
@@ -204,6 +228,7 @@ private:
         m_more->setStyleSheet(colour);
     }
 
+    QString m_icon;
     QLabel *m_words;
     QLabel *m_more;
     QPushButton *m_back;
@@ -211,34 +236,35 @@ private:
 
 TimeBar::TimeBar(QWidget *parent)
     : QFrame(parent), m_banner(new NotNowBanner(this)), m_track(new TimeTrack(this)),
-      m_about(named(makeLabel({}, u"small"_s, this), u"timeAbout"_s)),
-      m_previous(makeButton(tr("◂ Change"), this, &TimeBar::previousChangeRequested)),
-      m_next(makeButton(tr("Change ▸"), this, &TimeBar::nextChangeRequested)),
-      m_more(new QPushButton(tr("File"), this))
+      m_about(named(makeLabel({}, u"small"_s, this), u"timeAbout"_s)), m_more(new QPushButton(tr("File"), this)),
+      m_line(new QWidget(this))
 {
     setObjectName(u"timeBar"_s);
     setProperty("look", u"panel"_s);
     m_about->setMaximumWidth(300);
-    m_previous->setToolTip(tr("To the chosen lock's change before (Ctrl+Shift+↑)"));
-    m_next->setToolTip(tr("To the chosen lock's next change (Ctrl+Shift+↓)"));
+    auto *before = makeButton(tr("◂ Event"), this, [this] { emit changeRequested(true); });
+    auto *after = makeButton(tr("Event ▸"), this, [this] { emit changeRequested(false); });
+    before->setToolTip(tr("Previous event of the chosen lock (Ctrl+Shift+↑)"));
+    after->setToolTip(tr("Next event of the chosen lock (Ctrl+Shift+↓)"));
     auto *five = makeButton(tr("− 5 min"), this, [this] { emit stepped(-5min); });
     five->setToolTip(tr("Five minutes back (Ctrl+Shift+←)"));
-    auto *row =
-        makeRow({.margins = {12, 4, 12, 2}, .spacing = 8}, {five, m_previous, {m_track, 1}, m_next, m_about, m_more});
+    makeRow(m_line, {.margins = {12, 4, 12, 2}, .spacing = 8}, {five, before, {m_track, 1}, after, m_about, m_more});
     m_more->hide();
-    makeColumn(this, {.spacing = 0}, {m_banner, row, makeHairline(this)});
+    makeColumn(this, {.spacing = 0}, {m_banner, m_line, makeHairline(this)});
     m_warned.setSingleShot(true);
     m_warned.setInterval(6s);
-    connect(&m_warned, &QTimer::timeout, this, &TimeBar::updateRestLabel);
+    connect(&m_warned, &QTimer::timeout, this, &TimeBar::refresh);
     connect(m_track, &TimeTrack::stepped, this, &TimeBar::stepped);
+    connect(m_track, &TimeTrack::changeRequested, this, &TimeBar::changeRequested);
     connect(&m_banner->back(), &QPushButton::clicked, this, [this] {
-        if (m_file.isEmpty())
-            emit backRequested();
-        else
+        if (!m_at)
+            emit resumeRequested();
+        else if (m_showsFile)
             emit fileCloseRequested();
+        else
+            emit backRequested();
     });
-    showSource({}, {});
-    showMoment({}, {});
+    refresh();
 }
 
 void TimeBar::addMenu(const QList<QAction *> &actions)
@@ -249,35 +275,74 @@ void TimeBar::addMenu(const QList<QAction *> &actions)
     m_more->show();
 }
 
-void TimeBar::showMoment(std::optional<Moment> at, const QString &howFar)
+void TimeBar::useStrip(QWidget &strip)
 {
-    m_track->setMoment(at);
-    m_banner->setVisible(at.has_value());
-    if (!at)
-        return;
-    const auto time = timeOfDay(*at);
-    const bool isToday = time.date() == QDate::currentDate();
-    m_banner->words().setText(tr("Viewing the past: %1, %2")
-                                  .arg(time.toString(isToday ? u"HH:mm:ss"_s : u"yyyy-MM-dd HH:mm:ss"_s), howFar));
+    m_strip = &strip;
+    strip.installEventFilter(this);
+    refresh();
 }
 
-void TimeBar::showSource(const QString &file, const QString &about)
+bool TimeBar::eventFilter(QObject *watched, QEvent *event)
 {
-    m_file = file;
-    m_rest = file.isEmpty() ? tr("Nothing can be done here.") : about;
-    updateRestLabel();
-    m_banner->back().setText(file.isEmpty() ? tr("Return to live view (Esc)") : tr("Close recording"));
+    if (watched == m_strip && (event->type() == QEvent::Show || event->type() == QEvent::Hide))
+        QMetaObject::invokeMethod(this, &TimeBar::refresh, Qt::QueuedConnection);
+    return QFrame::eventFilter(watched, event);
+}
+
+void TimeBar::focusTrack()
+{
+    auto *track = m_strip && m_strip->isVisible() ? m_strip : m_track;
+    track->setFocus(Qt::ShortcutFocusReason);
+}
+
+void TimeBar::showMoment(std::optional<Moment> at, const QString &howFar, const QString &about)
+{
+    m_track->setMoment(at);
+    m_at = at;
+    m_howFar = howFar;
+    m_rest = about;
+    refresh();
+}
+
+void TimeBar::showPaused(std::optional<Moment> at, const QString &about)
+{
+    m_pausedAt = at;
+    m_pausedRest = about;
+    refresh();
+}
+
+void TimeBar::setShowsFile(bool isFile)
+{
+    m_showsFile = isFile;
+}
+
+// The past has room for all of it; a pause is the same, smaller.
+void TimeBar::refresh()
+{
+    setVisible(m_at || m_pausedAt);
+    m_line->setVisible(m_at && !(m_strip && m_strip->isVisible()));
+    const auto shown = m_at ? m_at : m_pausedAt;
+    if (!shown)
+        return;
+    const auto time = timeOfDay(*shown);
+    const bool isToday = time.date() == QDate::currentDate();
+    const auto when = time.toString(isToday ? u"HH:mm:ss"_s : u"yyyy-MM-dd HH:mm:ss"_s);
+    m_banner->setIcon(m_at ? u"history"_s : u"pause"_s, m_at ? 42 : 34);
+    m_banner->words().setText(m_at ? tr("Viewing %1 (%2), read-only").arg(when, m_howFar)
+                                   : tr("Paused at %1").arg(when));
+    m_banner->back().setText(!m_at         ? tr("Resume (Esc)")
+                             : m_showsFile ? tr("Close recording")
+                                           : tr("Return to live view (Esc)"));
+    if (m_warned.isActive())
+        return;
+    const auto &rest = m_at ? m_rest : m_pausedRest;
+    m_banner->more().setText(rest);
+    m_banner->more().setToolTip(plainToolTip(rest));
 }
 
 void TimeBar::showAbout(const QString &words)
 {
     m_about->setText(words);
-}
-
-void TimeBar::updateRestLabel()
-{
-    m_banner->more().setText(m_rest);
-    m_banner->more().setToolTip(plainToolTip(m_rest));
 }
 
 void TimeBar::warn(const QString &sentence)
@@ -288,7 +353,7 @@ void TimeBar::warn(const QString &sentence)
 
 QString TimeBar::bannerText() const
 {
-    return m_banner->isHidden() ? QString() : m_banner->words().text() + u' ' + m_banner->more().text();
+    return isHidden() ? QString() : m_banner->words().text() + u' ' + m_banner->more().text();
 }
 
 } // namespace lockscope::ui

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bar of time below the top bar: the recorded time as a line to move on, and, while the window shows another one
-// than now, a banner that nobody overlooks: stripes, words and a colour that nothing else has.
+// The bar of time below the top bar, while the window does not show the present: a banner that nobody overlooks, with
+// stripes, words and a colour that nothing else has; and, where no strip of a lock is on screen, the recorded time
+// as a line to move on.
 #pragma once
 
 #include <version>
@@ -27,6 +28,8 @@ public:
     explicit TimeTrack(QWidget *parent = nullptr);
 
     void setSpan(Moment begin, Moment end);
+    // No moment before that can be shown.
+    void setSince(Moment since);
     // Where it stands; empty: at the end, which is now.
     void setMoment(std::optional<Moment> at);
     void setMarks(std::vector<Moment> marks);
@@ -42,6 +45,7 @@ public:
 signals:
     void sought(std::chrono::sys_time<std::chrono::milliseconds> moment);
     void stepped(std::chrono::milliseconds by);
+    void changeRequested(bool before);
 
 private:
     void paintEvent(QPaintEvent *event) override;
@@ -52,7 +56,7 @@ private:
     [[nodiscard]] double xOf(Moment moment) const;
     [[nodiscard]] Moment momentAt(double x) const;
 
-    Moment m_begin{}, m_end{};
+    Moment m_begin{}, m_end{}, m_since{};
     std::optional<Moment> m_at;
     std::vector<Moment> m_marks; // in order
 };
@@ -69,10 +73,15 @@ public:
     [[nodiscard]] TimeTrack &track() const { return *m_track; }
     // What else can be done with recordings, in a menu.
     void addMenu(const QList<QAction *> &actions);
-    // Where the window stands, and in words how far that is; empty: now.
-    void showMoment(std::optional<Moment> at, const QString &howFar);
-    // What is looked at: a file (its name, and what it holds), else this window's own recorder.
-    void showSource(const QString &file, const QString &about);
+    // Where the same can be done while it is on screen: a lock's strip. It outlives the bar.
+    void useStrip(QWidget &strip);
+    void focusTrack();
+    // Where the window stands, in words how far that is, and since when it is recorded; empty: now.
+    void showMoment(std::optional<Moment> at, const QString &howFar, const QString &about);
+    // Since when the window stands still, and what came since; empty: it goes on.
+    void showPaused(std::optional<Moment> at, const QString &about);
+    // What is looked at is of a file, else of this window's own recorder.
+    void setShowsFile(bool isFile);
     // Of the lock whose changes are marked, or why nothing is.
     void showAbout(const QString &words);
     // Somebody tried to do something there.
@@ -81,22 +90,25 @@ public:
 
 signals:
     void stepped(std::chrono::milliseconds by);
-    void previousChangeRequested();
-    void nextChangeRequested();
+    void changeRequested(bool before);
     void backRequested();
+    void resumeRequested();
     void fileCloseRequested();
 
 private:
-    void updateRestLabel();
+    bool eventFilter(QObject *watched, QEvent *event) override;
+    void refresh();
 
     NotNowBanner *m_banner;
     TimeTrack *m_track;
     QLabel *m_about;
-    QPushButton *m_previous;
-    QPushButton *m_next;
     QPushButton *m_more;
-    QString m_file;
-    QString m_rest; // what the banner says beside the moment
+    QWidget *m_line; // with the track
+    QWidget *m_strip = nullptr;
+    bool m_showsFile = false;
+    std::optional<Moment> m_at, m_pausedAt;
+    QString m_howFar;
+    QString m_rest, m_pausedRest; // what the banner says beside the moment
     QTimer m_warned;
 };
 

@@ -24,6 +24,7 @@ QColor toneColor(const Tokens &t, Tone tone)
     case Tone::Warning: return t.warning;
     case Tone::Free: return t.free;
     case Tone::Ok: return t.ok;
+    case Tone::Past: return t.past;
     }
     return t.text;
 }
@@ -37,6 +38,7 @@ QColor toneSoft(const Tokens &t, Tone tone)
     case Tone::Warning: return t.warningSoft;
     case Tone::Free: return t.freeSoft;
     case Tone::Ok: return t.okSoft;
+    case Tone::Past: return t.pastSoft;
     }
     return t.panel;
 }

@@ -14,7 +14,7 @@ class QPainter;
 namespace lockscope::ui {
 
 enum class PillShape : quint8 { None, Disc, Ring, Quarter, Bars, Cross, Infinite };
-enum class Tone : quint8 { Hold, Wait, Critical, Warning, Free, Ok };
+enum class Tone : quint8 { Hold, Wait, Critical, Warning, Free, Ok, Past };
 
 struct Pill {
     PillShape shape = PillShape::Disc;

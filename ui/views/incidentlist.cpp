@@ -129,7 +129,7 @@ void IncidentEntry::setIncident(Incident incident)
     m_facts->setText(m_isLow ? u"%1 · %2"_s.arg(text.facts, text.cause) : text.facts);
     m_cause->setText(text.cause);
     m_action->setText(text.action);
-    m_action->setVisible(!text.action.isEmpty());
+    m_action->setVisible(!m_isPast && !text.action.isEmpty());
     m_action->setAccessibleName(u"%1 %2"_s.arg(text.action, text.kind));
     setToolTip(plainToolTip(u"%1\n%2"_s.arg(text.cause, label(m_incident.action.toUtf8(), mostOfACause))));
     setAccessibleName(u"%1, %2"_s.arg(text.kind, text.facts));
@@ -152,7 +152,8 @@ void IncidentEntry::setCurrent(bool isCurrent)
 
 void IncidentEntry::setPast(bool isPast)
 {
-    m_action->setEnabled(!isPast);
+    m_isPast = isPast;
+    m_action->setVisible(!isPast && !m_action->text().isEmpty());
 }
 
 void IncidentEntry::paintEvent(QPaintEvent *)

@@ -62,6 +62,7 @@ private:
     ElidedLabel *m_cause;
     QPushButton *m_action;
     bool m_isCurrent = false;
+    bool m_isPast = false;
     bool m_isLow = false;
 };
 

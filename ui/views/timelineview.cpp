@@ -6,13 +6,15 @@
 #include "core/base/text.h"
 #include "ui/models/lockfacts.h"
 #include "ui/models/screenclock.h"
+#include "ui/parts/labels.h"
 #include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
 #include <QDateTime>
 #include <QKeyEvent>
-#include <QLabel>
+#include <QListWidget>
+#include <QMenu>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QScrollBar>
@@ -29,6 +31,7 @@ namespace {
 constexpr std::size_t mostLanes = 200;
 constexpr int histogramsFrom = 620; // narrower, the lanes need the room
 constexpr auto askedEvery = 1s;
+constexpr int eventsWidth = 260; // the events, where they have no place of their own
 
 QString eventTime(Moment moment)
 {
@@ -38,40 +41,115 @@ QString eventTime(Moment moment)
 } // namespace
 
 TimelineView::TimelineView(QWidget *parent)
-    : QWidget(parent), m_scope(named(makeLabel({}, u"muted"_s, this), u"timelineScope"_s)),
-      m_event(named(makeLabel({}, {}, this), u"timelineEvent"_s)), m_area(new LaneArea(*this)),
+    : QWidget(parent), m_scope(named(new ElidedLabel(this), u"timelineScope"_s)),
+      m_event(named(new ElidedLabel(this), u"timelineEvent"_s)), m_area(new LaneArea(*this)),
       m_side(new QWidget(this)), m_holds(new SpanHistogram(tr("Holds"), true, m_side)),
-      m_waits(new SpanHistogram(tr("Waits"), false, m_side))
+      m_waits(new SpanHistogram(tr("Waits"), false, m_side)), m_events(new QWidget(this)),
+      m_eventsTitle(makeLabel({}, u"section"_s, m_events)),
+      m_list(named(new QListWidget(m_events), u"timelineEvents"_s, tr("Events")))
 {
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName(tr("Timeline"));
-    for (auto *line : {m_scope, m_event})
-        line->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    setAccessibleDescription(tr("← and → go to its events, with Shift by a second. Page Up and Page Down go by five "
+                                "minutes, Home to the start, End to the live view"));
+    m_scope->setProperty("look", u"muted"_s);
+    m_events->hide();
+    m_events->setMaximumWidth(eventsWidth);
     makeColumn(m_side, {.margins = {6, 0, 8, 0}}, {{m_holds, 1}, {m_waits, 1}});
-    auto *row = makeRow({}, {{m_area, 1}, m_side});
-    makeColumn(this, {.margins = {8, 8, 0, 4}, .spacing = 3}, {m_scope, {row, 1}, m_event});
+    makeColumn(m_events, {.margins = {8, 8, 0, 0}, .spacing = 2}, {m_eventsTitle, {m_list, 1}});
+    m_list->setFrameShape(QFrame::NoFrame);
+    m_list->setWordWrap(true);
+    m_list->setSpacing(1);
+    m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    const auto jump = [this](const QListWidgetItem *item) {
+        emit momentActivated(Moment(std::chrono::milliseconds(item->data(Qt::UserRole).toLongLong())));
+    };
+    connect(m_list, &QListWidget::itemClicked, this, jump);
+    connect(m_list, &QListWidget::itemActivated, this, jump);
+    auto *range = new QPushButton(this);
+    range->setProperty("look", u"flat"_s);
+    range->setToolTip(tr("Time that the lanes show"));
+    range->setMenu(new QMenu(range));
+    for (const int minutes : {1, 5, 30})
+        range->menu()->addAction(tr("%1 min").arg(minutes), this, [this, range, minutes] {
+            m_range = std::chrono::minutes(minutes);
+            range->setText(tr("%1 min ▾").arg(minutes));
+            fit();
+        });
+    range->setText(tr("%1 min ▾").arg(m_range.count()));
+    auto *five = makeButton(
+        tr("− 5 min"), this, [this] { emit momentActivated(m_shownAt - 5min); }, u"flat"_s);
+    auto *before = makeButton(
+        tr("◂ Event"), this, [this] { goToEvent(true); }, u"flat"_s);
+    auto *after = makeButton(
+        tr("Event ▸"), this, [this] { goToEvent(false); }, u"flat"_s);
+    auto *top = makeRow({.margins = {0, 0, 8, 0}, .spacing = 2}, {{m_scope, 1}, five, before, after, range});
+    auto *row = makeRow({}, {{m_area, 1}, m_side, m_events});
+    makeColumn(this, {.margins = {8, 4, 0, 4}, .spacing = 3}, {top, {row, 1}, m_event});
     m_askLater.setSingleShot(true);
     m_askLater.setInterval(askedEvery);
     connect(&m_askLater, &QTimer::timeout, this, &TimelineView::ask);
+    if (auto *theme = Theme::instance())
+        connect(theme, &Theme::changed, this, &TimelineView::sayEvents);
+    say();
+}
+
+// Beside the lanes again.
+void TimelineView::takeEvents()
+{
+    auto *row = static_cast<QBoxLayout *>(layout()->itemAt(1)->layout());
+    row->addWidget(m_events);
+    m_events->setMaximumWidth(eventsWidth);
+}
+
+void TimelineView::setPast(bool isPast)
+{
+    if (std::exchange(m_isPast, isPast) == isPast)
+        return;
+    m_events->setVisible(isPast);
+    m_side->setVisible(!isPast && width() >= histogramsFrom); // which are of the present, too
+    fit();
     say();
 }
 
 void TimelineView::setLock(const inspect::LockName &lock, Moment shownAt)
 {
     const bool isAnother = m_lock != lock;
+    const bool isMoved = std::exchange(m_shownAt, shownAt) != shownAt;
     m_lock = lock;
-    m_shownAt = shownAt;
-    m_area->changed();
     if (isAnother) {
         m_timeline = {};
         m_lanes = {};
-        m_current = -1;
-        say();
+        m_from = m_to = m_since = {};
+        m_span = {};
         ask();
     } else if (const auto *past = m_backend ? m_backend->past() : nullptr;
                past && isVisible() && !m_askLater.isActive() && (past->isGoingOn() || past != m_asked)) {
         m_askLater.start();
     }
+    if (!isAnother && !isMoved)
+        return;
+    fit();
+    if (isAnother || m_isPast)
+        say();
+}
+
+// The lanes stay while the moment is on them.
+void TimelineView::fit()
+{
+    const Moment end = std::max(m_since, m_span.end);
+    const bool isWhole = end - m_since <= m_range + m_range / 4;
+    if (isWhole) {
+        m_from = m_since;
+        m_to = end;
+    } else if (!m_isPast) {
+        m_to = end;
+        m_from = end - m_range;
+    } else if (m_shownAt < m_from || m_shownAt > m_to || m_to - m_from != m_range) {
+        m_from = std::clamp<Moment>(m_shownAt - m_range / 2, m_since, end - m_range);
+        m_to = m_from + m_range;
+    }
+    m_area->changed();
 }
 
 void TimelineView::ask()
@@ -99,33 +177,28 @@ void TimelineView::ask()
 
 void TimelineView::take(const LockPast &lock)
 {
-    const auto chosen =
-        m_current >= 0 ? std::optional(m_timeline.events[static_cast<std::size_t>(m_current)].at) : std::nullopt;
     m_timeline = lock.timeline;
     m_span = lock.span;
-    m_to = lock.span.end;
-    m_from = m_timeline.events.empty() ? lock.span.begin : std::min(m_to, m_timeline.events.front().at);
-    m_lanes = lanesOf(m_timeline, m_to, mostLanes);
+    m_since = lock.since;
+    m_lanes = lanesOf(m_timeline, m_span.end, mostLanes);
     m_holds->setSpans(m_timeline.holdSpans);
     m_waits->setSpans(m_timeline.waitSpans);
-    m_current = -1;
-    if (chosen) {
-        const auto at = std::ranges::find(m_timeline.events, *chosen, &history::TimelineEvent::at);
-        m_current = at == m_timeline.events.end() ? -1 : static_cast<int>(at - m_timeline.events.begin());
-    }
+    fit();
     say();
-    m_area->changed();
 }
 
 void TimelineView::say()
 {
+    const auto since = tr("Recorded since %1").arg(eventTime(m_since).left(8));
     if (m_timeline.events.empty()) {
-        m_scope->setText(m_lock ? tr("Nothing is recorded of it yet") : QString());
+        m_scope->setText(!m_lock || m_span.end == Moment{} ? QString()
+                                                           : tr("%1. Nothing of this lock yet").arg(since));
+    } else if (m_isPast) {
+        m_scope->setText(since);
     } else {
         auto words =
-            tr("%1 to %2 · %3 · %4 forced")
-                .arg(eventTime(m_from).left(8), eventTime(m_to).left(8),
-                     m_timeline.handOffs == 1 ? tr("1 hand-off") : tr("%1 hand-offs").arg(m_timeline.handOffs),
+            tr("%1 · %2 · %3 forced")
+                .arg(since, m_timeline.handOffs == 1 ? tr("1 hand-off") : tr("%1 hand-offs").arg(m_timeline.handOffs),
                      QString::number(m_timeline.forced));
         if (m_timeline.gaps.count > 0)
             words = tr("%1 · gaps: median %2, longest %3")
@@ -137,6 +210,39 @@ void TimelineView::say()
             "Shows what was observed. Changes between two reads are missing. A gap is a time when no client held the lock although a client was waiting. A hand-off seen in one read counts as a gap of 0."));
     }
     m_event->setText(eventText());
+    sayEvents();
+}
+
+// Those around the moment that is shown; what is later is pale.
+void TimelineView::sayEvents()
+{
+    if (!m_isPast)
+        return;
+    constexpr std::ptrdiff_t mostOnEachSide = 100;
+    const auto &tokens = Theme::tokens();
+    const auto &events = m_timeline.events;
+    const auto later = std::ranges::upper_bound(events, m_shownAt, {}, &history::TimelineEvent::at);
+    const auto add = [&](Moment at, const QString &text, const QColor &color) {
+        auto *item = new QListWidgetItem(text, m_list);
+        item->setData(Qt::UserRole, qint64(at.time_since_epoch().count()));
+        item->setForeground(color);
+        return item;
+    };
+    const auto addEvent = [&](const history::TimelineEvent &event, const QColor &color) {
+        const auto who = event.contender.id.isEmpty()
+                             ? QString()
+                             : u"\n      "_s + whoIsByName(event.contender, m_timeline.backend);
+        add(event.at, eventTime(event.at).chopped(2) + u"  "_s + harmless(history::wordsOf(event)) + who, color);
+    };
+    m_list->clear();
+    for (auto at = later - std::min(mostOnEachSide, later - events.begin()); at != later; ++at)
+        addEvent(*at, tokens.text);
+    auto *here = add(m_shownAt, tr("%1  viewing").arg(eventTime(m_shownAt).chopped(2)), tokens.past);
+    here->setBackground(tokens.pastSoft);
+    for (auto at = later; at != later + std::min(mostOnEachSide, events.end() - later); ++at)
+        addEvent(*at, tokens.muted);
+    m_list->scrollToItem(here, QAbstractItemView::PositionAtCenter);
+    m_eventsTitle->setText(tr("EVENTS, %1 EARLIER, %2 LATER").arg(later - events.begin()).arg(events.end() - later));
 }
 
 QString TimelineView::scopeText() const
@@ -144,43 +250,60 @@ QString TimelineView::scopeText() const
     return m_scope->text();
 }
 
+// The last one that had happened.
 QString TimelineView::eventText() const
 {
-    if (m_timeline.events.empty())
-        return {};
-    if (m_current < 0)
-        return tr("← → from event to event, Enter shows the window as of it");
-    const auto &event = m_timeline.events[static_cast<std::size_t>(m_current)];
+    const auto &events = m_timeline.events;
+    if (!m_isPast)
+        return events.empty() ? QString() : tr("Drag here, or press ← and →, to go back to its events");
+    const auto later = std::ranges::upper_bound(events, m_shownAt, {}, &history::TimelineEvent::at);
+    if (later == events.begin())
+        return tr("Before its first recorded event");
+    const auto &event = *std::prev(later);
     const QString who =
         event.contender.id.isEmpty() ? QString() : whoIsByName(event.contender, m_timeline.backend) + u' ';
     return tr("%1 of %2: %3 %4")
-        .arg(QString::number(m_current + 1), QString::number(m_timeline.events.size()), eventTime(event.at),
+        .arg(QString::number(later - events.begin()), QString::number(events.size()), eventTime(event.at),
              who + harmless(history::wordsOf(event)));
 }
 
-void TimelineView::setCurrent(int event)
+void TimelineView::goToEvent(bool isBefore)
 {
-    const auto count = static_cast<int>(m_timeline.events.size());
-    m_current = count == 0 ? -1 : std::clamp(event, 0, count - 1);
-    m_event->setText(eventText());
-    m_area->viewport()->update();
+    const auto &events = m_timeline.events;
+    const auto at = isBefore ? std::ranges::lower_bound(events, m_shownAt, {}, &history::TimelineEvent::at)
+                             : std::ranges::upper_bound(events, m_shownAt, {}, &history::TimelineEvent::at);
+    if (isBefore)
+        emit momentActivated(at == events.begin() ? m_since : std::prev(at)->at);
+    else if (at != events.end())
+        emit momentActivated(at->at);
+    else
+        leavePast();
+}
+
+// To the live view, or the end of a file.
+void TimelineView::leavePast()
+{
+    emit momentActivated(m_span.end + 24h);
 }
 
 void TimelineView::keyPressEvent(QKeyEvent *event)
 {
-    const auto last = static_cast<int>(m_timeline.events.size()) - 1;
-    switch (event->key()) {
-    case Qt::Key_Left: setCurrent(m_current < 0 ? last : m_current - 1); break;
-    case Qt::Key_Right: setCurrent(m_current < 0 ? last : m_current + 1); break;
-    case Qt::Key_Home: setCurrent(0); break;
-    case Qt::Key_End: setCurrent(last); break;
-    case Qt::Key_Return:
-    case Qt::Key_Enter:
-        if (m_current >= 0)
-            emit momentActivated(m_timeline.events[static_cast<std::size_t>(m_current)].at);
-        break;
-    default: QWidget::keyPressEvent(event);
-    }
+    if (event->modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier))
+        return QWidget::keyPressEvent(event);
+    const bool isByTime = event->modifiers() & Qt::ShiftModifier;
+    const int key = event->key();
+    if ((key == Qt::Key_Left || key == Qt::Key_Right) && !isByTime)
+        goToEvent(key == Qt::Key_Left);
+    else if (key == Qt::Key_Left || key == Qt::Key_Right)
+        emit momentActivated(m_shownAt + (key == Qt::Key_Left ? -1s : 1s));
+    else if (key == Qt::Key_PageUp || key == Qt::Key_PageDown)
+        emit momentActivated(m_shownAt + (key == Qt::Key_PageUp ? -5min : 5min));
+    else if (key == Qt::Key_Home)
+        emit momentActivated(m_since);
+    else if (key == Qt::Key_End)
+        leavePast();
+    else
+        QWidget::keyPressEvent(event);
 }
 
 void TimelineView::showEvent(QShowEvent *event)
@@ -192,7 +315,7 @@ void TimelineView::showEvent(QShowEvent *event)
 void TimelineView::resizeEvent(QResizeEvent *event)
 {
     QWidget::resizeEvent(event);
-    m_side->setVisible(width() >= histogramsFrom);
+    m_side->setVisible(!m_isPast && width() >= histogramsFrom);
 }
 
 void TimelineView::focusInEvent(QFocusEvent *event)
@@ -205,156 +328,6 @@ void TimelineView::focusOutEvent(QFocusEvent *event)
 {
     QWidget::focusOutEvent(event);
     m_area->viewport()->update();
-}
-
-namespace {
-
-constexpr double laneHigh = 20;
-constexpr double namesWide = 132;
-constexpr double axisHigh = 16;
-
-QString laneTime(history::Moment moment)
-{
-    return timeOfDay(moment).toString(u"HH:mm:ss"_s);
-}
-
-} // namespace
-
-LaneArea::LaneArea(TimelineView &view) : QAbstractScrollArea(&view), m_view(view)
-{
-    setFrameShape(QFrame::NoFrame);
-    setFocusPolicy(Qt::NoFocus);
-    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    setMinimumHeight(60);
-}
-
-QRectF LaneArea::lanesRect() const
-{
-    const QRectF all(viewport()->rect());
-    return {namesWide, 0, std::max(20.0, all.width() - namesWide - 12), all.height() - axisHigh};
-}
-
-double LaneArea::xOf(history::Moment moment) const
-{
-    const auto rect = lanesRect();
-    const auto whole = std::max<double>(1, static_cast<double>((m_view.to() - m_view.from()).count()));
-    const auto part = static_cast<double>((std::clamp(moment, m_view.from(), m_view.to()) - m_view.from()).count());
-    return rect.left() + part / whole * rect.width();
-}
-
-void LaneArea::changed()
-{
-    const auto high = static_cast<int>(laneHigh * static_cast<double>(m_view.lanes().lanes.size()));
-    const int page = static_cast<int>(lanesRect().height());
-    auto *bar = verticalScrollBar();
-    const bool wasAtEnd = bar->value() == bar->maximum();
-    bar->setRange(0, std::max(0, high - page));
-    bar->setPageStep(page);
-    bar->setSingleStep(static_cast<int>(laneHigh));
-    if (wasAtEnd) // the newest are below
-        bar->setValue(bar->maximum());
-    viewport()->update();
-}
-
-void LaneArea::resizeEvent(QResizeEvent *event)
-{
-    QAbstractScrollArea::resizeEvent(event);
-    changed();
-}
-
-// Solid: holds. Outlined: waits. A cross at the end: forced.
-void LaneArea::paintLane(QPainter &painter, const TimelineLane &lane, double y) const
-{
-    const auto &tokens = Theme::tokens();
-    painter.setFont(textFont(12));
-    painter.setPen(tokens.text);
-    const QRectF name(8, y, namesWide - 14, laneHigh);
-    const auto who = whoIsByName(lane.contender, m_view.timeline().backend);
-    painter.drawText(name, Qt::AlignLeft | Qt::AlignVCenter,
-                     QFontMetricsF(painter.font()).elidedText(who, Qt::ElideRight, name.width()));
-    for (const auto &bar : lane.bars) {
-        const double left = xOf(bar.from);
-        const QRectF shape(left, y + (bar.holds ? 4 : 7), std::max(2.0, xOf(bar.to) - left),
-                           laneHigh - (bar.holds ? 8 : 14));
-        painter.setPen(bar.holds ? QPen(Qt::NoPen) : QPen(tokens.wait, 1));
-        painter.setBrush(bar.holds ? tokens.hold : tokens.waitSoft);
-        painter.drawRect(shape);
-        if (!bar.isForced)
-            continue;
-        painter.setPen(QPen(tokens.critical, 2.5));
-        const QPointF end(shape.right(), y + laneHigh / 2);
-        painter.drawLine(end + QPointF(-5, -5), end + QPointF(5, 5));
-        painter.drawLine(end + QPointF(-5, 5), end + QPointF(5, -5));
-    }
-}
-
-// Behind the lanes: when nobody held although somebody waited, and when nothing was seen.
-void LaneArea::paintSpans(QPainter &painter) const
-{
-    const auto &tokens = Theme::tokens();
-    const auto rect = lanesRect();
-    const auto fill = [&](const TimelineSpan &span, const QBrush &brush) {
-        const double left = xOf(span.from);
-        painter.fillRect(QRectF(left, rect.top(), std::max(1.5, xOf(span.to) - left), rect.height()), brush);
-    };
-    for (const auto &span : m_view.lanes().gaps)
-        fill(span, tokens.warningSoft);
-    for (const auto &span : m_view.lanes().unseen)
-        fill(span, QBrush(tokens.muted, Qt::BDiagPattern));
-}
-
-void LaneArea::paintEvent(QPaintEvent *)
-{
-    const auto &tokens = Theme::tokens();
-    QPainter painter(viewport());
-    painter.setRenderHint(QPainter::Antialiasing);
-    const auto rect = lanesRect();
-    paintSpans(painter);
-    const auto &lanes = m_view.lanes().lanes;
-    const double scrolled = verticalScrollBar()->value();
-    painter.setClipRect(QRectF(0, 0, viewport()->width(), rect.bottom()));
-    for (std::size_t i = 0; i < lanes.size(); ++i) {
-        const double y = static_cast<double>(i) * laneHigh - scrolled;
-        if (y > -laneHigh && y < rect.bottom())
-            paintLane(painter, lanes[i], y);
-    }
-    painter.setClipping(false);
-    const auto line = [&](history::Moment at, const QPen &pen) {
-        painter.setPen(pen);
-        painter.drawLine(QPointF(xOf(at), rect.top()), QPointF(xOf(at), rect.bottom() + 3));
-    };
-    if (m_view.shownAt() < m_view.to())
-        line(m_view.shownAt(), QPen(tokens.warning, 2));
-    if (m_view.current() >= 0)
-        line(m_view.timeline().events[static_cast<std::size_t>(m_view.current())].at,
-             QPen(tokens.accent, m_view.hasFocus() ? 2 : 1, Qt::DashLine));
-    if (lanes.empty())
-        return;
-    painter.setPen(tokens.muted);
-    painter.setFont(textFont(11));
-    const QRectF axis(rect.left(), rect.bottom() + 1, rect.width(), axisHigh - 1);
-    drawTabular(painter, axis, Qt::AlignLeft, laneTime(m_view.from()));
-    drawTabular(painter, axis, Qt::AlignRight, laneTime(m_view.to()));
-}
-
-// The event that is nearest to the pointer.
-void LaneArea::mousePressEvent(QMouseEvent *event)
-{
-    m_view.setFocus(Qt::MouseFocusReason);
-    const auto &events = m_view.timeline().events;
-    if (events.empty())
-        return;
-    const double x = event->position().x();
-    const auto nearest =
-        std::ranges::min_element(events, {}, [&](const auto &one) { return std::abs(xOf(one.at) - x); });
-    m_view.setCurrent(static_cast<int>(nearest - events.begin()));
-}
-
-void LaneArea::mouseDoubleClickEvent(QMouseEvent *event)
-{
-    mousePressEvent(event);
-    if (m_view.current() >= 0)
-        emit m_view.momentActivated(m_view.timeline().events[static_cast<std::size_t>(m_view.current())].at);
 }
 
 SpanHistogram::SpanHistogram(const QString &title, bool holds, QWidget *parent)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A lock over time, as it was recorded: who waited and who held in lanes, what was forced, when nobody held although
-// somebody waited, how long holds and waits took. Arrows go from event to event, Enter shows the window as of one.
+// somebody waited, how long holds and waits took. It is dragged, and arrows go from event to event: the window shows
+// what was then. Above the lanes is all that is recorded, below or beside them are the events.
 #pragma once
 
 #include "core/workspace/backend.h"
@@ -11,6 +12,7 @@
 #include <QWidget>
 
 class QLabel;
+class QListWidget;
 
 namespace lockscope::ui {
 
@@ -28,16 +30,23 @@ public:
     void setBackend(Backend *backend) { m_backend = backend; }
     // The lock that is shown, and the moment it is shown as of; told again it may have changed.
     void setLock(const inspect::LockName &lock, Moment shownAt);
+    // That moment is not the present.
+    void setPast(bool isPast);
+    [[nodiscard]] bool isPast() const { return m_isPast; }
     [[nodiscard]] const history::Timeline &timeline() const { return m_timeline; }
     [[nodiscard]] const TimelineLanes &lanes() const { return m_lanes; }
+    // Of what the lanes show, and of all that is recorded; nothing before `since` can be shown.
     [[nodiscard]] Moment from() const { return m_from; }
     [[nodiscard]] Moment to() const { return m_to; }
+    [[nodiscard]] Moment since() const { return m_since; }
+    [[nodiscard]] Moment end() const { return m_span.end; }
+    [[nodiscard]] bool goesOn() const { return m_backend && m_backend->past() && m_backend->past()->isGoingOn(); }
     [[nodiscard]] Moment shownAt() const { return m_shownAt; }
-    // Of the events; -1: none is chosen.
-    [[nodiscard]] int current() const { return m_current; }
-    void setCurrent(int event);
     [[nodiscard]] QString scopeText() const;
     [[nodiscard]] QString eventText() const;
+    // The events around the moment that is shown, for whoever has more room for them; its place is beside the lanes.
+    [[nodiscard]] QWidget &events() const { return *m_events; }
+    void takeEvents();
 
 signals:
     void momentActivated(std::chrono::sys_time<std::chrono::milliseconds> moment);
@@ -53,6 +62,10 @@ private:
     void ask();
     void take(const LockPast &lock);
     void say();
+    void sayEvents();
+    void fit();
+    void goToEvent(bool isBefore);
+    void leavePast();
 
     Backend *m_backend = nullptr;
     const Past *m_asked = nullptr; // only compared: it may be gone
@@ -60,15 +73,27 @@ private:
     history::Timeline m_timeline;
     TimelineLanes m_lanes;
     RecordedSpan m_span;
-    Moment m_from{}, m_to{}, m_shownAt{};
-    int m_current = -1;
-    QTimer m_askLater; // a busy lock changes with every frame
+    Moment m_since{}, m_from{}, m_to{}, m_shownAt{};
+    bool m_isPast = false;
+    std::chrono::minutes m_range{5}; // of the lanes
+    QTimer m_askLater;               // a busy lock changes with every frame
     QLabel *m_scope;
     QLabel *m_event;
     LaneArea *m_area;
     QWidget *m_side;
     SpanHistogram *m_holds;
     SpanHistogram *m_waits;
+    QWidget *m_events;
+    QLabel *m_eventsTitle;
+    QListWidget *m_list;
+};
+
+// A part of the time on a part of the width.
+struct TimeAxis {
+    history::Moment from{}, to{};
+    double left = 0, width = 1;
+    [[nodiscard]] double xOf(history::Moment moment) const;
+    [[nodiscard]] history::Moment momentAt(double x) const;
 };
 
 // The lanes of a lock's timeline, and how long its holds and waits took, as pictures.
@@ -82,13 +107,20 @@ private:
     void paintEvent(QPaintEvent *event) override;
     void resizeEvent(QResizeEvent *event) override;
     void mousePressEvent(QMouseEvent *event) override;
-    void mouseDoubleClickEvent(QMouseEvent *event) override;
+    void mouseMoveEvent(QMouseEvent *event) override;
+    void mouseReleaseEvent(QMouseEvent *) override { m_drag.reset(); }
+    [[nodiscard]] double namesWidth() const;
     [[nodiscard]] QRectF lanesRect() const;
-    [[nodiscard]] double xOf(history::Moment moment) const;
+    [[nodiscard]] TimeAxis lanesAxis() const;
+    [[nodiscard]] TimeAxis wholeAxis() const;
+    void seek(double x);
+    void paintWhole(QPainter &painter) const;
     void paintLane(QPainter &painter, const TimelineLane &lane, double y) const;
     void paintSpans(QPainter &painter) const;
+    void paintMarker(QPainter &painter) const;
 
     TimelineView &m_view;
+    std::optional<TimeAxis> m_drag; // as it was when the drag began: what is shown moves meanwhile
 };
 
 class SpanHistogram : public QWidget {
