@@ -175,6 +175,15 @@ private slots:
         QCOMPARE(bar->bannerText(), QString());
         picture(u"now"_s);
 
+        // The window is younger than five minutes: its first complete moment, which it says.
+        QTest::keyClick(m_window.get(), Qt::Key_Left, Qt::ControlModifier | Qt::ShiftModifier);
+        QTRY_VERIFY_WITH_TIMEOUT(m_window->time().isElsewhere(), 20'000);
+        QVERIFY2(bar->bannerText().contains(u"Start of the recording"_s), qPrintable(bar->bannerText()));
+        QVERIFY(m_window->time().moment() <= before);
+        const auto *then = m_window->connections().find(stuckLock.connection);
+        QVERIFY(then && then->isRecorded && then->progress.firstSnapshotComplete);
+        QTest::keyClick(m_window.get(), Qt::Key_Escape);
+
         const auto saved = m_state.filePath(u"incident.lockscope"_s);
         m_window->time().save(saved);
         QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(saved), 20'000);

@@ -5,6 +5,7 @@
 #include "ui/models/screenclock.h"
 
 #include <QAbstractScrollArea>
+#include <QLabel>
 #include <QListWidget>
 #include <QPushButton>
 
@@ -111,6 +112,24 @@ private slots:
         QCOMPARE(contenders("/locks/orders"), 3);
         press(Qt::Key_Escape);
         QVERIFY(!events->isVisible());
+    }
+
+    void theTitleAndFootNameThePast()
+    {
+        QVERIFY(goTo(m_now - 6min));
+        const auto time = ui::timeOfDay(m_now - 6min).toString(u"HH:mm:ss"_s);
+        QVERIFY2(m_window->windowTitle().startsWith(u"viewing "_s + time), qPrintable(m_window->windowTitle()));
+        const auto *status = m_window->findChild<QWidget *>(u"statusBar"_s);
+        for (const auto *label : status->findChildren<QLabel *>()) {
+            if (label->isVisible())
+                QVERIFY2(label->text().isEmpty() || label->text().contains(time), qPrintable(label->text()));
+        }
+        press(Qt::Key_F, Qt::ControlModifier | Qt::ShiftModifier); // refused
+        QVERIFY(bar().bannerText().contains(u"not available"_s));
+        press(Qt::Key_Escape);
+        QVERIFY2(!m_window->windowTitle().contains(u"viewing"_s), qPrintable(m_window->windowTitle()));
+        QVERIFY(goTo(m_now - 6min));
+        QVERIFY(bar().bannerText().endsWith(u'.') && !bar().bannerText().contains(u"not available"_s));
     }
 
     // The same bar, smaller; nothing else of the window is another than before.

@@ -298,6 +298,8 @@ void TimeBar::focusTrack()
 void TimeBar::showMoment(std::optional<Moment> at, const QString &howFar, const QString &about)
 {
     m_track->setMoment(at);
+    if (!at)
+        m_warned.stop(); // it was about what is not shown any more
     m_at = at;
     m_howFar = howFar;
     m_rest = about;
