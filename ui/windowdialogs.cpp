@@ -12,6 +12,7 @@
 #include "ui/dialogs/guaranteesdialog.h"
 #include "ui/dialogs/helpdialogs.h"
 #include "ui/dialogs/settingsdialog.h"
+#include "ui/dialogs/trialchecklist.h"
 #include "ui/mainwindow.h"
 #include "ui/models/lockrow.h"
 #include "ui/models/screenclock.h"
@@ -72,7 +73,7 @@ void WindowDialogs::askReadOnly(const ConnectionName &name, bool readOnly, QWidg
     question->open();
 }
 
-void WindowDialogs::openEdit(const ConnectionName &name, const QString &saved)
+void WindowDialogs::openEdit(const ConnectionName &name, const SavedConnection &chosen)
 {
     if (refusesInPast())
         return;
@@ -95,21 +96,24 @@ void WindowDialogs::openEdit(const ConnectionName &name, const QString &saved)
         asItIs.development = m_book.isDevelopment(name);
         asItIs.readOnly = status->readOnly;
         dialog->edit(asItIs);
-    } else if (!saved.isEmpty()) {
-        SavedConnection chosen;
-        chosen.name = saved;
+    } else if (chosen != SavedConnection()) {
         dialog->edit(chosen);
     }
-    connect(dialog, &ConnectDialog::testRequested, this, [this, dialog](const ConnectionSpec &spec) {
-        m_backend.ask(TryConnection{spec}, dialog,
-                      [dialog](const Result<ConnectionAccount> &account) { dialog->shows(account); });
-    });
+    carryOut(dialog->checklist());
     connect(dialog, &ConnectDialog::connectRequested, this, [this, name, dialog](const ConnectionSpec &spec) {
         emit aboutToConnect(spec, name);
         m_window.connections().markDevelopment(spec.name, spec.displayUri(), dialog->form()->isDevelopment());
         m_backend.execute(Connect{spec});
     });
     dialog->open();
+}
+
+void WindowDialogs::carryOut(TrialChecklist &checklist)
+{
+    connect(&checklist, &TrialChecklist::trialRequested, this, [this, &checklist](const ConnectionSpec &spec) {
+        m_backend.ask(TryConnection{spec}, checklist.awaited(),
+                      [&checklist](const auto &checks) { checklist.show(checks); });
+    });
 }
 
 void WindowDialogs::openForceRelease()

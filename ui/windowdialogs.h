@@ -2,6 +2,7 @@
 // What the window opens over itself: forms, questions, menus. Each closes by itself and is then deleted.
 #pragma once
 
+#include "core/workspace/values.h"
 #include "ui/models/connectionbook.h"
 
 #include <QObject>
@@ -19,6 +20,7 @@ class ForceReleaseDialog;
 class LocksPage;
 class MainWindow;
 class ScreenClock;
+class TrialChecklist;
 
 class WindowDialogs : public QObject {
     Q_OBJECT
@@ -60,8 +62,11 @@ public:
     void openSettings() { openSettingsAt(0); }
     void openSettingsAt(int tab);
     void openConnect() { openEdit({}); }
-    // The dialog with that connection's entry, which then replaces it; or with the saved one of that name.
-    void openEdit(const ConnectionName &name, const QString &saved = {});
+    // The dialog with that connection's entry, which then replaces it; or with the saved one of that name, else with
+    // these fields.
+    void openEdit(const ConnectionName &name, const SavedConnection &chosen = {});
+    // Tries connections for it.
+    void carryOut(TrialChecklist &checklist);
     // Production is armed by a question only.
     void askReadOnly(const ConnectionName &name, bool readOnly, QWidget *over = nullptr);
 

@@ -177,8 +177,10 @@ void Workbench::offerConnections(PaletteHits &hits)
     const auto offer = [&](const SavedConnection &saved) {
         if (m_window.connections().find(ConnectionName(saved.name.toUtf8())))
             return;
-        hits.offer(saved.name.toUtf8(), "connect", [this, name = saved.name, uri = saved.uri] {
-            return PaletteItem{tr("Connect"), name, uri, [this, name] { m_dialogs.openEdit({}, name); }};
+        SavedConnection chosen;
+        chosen.name = saved.name;
+        hits.offer(saved.name.toUtf8(), "connect", [this, chosen, uri = saved.uri] {
+            return PaletteItem{tr("Connect"), chosen.name, uri, [this, chosen] { m_dialogs.openEdit({}, chosen); }};
         });
     };
     const auto recent = m_store->recent();

@@ -25,4 +25,15 @@ struct ConnectionAccount {
 // For people, a line each.
 [[nodiscard]] QStringList linesOf(const ConnectionAccount &account);
 
+// One line of the checklist of a trial: what was tried, how it ended, and which field of a form fixes it.
+struct TrialCheck {
+    enum class State : quint8 { Passed, Failed, Warning, Note };
+    enum class Fix : quint8 { None, Hosts, Login, TurnOnTls, Tls };
+    State state = State::Passed;
+    QString text; // a sentence without secrets
+    Fix fix = Fix::None;
+};
+// Nothing failed: the connection can be used.
+[[nodiscard]] bool isPassed(const std::vector<TrialCheck> &checks);
+
 } // namespace lockscope

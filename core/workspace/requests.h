@@ -126,7 +126,7 @@ struct ReadSession {
 };
 // Opens a connection, reads what it reaches and may do, and closes it. This takes a few seconds.
 struct TryConnection {
-    using Answer = ConnectionAccount;
+    using Answer = std::vector<TrialCheck>;
     ConnectionSpec spec;
 };
 // Reads the lock again and plans its release, or a less disruptive action; ForceRelease carries it out.

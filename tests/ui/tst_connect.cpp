@@ -6,6 +6,7 @@
 #include "tests/ui/themedapplication.h"
 #include "ui/dialogs/connectdialog.h"
 #include "ui/dialogs/connectform.h"
+#include "ui/dialogs/trialchecklist.h"
 #include "ui/theme/theme.h"
 
 #include <QApplication>
@@ -317,33 +318,85 @@ private slots:
         }));
     }
 
-    void aTrialSaysWhatWasReachedAndWhatIsHidden()
+    // The checklist of a trial, with what fixes a failure; an edit drops the answer that is awaited.
+    void aTrialIsAChecklist()
     {
         auto store = openStore();
         const auto id = store->save(saved(u"zk"_s, u"zk://h:2181"_s));
         store->writePassword(*id, u"s3cret"_s, this, [](const SecretKept &) {});
         QTRY_VERIFY(store->find(*id)->hasPassword);
         ConnectDialog dialog(*store, {});
-        QSignalSpy asked(&dialog, &ConnectDialog::testRequested);
+        dialog.show();
+        auto &list = dialog.checklist();
+        QSignalSpy asked(&list, &TrialChecklist::trialRequested);
         dialog.testButton()->click();
         QTRY_COMPARE(asked.count(), 1);
         QCOMPARE(asked.first().first().value<ConnectionSpec>().password, u"s3cret"_s); // the kept one
-        QVERIFY(dialog.form()->news().startsWith(u"Trying zk://h:2181"_s) && !dialog.testButton()->isEnabled());
-        ConnectionAccount account;
-        account.address = u"zk://h:2181"_s;
-        account.server = u"ZooKeeper 3.8.0"_s;
-        account.rights = {u"may list /"_s};
-        account.locks = 7;
-        account.isFirstLookOver = true;
-        account.coverage = {{ConnectionName("zk"), false, u"watches: 1 of 3 members answered"_s}};
-        dialog.shows(account);
-        QCOMPARE(dialog.form()->news(), u"reached zk://h:2181, ZooKeeper 3.8.0\nmay list /\nlocks at first sight: 7\n"
-                                        "Incomplete: zk: watches: 1 of 3 members answered"_s);
+        QVERIFY(list.awaited() && list.isVisible());
+        QCOMPARE(list.checks().front().text, u"Testing zk://h:2181 …"_s);
+        using Check = TrialCheck;
+        list.show(std::vector{Check{Check::State::Passed, u"Reached h:2181."_s},
+                              Check{Check::State::Failed, u"h:2181 uses TLS."_s, Check::Fix::TurnOnTls}});
+        QVERIFY(!list.awaited());
+        const auto labels = list.findChildren<QLabel *>();
+        QVERIFY(std::ranges::any_of(
+            labels, [](const auto *one) { return one->accessibleName() == u"Failed: h:2181 uses TLS."_s; }));
+        const auto link = [&list](const QString &text) {
+            for (auto *button : list.findChildren<QPushButton *>()) {
+                if (button->text() == text && button->isVisible())
+                    return button;
+            }
+            return static_cast<QPushButton *>(nullptr);
+        };
+        QVERIFY(link(u"Turn on TLS"_s));
+        link(u"Turn on TLS"_s)->click();
+        QVERIFY(box(dialog, u"Encrypt with TLS"_s)->isChecked());
+        QVERIFY(list.checks().empty() && !list.isVisible()); // it was about something else
+    }
+
+    void anEditDropsTheAwaitedAnswer()
+    {
+        auto store = openStore();
+        ConnectDialog dialog(*store, {});
+        dialog.show();
+        auto *hosts = field(dialog, u"10.0.1.11"_s);
+        hosts->setText(u"h:2181"_s);
         dialog.testButton()->click();
-        QTRY_COMPARE(asked.count(), 2);
-        dialog.shows(Error{ErrorCode::NotConnected, u"could not connect to zk://h:2181"_s});
-        QCOMPARE(dialog.form()->problem(), u"could not connect to zk://h:2181"_s);
-        QVERIFY(dialog.form()->news().isEmpty() && dialog.testButton()->isEnabled());
+        const QPointer<QObject> awaited = dialog.checklist().awaited();
+        QVERIFY(awaited);
+        QTest::keyClicks(hosts, u"9"_s);
+        QVERIFY(!awaited && dialog.checklist().checks().empty());
+    }
+
+    // And the field is marked until it is edited.
+    void aFailureMarksItsField()
+    {
+        auto store = openStore();
+        ConnectDialog dialog(*store, {});
+        dialog.show();
+        auto *hosts = field(dialog, u"10.0.1.11"_s);
+        hosts->setText(u"h:2181"_s);
+        dialog.testButton()->click();
+        dialog.checklist().show(std::vector{
+            TrialCheck{TrialCheck::State::Failed, u"Port 2181 of h is closed."_s, TrialCheck::Fix::Hosts}});
+        QCOMPARE(hosts->property("tone").toString(), u"critical"_s);
+        QTest::keyClicks(hosts, u"9"_s);
+        QCOMPARE(hosts->property("tone").toString(), QString());
+        hosts->clear();
+        dialog.connectButton()->click(); // which host?
+        QCOMPARE(hosts->property("tone").toString(), u"critical"_s);
+    }
+
+    void filesAreChosenWithAButton()
+    {
+        auto store = openStore();
+        ConnectDialog dialog(*store, {});
+        dialog.show();
+        box(dialog, u"Encrypt with TLS"_s)->click();
+        int buttons = 0;
+        for (const auto *button : dialog.form()->findChildren<QPushButton *>())
+            buttons += button->isVisible() && button->accessibleName().startsWith(u"Choose a file: "_s) ? 1 : 0;
+        QCOMPARE(buttons, 3); // authorities, certificate, key
     }
 
     static QStringList rows(const ConnectDialog &dialog)
@@ -457,24 +510,20 @@ private slots:
         QCOMPARE(dialog.list()->currentItem()->text(0), u"cache-redis   PROD"_s);
         // What a trial says may be long: the dialog stays as it is, and the end of it is in sight.
         const auto before = dialog.size();
-        ConnectionAccount account;
-        account.address = u"rediss://10.0.5.1:6379"_s;
-        account.rights = {u"user ops may find locks, read them, receive changes, see clients"_s,
-                          u"may not acquire and release: User ops has no permissions to run the 'set' command"_s,
-                          u"may not wake who waits: User ops has no permissions to run the 'publish' command"_s};
-        account.isFirstLookOver = true;
-        account.locks = 312;
-        account.coverage = {{ConnectionName("cache-redis"), false, u"CLIENT TRACKING refused, polling instead"_s}};
-        dialog.shows(account);
+        using Check = TrialCheck;
+        auto &list = dialog.checklist();
+        list.show(std::vector{
+            Check{Check::State::Passed, u"Reached 10.0.5.1:6379."_s},
+            Check{Check::State::Warning, u"Encrypted with TLS, but the server is not verified."_s, Check::Fix::Tls},
+            Check{Check::State::Note,
+                  u"may not acquire and release: User ops has no permissions to run the 'set' command"_s},
+            Check{Check::State::Warning, u"Incomplete: cache-redis: CLIENT TRACKING refused, polling instead"_s}});
         QCOMPARE(dialog.height(), before.height());
-        const auto labels = dialog.form()->findChildren<QLabel *>();
-        const auto news = std::ranges::find(labels, dialog.form()->news(), &QLabel::text);
-        QVERIFY(news != labels.end());
         QTRY_COMPARE(dialog.form()->mapTo(&dialog, QPoint()).x(),
                      dialog.form()->parentWidget()->mapTo(&dialog, QPoint()).x());
         QVERIFY(dialog.form()->width() <= dialog.form()->parentWidget()->width());
-        QTRY_VERIFY((*news)->height() >= (*news)->heightForWidth((*news)->width()));
-        QTRY_VERIFY((*news)->visibleRegion().boundingRect().height() >= (*news)->height() - 1);
+        QTRY_VERIFY(list.height() >= list.minimumSizeHint().height());
+        QTRY_VERIFY(list.visibleRegion().boundingRect().height() >= list.height() - 1);
         if (folder.isEmpty())
             return;
         for (const auto choice : {ThemeChoice::Light, ThemeChoice::Dark}) {

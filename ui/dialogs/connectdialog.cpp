@@ -2,6 +2,7 @@
 #include "ui/dialogs/connectdialog.h"
 
 #include "ui/dialogs/connectform.h"
+#include "ui/dialogs/trialchecklist.h"
 #include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
@@ -14,6 +15,8 @@
 #include <QScrollBar>
 #include <QShortcut>
 #include <QTimer>
+
+#include <algorithm>
 
 namespace lockscope::ui {
 
@@ -93,20 +96,25 @@ QWidget *ConnectDialog::scrolled(QWidget *form)
     };
     fit();
     connect(m_form, &ConnectForm::edited, area, fit, Qt::QueuedConnection);
-    connect(m_form, &ConnectForm::said, area, [area](QWidget *where) {
-        // Its room is made first: what scrolls has the height it likes, not what its words need at this width.
+    // Its room is made first: what scrolls has the height it likes, not what its words need at this width.
+    const auto reveal = [area](QWidget *where) {
         QTimer::singleShot(0, where, [area, where] {
-            where->setMinimumHeight(where->heightForWidth(where->width()));
+            where->setMinimumHeight(where->hasHeightForWidth() ? where->heightForWidth(where->width()) : 0);
             QTimer::singleShot(0, where, [area, where] { area->ensureWidgetVisible(where); });
         });
-    });
+    };
+    connect(m_form, &ConnectForm::said, area, reveal);
+    connect(m_checklist, &TrialChecklist::shown, area, [this, reveal] { reveal(m_checklist); });
     return area;
 }
 
 QWidget *ConnectDialog::buildForm()
 {
     auto *panel = new QWidget(this);
-    m_form = new ConnectForm(m_store.canKeepPasswords(), panel);
+    auto *inside = new QWidget(panel);
+    m_form = new ConnectForm(m_store.canKeepPasswords(), inside);
+    m_checklist = new TrialChecklist(inside);
+    makeColumn(inside, {.spacing = 9}, {m_form, m_checklist, Stretch{1}});
     auto *title = makeLabel(u"Connect"_s, u"heading"_s, panel);
     m_save = makeButton(u"Save"_s, panel, this, &ConnectDialog::save);
     m_save->setAutoDefault(false);
@@ -116,10 +124,19 @@ QWidget *ConnectDialog::buildForm()
     m_connect->setDefault(true);
     m_test = makeButton(u"Test"_s, panel, this, &ConnectDialog::testNow);
     m_test->setAutoDefault(false);
-    m_test->setToolTip(u"Connects for a moment, and says what answers, what its user may do and what is not seen"_s);
-    connect(m_form, &ConnectForm::edited, this, [this] { m_test->setEnabled(m_form->hasServer()); });
+    m_test->setToolTip(u"Connects, reports what it reaches and may do, and disconnects"_s);
+    connect(m_form, &ConnectForm::edited, this, [this] {
+        m_checklist->clear(); // an answer would be about something else
+        m_test->setEnabled(m_form->hasServer());
+    });
+    connect(m_checklist, &TrialChecklist::fixRequested, m_form, &ConnectForm::fix);
+    connect(m_checklist, &TrialChecklist::shown, this, [this] {
+        const auto failed = std::ranges::find(m_checklist->checks(), TrialCheck::State::Failed, &TrialCheck::state);
+        if (failed != m_checklist->checks().end())
+            m_form->mark(failed->fix);
+    });
     auto *buttons = makeRow({}, {m_save, m_test, Stretch{}, cancel, m_connect});
-    makeColumn(panel, {.margins = {24, 18, 24, 18}, .spacing = 14}, {title, {scrolled(m_form), 1}, buttons});
+    makeColumn(panel, {.margins = {24, 18, 24, 18}, .spacing = 14}, {title, {scrolled(inside), 1}, buttons});
     return panel;
 }
 
@@ -330,19 +347,9 @@ void ConnectDialog::connectNow()
 void ConnectDialog::testNow()
 {
     withSpec([this](const ConnectionSpec &spec) {
-        m_test->setEnabled(false);
         m_form->say({});
-        m_form->tell(u"Trying %1 …"_s.arg(spec.displayUri()));
-        emit testRequested(spec);
+        m_checklist->begin(spec);
     });
-}
-
-void ConnectDialog::shows(const Result<ConnectionAccount> &account)
-{
-    m_test->setEnabled(true);
-    m_form->say(account ? QString() : account.error().message);
-    if (account)
-        m_form->tell(linesOf(*account).join(u'\n'));
 }
 
 void ConnectDialog::withSpec(std::function<void(const ConnectionSpec &)> use)

@@ -17,6 +17,7 @@ namespace lockscope::ui {
 
 class ConnectForm;
 class ConnectList;
+class TrialChecklist;
 
 class ConnectDialog : public QDialog {
     Q_OBJECT
@@ -35,15 +36,13 @@ public:
     [[nodiscard]] QPushButton *deleteButton() const { return m_delete; }
     // Of a file that people share: what was said of it stands below the form.
     void importFrom(const QString &file);
-    // What became of a trial.
-    void shows(const Result<ConnectionAccount> &account);
+    // The trial of what the fields say; whoever shows the dialog carries it out.
+    [[nodiscard]] TrialChecklist &checklist() const { return *m_checklist; }
     void exportTo(const QString &file);
 
 signals:
     // Whoever shows the dialog connects; it has closed by then.
     void connectRequested(const lockscope::ConnectionSpec &spec);
-    // And tells shows(), while the dialog lives.
-    void testRequested(const lockscope::ConnectionSpec &spec);
 
 private:
     void changeEvent(QEvent *event) override;
@@ -74,6 +73,7 @@ private:
     QLabel *m_none = nullptr; // instead of an empty list
     QLabel *m_teamProblem = nullptr;
     ConnectForm *m_form = nullptr;
+    TrialChecklist *m_checklist = nullptr;
     QPushButton *m_new = nullptr;
     QPushButton *m_duplicate = nullptr;
     QPushButton *m_delete = nullptr;

@@ -16,7 +16,7 @@
 #include <QLineEdit>
 #include <QPainter>
 #include <QRegularExpression>
-#include <QToolButton>
+#include <QStyle>
 
 namespace lockscope::ui {
 
@@ -360,8 +360,8 @@ Result<SavedConnection> ConnectForm::read()
     static const QRegularExpression plainName(u"^[A-Za-z0-9_.-]*$"_s);
     const auto wrong = [this](const QString &problem, QWidget *field) {
         say(problem);
-        if (field)
-            field->setFocus();
+        markField(field);
+        field->setFocus();
         return Error{ErrorCode::BadInput, problem};
     };
     spread();
@@ -423,8 +423,40 @@ bool ConnectForm::isDevelopment() const
     return m_development->isChecked() && !m_production->isChecked();
 }
 
+void ConnectForm::markField(QWidget *field)
+{
+    for (QWidget *one : {std::exchange(m_wrong, field).data(), field}) {
+        if (!one)
+            continue;
+        one->setProperty("tone", one == field ? u"critical"_s : QString());
+        one->style()->unpolish(one);
+        one->style()->polish(one);
+    }
+}
+
+void ConnectForm::mark(TrialCheck::Fix fix)
+{
+    switch (fix) {
+    case TrialCheck::Fix::None: return;
+    case TrialCheck::Fix::Hosts: return markField(m_hosts);
+    case TrialCheck::Fix::Login: return markField(m_user->text().isEmpty() ? m_user : m_password);
+    case TrialCheck::Fix::TurnOnTls: return;
+    case TrialCheck::Fix::Tls: return markField(m_transport->firstFile());
+    }
+}
+
+void ConnectForm::fix(TrialCheck::Fix fix)
+{
+    if (fix == TrialCheck::Fix::TurnOnTls)
+        return m_transport->turnOn();
+    mark(fix);
+    if (m_wrong)
+        m_wrong->setFocus();
+}
+
 void ConnectForm::say(const QString &problem)
 {
+    markField(nullptr);
     m_problem->setText(problem);
     if (!problem.isEmpty())
         emit said(m_problem);

@@ -7,6 +7,7 @@
 #include "core/workspace/values.h"
 
 #include <QObject>
+#include <QPointer>
 #include <QWidget>
 
 class QButtonGroup;
@@ -42,6 +43,10 @@ public:
     // What is wrong, or what went wrong; empty clears it.
     void say(const QString &problem);
     [[nodiscard]] QString problem() const;
+    // Marks the field where that is fixed.
+    void mark(TrialCheck::Fix fix);
+    // Puts the keyboard there as well, or fixes it.
+    void fix(TrialCheck::Fix fix);
     // What went well, at the same place.
     void tell(const QString &news);
     [[nodiscard]] QString news() const;
@@ -51,6 +56,7 @@ signals:
     void said(QWidget *where); // what stands there is new, and is to be seen
 
 private:
+    void markField(QWidget *field); // null: none is wrong
     void buildAddress(QFormLayout *form);
     void buildMarks(QFormLayout *form);
     QWidget *buildColours();
@@ -84,6 +90,7 @@ private:
     QCheckBox *m_development = nullptr;
     QCheckBox *m_readOnly = nullptr;
     CodeLabel *m_preview = nullptr; // the address that all fields make, whole
+    QPointer<QWidget> m_wrong;      // the field that is marked
     QLabel *m_problem = nullptr;
     QLabel *m_news = nullptr;
     QFormLayout *m_form = nullptr;
@@ -100,6 +107,8 @@ public:
     void setShown(bool hasAddress);
     // "Encrypt with TLS", and how an address says it.
     void setScheme(const QString &tlsWord);
+    void turnOn();
+    [[nodiscard]] QLineEdit *firstFile() const { return m_ca; }
     [[nodiscard]] bool isTls() const;
     // What stands behind the ? of the address: as typed, so that whoever reads it says what is wrong.
     [[nodiscard]] QStringList query(bool isTlsScheme) const;
@@ -108,6 +117,9 @@ signals:
     void edited(); // a box was clicked; the form hears of its lines itself
 
 private:
+    QLineEdit *makeLine(QWidget *parent, const QString &placeholder, const QString &whatFor);
+    // With a button that chooses it.
+    QLineEdit *addFile(const QString &label, const QString &placeholder, const QString &whatFor);
     QLineEdit *addLine(const QString &label, const QString &placeholder, const QString &whatFor);
     void showRows();
 

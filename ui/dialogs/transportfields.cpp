@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/dialogs/connectform.h"
 
+#include "ui/parts/layouts.h"
 #include "ui/theme/theme.h"
 
 #include <QCheckBox>
+#include <QFileDialog>
+#include <QFileInfo>
 #include <QFormLayout>
 #include <QLineEdit>
 #include <QUrl>
@@ -14,12 +17,12 @@ TransportFields::TransportFields(QFormLayout *form, QWidget *parent) : QObject(p
 {
     m_tls = new QCheckBox(parent);
     form->addRow(QString(), m_tls);
-    m_ca = addLine(tr("Authorities (CA)"), tr("the system's, or a PEM file"),
+    m_ca = addFile(tr("Authorities (CA)"), tr("the system's, or a PEM file"),
                    tr("The file of those whose signature on the server's certificate counts, and no others"));
-    m_cert = addLine(tr("Certificate"), tr("none, or a PEM file"),
+    m_cert = addFile(tr("Certificate"), tr("none, or a PEM file"),
                      tr("What a server is shown that asks who its client is"));
     m_key =
-        addLine(tr("Its key"), tr("a PEM file"), tr("A passphrase of it is read from LOCKSCOPE_PASSWORD_<NAME>_KEY"));
+        addFile(tr("Its key"), tr("a PEM file"), tr("A passphrase of it is read from LOCKSCOPE_PASSWORD_<NAME>_KEY"));
     m_serverName = addLine(tr("Server's name"), tr("the host's, as above"),
                            tr("What the server's certificate has to be for, where that is not the host's name"));
     m_unverified =
@@ -33,13 +36,39 @@ TransportFields::TransportFields(QFormLayout *form, QWidget *parent) : QObject(p
     showRows();
 }
 
-QLineEdit *TransportFields::addLine(const QString &label, const QString &placeholder, const QString &whatFor)
+QLineEdit *TransportFields::makeLine(QWidget *parent, const QString &placeholder, const QString &whatFor)
 {
-    auto *line = new QLineEdit(m_tls->parentWidget());
+    auto *line = new QLineEdit(parent);
     line->setFont(monoFont());
     line->setPlaceholderText(placeholder);
     line->setToolTip(whatFor);
+    return line;
+}
+
+QLineEdit *TransportFields::addLine(const QString &label, const QString &placeholder, const QString &whatFor)
+{
+    auto *line = makeLine(m_tls->parentWidget(), placeholder, whatFor);
     m_form->addRow(label, line);
+    return line;
+}
+
+QLineEdit *TransportFields::addFile(const QString &label, const QString &placeholder, const QString &whatFor)
+{
+    auto *row = new QWidget(m_tls->parentWidget());
+    auto *line = makeLine(row, placeholder, whatFor);
+    line->setAccessibleName(label);
+    auto *choose = makeButton(tr("Choose…"), row, this, [this, line, label] {
+        const auto file = QFileDialog::getOpenFileName(line->window(), label, QFileInfo(line->text()).path(),
+                                                       tr("PEM files (*.pem *.crt *.cer *.key);;All files (*)"));
+        if (file.isEmpty())
+            return;
+        line->setText(file);
+        emit edited();
+    });
+    choose->setAutoDefault(false);
+    choose->setAccessibleName(tr("Choose a file: %1").arg(label));
+    makeRow(row, {.spacing = 6}, {{line, 1}, choose});
+    m_form->addRow(label, row);
     return line;
 }
 
@@ -64,8 +93,17 @@ void TransportFields::showRows()
 {
     m_form->setRowVisible(m_tls, m_hasAddress);
     m_form->setRowVisible(m_ssh, m_hasAddress);
-    for (QWidget *field : std::initializer_list<QWidget *>{m_ca, m_cert, m_key, m_serverName, m_unverified})
-        m_form->setRowVisible(field, m_hasAddress && m_tls->isChecked());
+    const std::initializer_list<QWidget *> rows{m_ca->parentWidget(), m_cert->parentWidget(), m_key->parentWidget(),
+                                                m_serverName, m_unverified};
+    for (auto *row : rows)
+        m_form->setRowVisible(row, m_hasAddress && m_tls->isChecked());
+}
+
+void TransportFields::turnOn()
+{
+    m_tls->setChecked(true);
+    m_tls->setFocus();
+    emit edited();
 }
 
 void TransportFields::setScheme(const QString &tlsWord)
