@@ -145,11 +145,13 @@ void MainWindow::connectParts()
         emit demoRequested();
     });
     connectList();
+    m_start = new WindowStart(m_backend, *this, [this](const QString &text) { m_status->notify(text); });
+    connect(m_start, &WindowStart::aboutToConnect, this, &MainWindow::aboutToConnect);
+    connect(m_start, &WindowStart::disconnectRequested, this, &MainWindow::forget);
     const auto reconnect = [this](const ConnectionName &name) { m_screen->execute(Reconnect{name}); };
     connect(m_locks, &LocksPage::retryRequested, this, reconnect);
     connect(m_locks, &LocksPage::editRequested, m_dialogs,
             [this](const ConnectionName &name) { m_dialogs->openEdit(name); });
-    connect(m_locks, &LocksPage::connectRequested, m_dialogs, &WindowDialogs::openConnect);
     connect(m_locks, &LocksPage::demoRequested, this, &MainWindow::demoRequested);
     connect(m_locks, &LocksPage::filterCleared, this, [this] {
         m_top->setFindText({});
@@ -475,6 +477,7 @@ void MainWindow::saveView(QSettings &settings) const
     m_workbench->save(settings);
     settings.setValue(u"window/page"_s, allPages()[m_pages->current()].id);
     m_pages->saveView(settings);
+    m_start->noteSession();
 }
 
 void MainWindow::restoreView(QSettings &settings)

@@ -39,6 +39,7 @@ class TimeBar;
 class TimeTravel;
 class TopBar;
 class WindowDialogs;
+class WindowStart;
 class Workbench;
 
 class MainWindow : public QMainWindow {
@@ -75,7 +76,7 @@ public:
 
     // No larger than this screen, with a frame around it.
     void fitInto(const QRect &available);
-    // Sizes, splitters and columns; nothing that names a server.
+    // Sizes, splitters and columns; nothing that names a server. The store gets the connections of this session.
     void saveView(QSettings &settings) const;
     void restoreView(QSettings &settings);
 
@@ -141,6 +142,7 @@ private:
     HelpOverlay *m_help = nullptr;
     Workbench *m_workbench = nullptr;
     FirstFocus *m_focus = nullptr;
+    WindowStart *m_start = nullptr;
     ConnectionStore *m_store = nullptr;
     ConnectionName m_connection; // chosen in the header
     int m_critical = 0;          // findings
@@ -164,6 +166,29 @@ private:
     MainWindow &m_window;
     const TopBar &m_top;
     SideBar &m_side;
+};
+
+// What the first screen asks for, files that are dropped on the window, and what is kept of a session.
+class WindowStart : public QObject {
+    Q_OBJECT
+public:
+    // `said` shows a sentence.
+    WindowStart(Backend &backend, MainWindow &window, std::function<void(const QString &)> said);
+    void useConnections(ConnectionStore &store);
+    // A recording, or the connections that somebody shares.
+    void openFile(const QString &file);
+    void noteSession() const;
+
+signals:
+    void aboutToConnect(const lockscope::ConnectionSpec &spec);
+    void disconnectRequested(const lockscope::ConnectionName &name);
+
+private:
+    bool eventFilter(QObject *watched, QEvent *event) override;
+
+    MainWindow &m_window;
+    const std::function<void(const QString &)> m_said;
+    ConnectionStore *m_store = nullptr;
 };
 
 class KeyBar;

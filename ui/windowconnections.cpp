@@ -86,6 +86,7 @@ void MainWindow::showContext()
 void MainWindow::useConnections(ConnectionStore &store)
 {
     m_store = &store;
+    m_start->useConnections(store);
     m_dialogs->useConnections(store);
     m_workbench->useConnections(store);
     const auto colours = [this] {

@@ -6,6 +6,7 @@
 #include "ui/pages/lockspage.h"
 #include "ui/pages/pages.h"
 #include "ui/pages/pagestack.h"
+#include "ui/pages/startpage.h"
 #include "ui/shell/actions.h"
 #include "ui/shell/footbar.h"
 #include "ui/theme/theme.h"
@@ -127,7 +128,7 @@ std::vector<FootKey> WindowKeys::keys()
     if (qobject_cast<const QLineEdit *>(focus) && focus->objectName() == u"find"_s) {
         keys.push_back({u"⏎"_s, tr("Into the results")});
         keys.push_back({u"Esc"_s, tr("Clear")});
-    } else if (isOnLocks()) {
+    } else if (isOnLocks() && m_window.locksPage().start().isHidden()) {
         addLockKeys(keys);
     } else {
         addPageKeys(keys);

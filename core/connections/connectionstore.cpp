@@ -26,21 +26,22 @@ class RecentConnections {
 public:
     explicit RecentConnections(QString file);
 
-    [[nodiscard]] const std::vector<SavedConnection> &all() const { return m_all; }
+    [[nodiscard]] const std::vector<UsedConnection> &all() const { return m_all; }
     // `connection` has no password in its address (uriOf).
     void note(const SavedConnection &connection);
     void forget(std::size_t which);
+    void noteSession(const std::vector<UsedConnection> &open);
 
 private:
     void store() const;
 
     QString m_file;
-    std::vector<SavedConnection> m_all;
+    std::vector<UsedConnection> m_all;
 };
 
 namespace {
 
-constexpr std::size_t mostKept = 8;
+constexpr std::size_t mostKept = 50;
 constexpr int recentVersion = 1;
 
 bool isTheSame(const SavedConnection &a, const SavedConnection &b)
@@ -64,15 +65,37 @@ RecentConnections::RecentConnections(QString file) : m_file(std::move(file))
         if (!spec || m_all.size() == mostKept)
             continue;
         one.uri = uriOf(*spec); // whoever wrote it there
-        m_all.push_back(std::move(one));
+        m_all.emplace_back(std::move(one), LastSeen{QDateTime::fromString(entry[u"seen"_s].toString(), Qt::ISODate),
+                                                    entry[u"locks"_s].toInt(), entry[u"incidents"_s].toInt(),
+                                                    entry[u"lastSession"_s].toBool()});
     }
 }
 
 void RecentConnections::note(const SavedConnection &connection)
 {
-    std::erase_if(m_all, [&connection](const auto &other) { return isTheSame(other, connection); });
-    m_all.insert(m_all.begin(), connection);
+    const auto before =
+        std::ranges::find_if(m_all, [&connection](const auto &other) { return isTheSame(other.first, connection); });
+    const auto seen = before == m_all.end() ? LastSeen() : before->second;
+    if (before != m_all.end())
+        m_all.erase(before);
+    m_all.emplace(m_all.begin(), connection, seen);
     m_all.resize(std::min(m_all.size(), mostKept));
+    store();
+}
+
+void RecentConnections::noteSession(const std::vector<UsedConnection> &open)
+{
+    for (auto &before : m_all)
+        before.second.isOfLastSession = false;
+    for (const auto &now : open) {
+        const auto before = std::ranges::find_if(m_all, [&now](const auto &other) {
+            return other.first.name == now.first.name && other.first.uri == now.first.uri;
+        });
+        if (before == m_all.end())
+            m_all.push_back(now);
+        else
+            before->second = now.second;
+    }
     store();
 }
 
@@ -87,8 +110,14 @@ void RecentConnections::forget(std::size_t which)
 void RecentConnections::store() const
 {
     QJsonArray list;
-    for (const auto &one : m_all)
-        list.append(toJson(one));
+    for (const auto &[connection, seen] : m_all) {
+        auto entry = toJson(connection);
+        entry[u"seen"_s] = seen.at.toString(Qt::ISODate);
+        entry[u"locks"_s] = seen.locks;
+        entry[u"incidents"_s] = seen.incidents;
+        entry[u"lastSession"_s] = seen.isOfLastSession;
+        list.append(entry);
+    }
     (void)writeOwnersFile(m_file, {{u"version"_s, recentVersion}, {u"recent"_s, list}});
 }
 
@@ -178,18 +207,6 @@ QString uriOf(const ConnectionSpec &spec)
     return query.isEmpty() ? uri : uri + u'?' + query;
 }
 
-Result<ConnectionSpec> specOf(const SavedConnection &saved, const QString &password)
-{
-    auto spec = parseConnection(saved.name.isEmpty() ? saved.uri : saved.name + u'=' + saved.uri);
-    if (!spec)
-        return spec.error();
-    spec->user = saved.user;
-    spec->password = password;
-    spec->production = saved.production;
-    spec->readOnly = saved.readOnly || saved.production;
-    return spec;
-}
-
 ConnectionStore::ConnectionStore(QString file, std::unique_ptr<SecretStore> secrets, QObject *parent)
     : QObject(parent), m_file(std::move(file)), m_secrets(std::move(secrets)),
       m_recent(std::make_unique<RecentConnections>(QFileInfo(m_file).absolutePath() + u"/recent.json"_s))
@@ -274,8 +291,9 @@ Result<QString> ConnectionStore::save(SavedConnection connection)
 
 std::vector<SavedConnection> ConnectionStore::recent() const
 {
-    auto all = m_recent->all();
-    for (auto &one : all) {
+    std::vector<SavedConnection> all;
+    for (const auto &used : m_recent->all()) {
+        auto &one = all.emplace_back(used.first);
         const auto own = std::ranges::find_if(
             m_all, [&one](const auto &saved) { return saved.name == one.name && saved.uri == one.uri; });
         if (own != m_all.end()) {
@@ -303,6 +321,26 @@ void ConnectionStore::forgetRecent(std::size_t which)
 {
     m_recent->forget(which);
     emit changed();
+}
+
+void ConnectionStore::noteSession(std::vector<UsedConnection> open)
+{
+    for (auto &[connection, seen] : open) {
+        const auto spec = parseConnection(connection.uri);
+        connection.uri = spec ? uriOf(*spec) : QString();
+    }
+    if (!open.empty())
+        m_recent->noteSession(open);
+}
+
+LastSeen ConnectionStore::lastSeen(const SavedConnection &connection) const
+{
+    LastSeen last;
+    for (const auto &[used, seen] : m_recent->all()) {
+        if (used.name == connection.name && used.uri == connection.uri && (!last.at.isValid() || last.at < seen.at))
+            last = seen;
+    }
+    return last;
 }
 
 Result<void> ConnectionStore::remove(const QString &id)

@@ -8,6 +8,7 @@
 #include "core/base/connectionuri.h"
 #include "core/connections/secretstore.h"
 
+#include <QDateTime>
 #include <QJsonObject>
 #include <QObject>
 
@@ -48,6 +49,15 @@ struct TeamFile {
     std::vector<SavedConnection> connections;
 };
 
+// How a connection was when a window last had it.
+struct LastSeen {
+    QDateTime at; // UTC; invalid: it never was connected
+    int locks = 0;
+    int incidents = 0;
+    bool isOfLastSession = false; // it was open when the last window closed
+};
+using UsedConnection = std::pair<SavedConnection, LastSeen>;
+
 class RecentConnections;
 
 class ConnectionStore : public QObject {
@@ -81,6 +91,9 @@ public:
     [[nodiscard]] std::vector<SavedConnection> recent() const;
     void noteUsed(SavedConnection connection);
     void forgetRecent(std::size_t which); // of recent()
+    // What a window has open as it closes: the last session from then on. Without any the former one stays.
+    void noteSession(std::vector<UsedConnection> open);
+    [[nodiscard]] LastSeen lastSeen(const SavedConnection &connection) const;
 
     // Adds what a shared file holds (sharedconnections.h), all of it or nothing. One whose name another server has
     // already gets a new one. Says what became of them.

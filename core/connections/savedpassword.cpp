@@ -7,6 +7,18 @@
 
 namespace lockscope {
 
+Result<ConnectionSpec> specOf(const SavedConnection &saved, const QString &password)
+{
+    auto spec = parseConnection(saved.name.isEmpty() ? saved.uri : saved.name + u'=' + saved.uri);
+    if (!spec)
+        return spec.error();
+    spec->user = saved.user;
+    spec->password = password;
+    spec->production = saved.production;
+    spec->readOnly = saved.readOnly || saved.production;
+    return spec;
+}
+
 const SavedConnection *savedFor(const ConnectionStore &store, const ConnectionSpec &spec)
 {
     const auto fits = [&](const SavedConnection &saved) {

@@ -291,6 +291,8 @@ _READS_WALL_CLOCK = {
     "ui/dialogs/settingsdialog.cpp": "when mutes end",
     "ui/dialogs/edittext.cpp": "an expiry that is a time of day",
     "ui/dialogs/forcereleasetext.cpp": "the time of day of an announcement",
+    "ui/pages/connectioncard.cpp": "the time of day of a failure",
+    "ui/windowstart.cpp": "when a connection was last seen, for later runs",
     "ui/parts/tabletools.cpp": "when a file was written",
     "ui/pages/znodesdetail.cpp": "the time of day of a refusal",
     "ui/pages/keysdetail.cpp": "the time of day of a refusal",

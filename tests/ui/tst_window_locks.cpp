@@ -411,7 +411,7 @@ private slots:
             }
             return false;
         };
-        QVERIFY(says(u"No connection yet"_s));
+        QVERIFY(says(u"Nothing is connected"_s));
         auto status = testing::connectedStatus("zk", Scheme::ZooKeeper, false, present);
         status.progress.firstSnapshotComplete = false;
         m_backend->notifyConnection(status);

@@ -534,7 +534,7 @@ private slots:
     void theFirstRunOffersTheSandbox()
     {
         QSignalSpy asked(m_window.get(), &ui::MainWindow::demoRequested);
-        QVERIFY(clickOnPage(u"Try the sandbox"_s));
+        QVERIFY(clickOnPage(u"Start the sandbox"_s));
         QCOMPARE(asked.count(), 1);
         const auto notices = page().findChildren<ui::EmptyNotice *>();
         QVERIFY(std::ranges::count(notices, u"The sandbox is starting…"_s, &ui::EmptyNotice::title) == 1);

@@ -68,6 +68,25 @@ private slots:
         QCOMPARE(store->all().size(), 2u);
     }
 
+    // What was open when the window closed; a session without a connection is none.
+    void theLastSessionIsKept()
+    {
+        const auto zk = saved(u"zk"_s, u"zk://a:2181/shop"_s), cache = saved(u"cache"_s, u"redis://b:6379"_s);
+        const QDateTime at(QDate(2026, 11, 29), QTime(7, 54), Qt::UTC);
+        openStore()->noteUsed(cache);
+        openStore()->noteSession({{zk, {at, 404, 2, true}}, {cache, {at, 1, 0, true}}});
+        openStore()->noteSession({{zk, {at, 405, 2, true}}});
+        openStore()->noteSession({});
+        const auto store = openStore();
+        const auto of = store->lastSeen(zk);
+        QVERIFY(of.isOfLastSession);
+        QCOMPARE(of.locks, 405);
+        QCOMPARE(of.at, at);
+        QVERIFY(store->lastSeen(cache).at.isValid() && !store->lastSeen(cache).isOfLastSession);
+        QVERIFY(!store->lastSeen(saved(u"zk"_s, u"zk://elsewhere:2181"_s)).at.isValid());
+        QCOMPARE(store->recent().size(), 2u);
+    }
+
     void leavesAFileAloneThatItDoesNotUnderstand()
     {
         QVERIFY(QDir().mkpath(m_folder.filePath(u"deep"_s)));

@@ -2,16 +2,33 @@
 // The page of locks without a lock to show: why there is none, and what can be done about it.
 #include "core/base/text.h"
 #include "ui/pages/lockspage.h"
+#include "ui/pages/startpage.h"
 #include "ui/parts/notices.h"
 #include "ui/views/brokenbanners.h"
 #include "ui/views/lockstable.h"
 
 #include <QLocale>
+#include <QSplitter>
 #include <QStackedWidget>
 
 #include <algorithm>
 
 namespace lockscope::ui {
+
+namespace {
+
+QString progressText(const ConnectionStatus &status)
+{
+    const auto &progress = status.progress;
+    const QLocale english(QLocale::English);
+    const auto name = label(status.name.bytes(), 60);
+    return progress.total > 0
+               ? LocksPage::tr("%1: %2 of %3 read (%4)")
+                     .arg(name, english.toString(progress.done), english.toString(progress.total), progress.how)
+               : LocksPage::tr("%1: %2").arg(name, progress.how);
+}
+
+} // namespace
 
 void LocksPage::askForDemo()
 {
@@ -29,6 +46,18 @@ void LocksPage::showFilled()
 
 void LocksPage::showEmptyNotice()
 {
+    const bool isStart = !m_isFilling && m_start->isNeeded();
+    const auto *focus = window()->focusWidget();
+    const bool losesFocus = !isStart && focus && m_start->isAncestorOf(focus);
+    m_splitter->setVisible(!isStart);
+    m_banners->setVisible(!isStart); // a card reports its own failure
+    if (losesFocus) {
+        m_stack->setCurrentWidget(m_model.rowCount() > 0 ? static_cast<QWidget *>(m_table) : m_empty);
+        m_stack->currentWidget()->setFocus();
+    }
+    m_start->setVisible(isStart);
+    if (isStart)
+        return;
     m_detail->setVisible(!m_book.all().empty());
     if (m_model.rowCount() > 0) {
         m_stack->setCurrentWidget(m_table);
@@ -50,18 +79,7 @@ void LocksPage::showEmptyNotice()
     }
     if (!m_book.all().empty())
         return showEmptyText(looking, unconnected, isSandbox);
-    if (m_isFilling)
-        return offer(tr("The sandbox is starting…"), tr("Its demo locks appear here in a few seconds."));
-    QStringList servers;
-    for (const auto &backend : allBackends())
-        servers << backend.title;
-    const auto last = servers.takeLast();
-    offer(
-        tr("No connection yet"),
-        tr("Lockscope shows the locks that Curator, kazoo, Redisson, redis-py and others keep in %1: who holds, "
-           "who waits, for how long. Looking changes nothing on a server.")
-            .arg(tr("%1 and %2").arg(servers.join(u", "_s), last)),
-        tr("Connect…"), [this] { emit connectRequested(); }, tr("Try the sandbox"), [this] { askForDemo(); });
+    offer(tr("The sandbox is starting…"), tr("Its demo locks appear here in a few seconds."));
 }
 
 void LocksPage::offer(const QString &title, const QString &text, const QString &action, std::function<void()> act,
@@ -83,12 +101,7 @@ void LocksPage::showEmptyText(const ConnectionStatus *looking, const ConnectionS
               tr("The find field looks into lock names, recipes, sessions, hosts and contenders' ids."),
               tr("Show all"), [this] { emit filterCleared(); });
     } else if (looking) {
-        const auto &progress = looking->progress;
-        offer(tr("Looking for locks…"),
-              progress.total > 0 ? tr("%1: %2 of %3 read (%4)")
-                                       .arg(label(looking->name.bytes(), 60), english.toString(progress.done),
-                                            english.toString(progress.total), progress.how)
-                                 : tr("%1: %2").arg(label(looking->name.bytes(), 60), progress.how));
+        offer(tr("Looking for locks…"), progressText(*looking));
     } else if (unconnected) {
         const bool isSaidAbove = m_banners->isShown(unconnected->name);
         const auto name = label(unconnected->name.bytes(), 60);

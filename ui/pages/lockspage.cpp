@@ -6,6 +6,7 @@
 #include "ui/parts/layouts.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
+#include "ui/pages/startpage.h"
 #include "ui/views/brokenbanners.h"
 #include "ui/views/holdspanel.h"
 #include "ui/views/incidentlist.h"
@@ -30,12 +31,31 @@ using inspect::LockName;
 
 constexpr int ticksPerRanking = 10;
 
+namespace {
+
+QString waitingText(const auto &waiting)
+{
+    QString text = waiting.rows == 1 ? LocksPage::tr("↕ 1 row to re-sort")
+                                     : LocksPage::tr("↕ %1 rows to re-sort").arg(waiting.rows);
+    if (waiting.fresh == waiting.rows) // which are counted above and not in the list
+        text = waiting.rows == 1 ? LocksPage::tr("↕ 1 new row waits")
+                                 : LocksPage::tr("↕ %1 new rows wait").arg(waiting.rows);
+    else if (waiting.fresh > 0)
+        text += LocksPage::tr(", %1 new").arg(waiting.fresh);
+    if (waiting.critical > 0)
+        text += LocksPage::tr(", %1 critical").arg(waiting.critical);
+    return text;
+}
+
+} // namespace
+
 LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     : Page(parent), m_book(book), m_banners(new BrokenBanners(this)), m_holds(new HoldsPanel(this)),
       m_gaps(new GapsLine(this)), m_incidents(new IncidentList(this)), m_splitter(new QSplitter(Qt::Vertical, this)),
       m_stack(new QStackedWidget(this)), m_table(new LocksTable(m_model, m_stack)),
       m_share(new ListShare(*m_splitter, *m_table)), m_empty(new EmptyNotice(m_stack)),
-      m_detail(new LockDetail(m_splitter)), m_watch([this] { return incidentQuestion(); })
+      m_start(new StartPage(book, this)), m_detail(new LockDetail(m_splitter)),
+      m_watch([this] { return incidentQuestion(); })
 {
     connect(m_banners, &BrokenBanners::retryRequested, this, &LocksPage::retryRequested);
     connect(m_banners, &BrokenBanners::editRequested, this, &LocksPage::editRequested);
@@ -51,7 +71,7 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     m_splitter->setSizes({410, 370});
     m_stack->setMinimumHeight(120);
     m_detail->setMinimumHeight(234); // an answer of two lines, its buttons, a finding, and the head of the queue
-    makeColumn(this, {.spacing = 0}, {m_banners, m_holds, {m_splitter, 1}});
+    makeColumn(this, {.spacing = 0}, {m_banners, m_holds, {m_splitter, 1}, {m_start, 1}});
 
     m_model.setClock([this] { return clock().now(); });
     m_holds->setClock([this] { return clock().now(); });
@@ -98,6 +118,7 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     connect(m_detail, &LockDetail::forceReleaseRequested, this, &LocksPage::forceReleaseRequested);
     connect(m_empty, &EmptyNotice::actionRequested, this, [this] { m_emptyFirst(); });
     connect(m_empty, &EmptyNotice::secondRequested, this, [this] { m_emptySecond(); });
+    connect(m_start, &StartPage::demoRequested, this, &LocksPage::askForDemo);
     connect(m_holds, &HoldsPanel::changed, this, [this] {
         m_model.setMine(m_holds->locks());
         showOwn();
@@ -240,14 +261,7 @@ void LocksPage::holdOrder()
 void LocksPage::showWaiting()
 {
     const auto waiting = m_model.waiting();
-    QString text = waiting.rows == 1 ? tr("↕ 1 row to re-sort") : tr("↕ %1 rows to re-sort").arg(waiting.rows);
-    if (waiting.fresh == waiting.rows) // which are counted above and not in the list
-        text = waiting.rows == 1 ? tr("↕ 1 new row waits") : tr("↕ %1 new rows wait").arg(waiting.rows);
-    else if (waiting.fresh > 0)
-        text += tr(", %1 new").arg(waiting.fresh);
-    if (waiting.critical > 0)
-        text += tr(", %1 critical").arg(waiting.critical);
-    m_resort->setText(text);
+    m_resort->setText(waitingText(waiting));
     m_resort->setVisible(waiting.rows > 0);
     const auto tone = waiting.critical > 0 ? u"critical"_s : QString();
     if (m_resort->property("tone").toString() == tone)
@@ -271,8 +285,15 @@ void LocksPage::setFilter(const QString &text)
     showEmptyNotice();
 }
 
+KeyHints LocksPage::keys() const
+{
+    return m_start->isHidden() ? KeyHints() : m_start->keys();
+}
+
 void LocksPage::focusContent()
 {
+    if (!m_start->isHidden())
+        return m_start->focusContent();
     if (m_stack->currentWidget() == m_empty)
         return m_empty->focusAction();
     m_table->setFocus(Qt::OtherFocusReason);

@@ -24,6 +24,7 @@ class GapsLine;
 class HoldsPanel;
 class IncidentList;
 class LocksTable;
+class StartPage;
 
 // How a list and the detail below it divide their page: the list takes what its rows need, half of the page at most,
 // the detail the rest. Once somebody drags the handle between them it stays where he left it, over restarts, too.
@@ -69,6 +70,7 @@ public:
     void setFilter(const QString &text) override;
     void freeze(std::optional<std::chrono::system_clock::time_point>) override;
     void focusContent() override;
+    [[nodiscard]] KeyHints keys() const override;
     [[nodiscard]] bool showSubject(const Subject &subject) override;
     void saveView(QSettings &settings) const override;
     void restoreView(QSettings &settings) override;
@@ -85,6 +87,8 @@ public:
     // Gives another detail what this page's detail knows beside its lock. This page outlives it.
     void equip(LockDetail &detail) const;
     [[nodiscard]] LocksTable &table() { return *m_table; }
+    // Instead of all else while nothing is connected.
+    [[nodiscard]] StartPage &start() const { return *m_start; }
     [[nodiscard]] std::optional<inspect::LockName> currentLock() const;
     // The demo that was asked for plays, or cannot. The worst lock is chosen, unless another one is.
     void showFilled();
@@ -102,7 +106,6 @@ public:
 signals:
     void acquireRequested();
     void forceReleaseRequested();
-    void connectRequested();
     // Of a connection that is not there.
     void retryRequested(const lockscope::ConnectionName &name);
     void editRequested(const lockscope::ConnectionName &name);
@@ -166,6 +169,7 @@ private:
     LocksTable *m_table;
     ListShare *m_share;
     EmptyNotice *m_empty;
+    StartPage *m_start;
     std::function<void()> m_emptyFirst, m_emptySecond; // what its buttons do
     bool m_isFilling = false;                          // demo locks were asked for and are to come
     LockDetail *m_detail;

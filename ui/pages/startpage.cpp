@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/pages/startpage.h"
+
+#include "core/base/text.h"
+#include "ui/dialogs/trialchecklist.h"
+#include "ui/theme/icons.h"
+#include "ui/theme/theme.h"
+
+#include <QDir>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QGridLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPainter>
+#include <QScrollArea>
+#include <QShortcut>
+
+#include <algorithm>
+
+namespace lockscope::ui {
+
+namespace {
+
+constexpr int doorsWidth = 366;
+constexpr int narrowDoorsWidth = 320;
+constexpr std::size_t mostUsedLast = 6;
+constexpr int leastCardWidth = 270;
+constexpr int largeDoorsWidth = 760; // where there are no cards
+constexpr int narrowDoorsBelow = 1100;
+constexpr std::chrono::seconds keychainTimeout{30}; // it may ask its user
+
+// The icon of a door, in the color of the text.
+class DoorSign : public QWidget {
+public:
+    DoorSign(QString icon, QWidget *parent) : QWidget(parent), m_icon(std::move(icon)) { setFixedSize(20, 20); }
+
+private:
+    void paintEvent(QPaintEvent *) override
+    {
+        QPainter painter(this);
+        paintIcon(painter, QRectF(rect()), m_icon, Theme::tokens().text);
+    }
+
+    const QString m_icon;
+};
+
+QString groupFacts(const std::vector<ConnectionCard *> &cards)
+{
+    const bool isLastSession = std::ranges::any_of(cards, &QAbstractButton::isChecked);
+    if (cards.size() == 1)
+        return isLastSession ? StartPage::tr("1 connection of the last session") : StartPage::tr("1 connection");
+    return (isLastSession ? StartPage::tr("%1 connections, some of the last session")
+                          : StartPage::tr("%1 connections"))
+        .arg(cards.size());
+}
+
+} // namespace
+
+StartPage::StartPage(const ConnectionBook &book, QWidget *parent)
+    : QWidget(parent), m_book(book), m_left(new QWidget(this)), m_list(new QWidget(m_left)),
+      m_doors(new QWidget(this)), m_title(makeLabel(tr("Nothing is connected"), u"lessonTitle"_s, m_left)),
+      m_open(makeButton({}, m_left, this, &StartPage::openChecked, u"primary"_s)), m_uri(new QLineEdit(m_doors)),
+      m_checklist(new TrialChecklist(m_doors))
+{
+    auto *text = makeWrapped(tr("Open a connection to see its locks: who holds them, who waits, and what is wrong. "
+                                "Reading changes nothing on a server."),
+                             u"muted"_s, m_left);
+    auto *files = makeLabel(tr("Drop a recording or a lockscope.toml on this window."), u"muted"_s, m_left);
+    const auto choose = [this](const QString &title, const QString &filter) {
+        if (const auto file = QFileDialog::getOpenFileName(this, title, {}, filter); !file.isEmpty())
+            emit dropped(file);
+    };
+    auto *import = makeButton(
+        tr("Import connections…"), m_left, this,
+        [choose] { choose(tr("Import connections"), tr("Connections (*.toml);;All files (*)")); }, u"link"_s);
+    auto *replay = makeButton(
+        tr("Open recording…"), m_left, this,
+        [choose] { choose(tr("Open recording"), tr("Recordings (*.lockscope);;All files (*)")); }, u"link"_s);
+    makeColumn(m_list, {.spacing = 8}, {});
+    makeColumn(m_left, {.margins = {24, 22, 24, 22}, .spacing = 6},
+               {makeRow({.spacing = 12}, {m_title, Stretch{1}, m_open}), text, Gap{8}, m_list, Gap{8},
+                makeRow({.spacing = 12}, {files, import, replay, Stretch{1}}), Stretch{1}});
+    buildDoors();
+    m_panes = makeRow(this, {.spacing = 0},
+                      {{makeScroll(m_left, this), 1}, named(makeScroll(m_doors, this), u"startDoors"_s)});
+    connect(&book, &ConnectionBook::changed, this, &StartPage::follow);
+    const auto addKey = [this](Qt::Key key, auto act) {
+        auto *shortcut = new QShortcut(QKeySequence(key), this);
+        shortcut->setContext(Qt::WidgetWithChildrenShortcut);
+        connect(shortcut, &QShortcut::activated, this, act);
+    };
+    addKey(Qt::Key_U, [this] { m_uri->setFocus(Qt::ShortcutFocusReason); });
+    addKey(Qt::Key_S, [this] { emit demoRequested(); });
+    addKey(Qt::Key_L, [this] { emit lessonsRequested(); });
+    fill();
+}
+
+QWidget *StartPage::makeDoor(const QString &icon, const QString &title, const QString &text,
+                             std::initializer_list<BoxPart> parts)
+{
+    auto *door = new QFrame(m_doors);
+    door->setProperty("look", u"door"_s);
+    auto *sign = new DoorSign(icon, door);
+    auto *column = makeColumn(door, {.margins = {16, 14, 16, 14}, .spacing = 8},
+                              {makeRow({.spacing = 10}, {sign, makeLabel(title, u"title"_s, door), Stretch{1}}),
+                               makeWrapped(text, u"muted"_s, door)});
+    addParts(*column, parts);
+    return door;
+}
+
+void StartPage::buildDoors()
+{
+    m_uri->setFont(monoFont());
+    m_uri->setPlaceholderText(u"zk://zk-1.example.net:2181/shop"_s);
+    m_uri->setAccessibleName(tr("URI of a server"));
+    // A pasted address is tried at once, a typed one when Enter is pressed.
+    connect(m_uri, &QLineEdit::textChanged, this, [this, before = QString()](const QString &text) mutable {
+        const bool isPasted = text.size() > before.size() + 1;
+        before = text;
+        m_checklist->clear();
+        m_uri->setProperty("tone", QString());
+        if (isPasted && text.contains("://"_L1) && typed())
+            test();
+    });
+    connect(m_uri, &QLineEdit::returnPressed, this, &StartPage::test);
+    connect(m_checklist, &TrialChecklist::fixRequested, this, &StartPage::fix);
+    auto *options = makeButton(tr("All options…"), m_doors, this, [this] {
+        SavedConnection fields;
+        fields.uri = m_uri->text().trimmed();
+        emit optionsRequested(fields);
+    });
+    auto *testing = makeButton(tr("Test"), m_doors, this, &StartPage::test);
+    auto *connecting = makeButton(tr("Connect"), m_doors, this, &StartPage::connectTyped, u"primary"_s);
+    QStringList servers;
+    for (const auto &backend : allBackends())
+        servers << backend.title;
+    auto *demo = makeButton(tr("Start the sandbox"), m_doors, this, &StartPage::demoRequested);
+    auto *lessons = makeButton(tr("Open the lessons"), m_doors, this, &StartPage::lessonsRequested);
+    makeColumn(
+        m_doors, {.margins = {16, 22, 16, 16}, .spacing = 14},
+        {makeDoor(u"connect"_s, tr("Connect to a server"),
+                  tr("Paste a URI of %1. The answer is a checklist.").arg(servers.join(u", "_s)),
+                  {m_uri, m_checklist, makeRow({.spacing = 8}, {options, Stretch{1}, testing, connecting})}),
+         makeDoor(u"sandbox"_s, tr("Try the sandbox"),
+                  tr("Private servers on this computer, filled with demo locks: a deadlock, a herd, a row lock. They "
+                     "end with this window."),
+                  {makeRow({}, {Stretch{1}, demo})}),
+         makeDoor(u"lessons"_s, tr("Take a lesson"),
+                  tr("Short lessons with moving pictures, from a znode to fencing tokens. No server is needed."),
+                  {makeRow({}, {Stretch{1}, lessons})}),
+         Stretch{1}});
+}
+
+void StartPage::useConnections(ConnectionStore &store)
+{
+    m_store = &store;
+    connect(&store, &ConnectionStore::changed, this, &StartPage::fill);
+    fill();
+}
+
+void StartPage::fill()
+{
+    m_cards.clear();
+    m_groups.clear();
+    while (auto *item = m_list->layout()->takeAt(0)) {
+        item->widget()->hide();
+        item->widget()->deleteLater();
+        delete item;
+    }
+    std::vector<SavedConnection> group;
+    const auto &own = m_store ? m_store->all() : std::vector<SavedConnection>();
+    for (std::size_t at = 0; at < own.size(); ++at) {
+        group.push_back(own[at]);
+        if (at + 1 < own.size() && own[at + 1].group == own[at].group)
+            continue;
+        addGroup(own[at].group.isEmpty() ? tr("Without a group") : own[at].group, group);
+        group.clear();
+    }
+    if (m_store && !m_store->team().connections.empty())
+        addGroup(tr("Team: %1").arg(QDir(QFileInfo(m_store->team().file).path()).dirName() + u"/lockscope.toml"_s),
+                 m_store->team().connections);
+    for (const auto &recent : m_store ? m_store->recent() : std::vector<SavedConnection>()) {
+        const auto isShown = [&recent](const ConnectionCard *card) { return card->saved().uri == recent.uri; };
+        const bool isNew = recent.id.isEmpty() && std::ranges::none_of(m_cards, isShown);
+        if (isNew && !recent.name.isEmpty() && group.size() < mostUsedLast)
+            group.push_back(recent);
+    }
+    if (!group.empty())
+        addGroup(tr("Used last"), group);
+    m_isLastSession = !checked().empty();
+    m_columns = 0;
+    arrange();
+    showSelection();
+    follow();
+}
+
+void StartPage::addGroup(const QString &title, const std::vector<SavedConnection> &connections)
+{
+    auto *box = new QWidget(m_list);
+    std::vector<ConnectionCard *> cards;
+    for (const auto &saved : connections) {
+        const auto seen = m_store->lastSeen(saved);
+        auto *card = new ConnectionCard(saved, seen, static_cast<int>(m_cards.size()), box);
+        card->setChecked(seen.isOfLastSession);
+        card->installEventFilter(this);
+        connect(card, &QAbstractButton::clicked, this, [this] {
+            m_isLastSession = false;
+            showSelection();
+        });
+        connect(card, &ConnectionCard::openRequested, this, [this, card] { open({card}, false); });
+        connect(card, &ConnectionCard::cancelRequested, this, [this, card] { cancel(*card); });
+        connect(card, &ConnectionCard::editRequested, this, [this, card] { emit editRequested(card->name()); });
+        cards.push_back(card);
+        m_cards.push_back(card);
+    }
+    auto *name = makeLabel(title, u"title"_s, box);
+    auto *facts = makeLabel(groupFacts(cards), u"muted"_s, box);
+    auto *all = makeButton(tr("Open all"), box, this, [this, cards] { open(cards, false); });
+    all->setAccessibleName(tr("Open all of %1").arg(title));
+    auto *grid = new QGridLayout;
+    grid->setSpacing(4);
+    makeColumn(box, {.margins = {0, 6, 0, 0}, .spacing = 4},
+               {makeRow({.spacing = 10}, {name, facts, Stretch{1}, all}), grid});
+    m_list->layout()->addWidget(box);
+    m_groups.emplace_back(grid, std::move(cards));
+}
+
+void StartPage::resizeEvent(QResizeEvent *event)
+{
+    QWidget::resizeEvent(event);
+    arrange();
+}
+
+// Without a card the doors are all there is.
+void StartPage::arrange()
+{
+    const bool hasCards = !m_cards.empty();
+    const int beside = width() < narrowDoorsBelow ? narrowDoorsWidth : doorsWidth;
+    m_panes->setDirection(hasCards ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
+    m_panes->setStretch(0, hasCards ? 1 : 0);
+    m_panes->setStretch(1, hasCards ? 0 : 1);
+    m_left->parentWidget()->parentWidget()->setMaximumHeight(hasCards ? QWIDGETSIZE_MAX
+                                                                      : m_left->sizeHint().height());
+    auto *doors = findChild<QScrollArea *>(u"startDoors"_s);
+    doors->setMaximumWidth(hasCards ? beside : std::min(largeDoorsWidth, width()));
+    doors->setMinimumWidth(hasCards ? beside : 0);
+    doors->setProperty("look", hasCards ? u"side"_s : QString());
+    m_open->setVisible(hasCards);
+    const int columns = std::clamp((width() - beside - 48) / leastCardWidth, 1, 5);
+    if (std::exchange(m_columns, columns) == columns)
+        return;
+    for (const auto &[grid, cards] : m_groups) {
+        for (int column = 0; column < grid->columnCount(); ++column)
+            grid->setColumnStretch(column, 0);
+        for (std::size_t at = 0; at < cards.size(); ++at)
+            grid->addWidget(cards[at], static_cast<int>(at) / columns, static_cast<int>(at) % columns);
+        for (int column = 0; column < columns; ++column)
+            grid->setColumnStretch(column, 1);
+    }
+}
+
+bool StartPage::isNeeded() const
+{
+    return std::ranges::all_of(m_book.all(), [this](const ConnectionStatus &status) {
+        return status.state != ConnectionStatus::State::Connected && !ConnectionBook::isStale(status)
+               && m_opened.contains(status.name);
+    });
+}
+
+void StartPage::focusContent()
+{
+    const auto chosen = checked();
+    QWidget *first = !chosen.empty() ? chosen.front() : !m_cards.empty() ? m_cards.front() : nullptr;
+    (first ? first : m_uri)->setFocus(Qt::OtherFocusReason);
+}
+
+KeyHints StartPage::keys() const
+{
+    KeyHints keys;
+    if (!m_cards.empty())
+        keys << std::pair(u"↑ ↓ ← →"_s, tr("Choose")) << std::pair(u"Space"_s, tr("Select"))
+             << std::pair(u"⏎"_s, tr("Open the selected"));
+    return keys << std::pair(u"U"_s, tr("Paste a URI")) << std::pair(u"S"_s, tr("Start the sandbox"))
+                << std::pair(u"L"_s, tr("Lessons"));
+}
+
+std::vector<ConnectionCard *> StartPage::checked() const
+{
+    std::vector<ConnectionCard *> chosen;
+    std::ranges::copy_if(m_cards, std::back_inserter(chosen), &QAbstractButton::isChecked);
+    return chosen;
+}
+
+void StartPage::showSelection()
+{
+    const auto count = checked().size();
+    m_open->setEnabled(count > 0);
+    m_open->setText(count == 0                ? tr("Select connections")
+                    : m_isLastSession         ? tr("Reopen the last %1").arg(count)
+                    : count == m_cards.size() ? tr("Open all")
+                                              : tr("Open %1").arg(count));
+    m_open->setToolTip(m_isLastSession ? tr("Open the connections of the last session, read-only") : QString());
+}
+
+void StartPage::openChecked()
+{
+    open(checked(), m_isLastSession);
+}
+
+void StartPage::open(const std::vector<ConnectionCard *> &cards, bool isReadOnly)
+{
+    for (auto *card : cards) {
+        const auto asked = specOf(card->saved(), {});
+        if (!asked)
+            card->setState(ConnectionCard::State::Failed, asked.error().message);
+        if (!asked || (card->state() != ConnectionCard::State::Failed && m_opened.contains(asked->name)))
+            continue;
+        m_opened.insert(asked->name);
+        card->setState(ConnectionCard::State::Connecting);
+        m_store->noteUsed(card->saved());
+        fillInPassword(*m_store, *asked, keychainTimeout, card, [this, isReadOnly](ConnectionSpec spec) {
+            spec.readOnly |= isReadOnly;
+            if (m_opened.contains(spec.name)) // not cancelled since
+                emit openRequested(spec);
+        });
+    }
+}
+
+void StartPage::cancel(const ConnectionCard &card)
+{
+    m_opened.erase(card.name());
+    if (m_book.find(card.name()))
+        emit cancelRequested(card.name());
+    follow();
+}
+
+// What became of those that were opened.
+void StartPage::follow()
+{
+    using State = ConnectionStatus::State;
+    if (!isNeeded())
+        m_opened.clear();
+    for (auto *card : m_cards) {
+        const auto *status = m_book.find(card->name());
+        const bool isFailed = status && (status->state == State::Broken || status->state == State::AuthFailed);
+        if (isFailed)
+            card->setState(ConnectionCard::State::Failed, label(status->message.toUtf8(), 400));
+        else if (!m_opened.contains(card->name()))
+            card->setState(ConnectionCard::State::Closed);
+        else
+            card->setState(ConnectionCard::State::Connecting);
+    }
+}
+
+bool StartPage::eventFilter(QObject *watched, QEvent *event)
+{
+    auto *card = qobject_cast<ConnectionCard *>(watched);
+    auto *area = qobject_cast<QScrollArea *>(m_left->parentWidget()->parentWidget());
+    if (card && area && event->type() == QEvent::FocusIn)
+        area->ensureWidgetVisible(card);
+    if (!card || event->type() != QEvent::KeyPress)
+        return false;
+    const auto key = static_cast<QKeyEvent *>(event)->key();
+    switch (key) {
+    case Qt::Key_Return:
+    case Qt::Key_Enter: checked().empty() ? open({card}, false) : openChecked(); return true;
+    case Qt::Key_Left:
+    case Qt::Key_Right:
+    case Qt::Key_Up:
+    case Qt::Key_Down: move(*card, key); return true;
+    default: return false;
+    }
+}
+
+// To the nearest card in that direction; left and right go on in the next row.
+void StartPage::move(const ConnectionCard &from, int key)
+{
+    const bool isBack = key == Qt::Key_Left || key == Qt::Key_Up;
+    const auto here = from.mapTo(m_left, QPoint());
+    ConnectionCard *next = nullptr;
+    if (key == Qt::Key_Left || key == Qt::Key_Right) {
+        const auto at = std::ranges::find(m_cards, &from) - m_cards.begin() + (isBack ? -1 : 1);
+        next = at >= 0 && at < std::ssize(m_cards) ? m_cards[static_cast<std::size_t>(at)] : nullptr;
+    } else {
+        std::pair<int, int> nearest;
+        for (auto *card : m_cards) {
+            const auto away = card->mapTo(m_left, QPoint()) - here;
+            const std::pair distance(std::abs(away.y()), std::abs(away.x()));
+            if ((isBack ? away.y() < 0 : away.y() > 0) && (!next || distance < nearest)) {
+                next = card;
+                nearest = distance;
+            }
+        }
+    }
+    if (next)
+        next->setFocus(Qt::TabFocusReason);
+}
+
+Result<ConnectionSpec> StartPage::typed()
+{
+    std::vector<ConnectionSpec> specs;
+    TRY(auto &spec, parseConnection(m_uri->text().trimmed()));
+    specs.push_back(std::move(spec));
+    TRY_VOID(nameConnections(specs));
+    return specs.front();
+}
+
+void StartPage::test()
+{
+    const auto spec = typed();
+    if (m_uri->text().isEmpty())
+        return emit optionsRequested({});
+    if (spec && spec->hosts.empty())
+        return connectTyped();
+    if (spec)
+        m_checklist->begin(*spec);
+    else
+        m_checklist->show(spec.error());
+}
+
+void StartPage::connectTyped()
+{
+    const auto spec = typed();
+    if (!spec)
+        return m_checklist->show(spec.error());
+    if (spec->scheme == Scheme::Sandbox)
+        return emit demoRequested();
+    m_checklist->clear();
+    SavedConnection used;
+    used.name = QString::fromUtf8(spec->name.bytes());
+    used.uri = uriOf(*spec);
+    used.user = spec->user;
+    if (m_store)
+        m_store->noteUsed(used);
+    emit openRequested(*spec);
+}
+
+void StartPage::fix(TrialCheck::Fix fix)
+{
+    auto spec = typed();
+    if (!spec || fix == TrialCheck::Fix::Hosts)
+        return m_uri->setFocus();
+    SavedConnection fields;
+    fields.uri = m_uri->text().trimmed();
+    if (fix != TrialCheck::Fix::TurnOnTls)
+        return emit optionsRequested(fields);
+    const auto uri = fields.uri;
+    m_uri->setText(uri + (uri.contains(u'?') ? u'&' : u'?') + u"tls=on"_s); // which tests it again
+}
+
+} // namespace lockscope::ui
+
+#include "moc_startpage.cpp"
