@@ -99,7 +99,7 @@ void WindowDialogs::openEdit(const ConnectionName &name, const SavedConnection &
     } else if (chosen != SavedConnection()) {
         dialog->edit(chosen);
     }
-    carryOut(dialog->checklist());
+    carryOut(dialog->form()->checklist());
     connect(dialog, &ConnectDialog::connectRequested, this, [this, name, dialog](const ConnectionSpec &spec) {
         emit aboutToConnect(spec, name);
         m_window.connections().markDevelopment(spec.name, spec.displayUri(), dialog->form()->isDevelopment());

@@ -327,7 +327,7 @@ private slots:
         QTRY_VERIFY(store->find(*id)->hasPassword);
         ConnectDialog dialog(*store, {});
         dialog.show();
-        auto &list = dialog.checklist();
+        auto &list = dialog.form()->checklist();
         QSignalSpy asked(&list, &TrialChecklist::trialRequested);
         dialog.testButton()->click();
         QTRY_COMPARE(asked.count(), 1);
@@ -362,10 +362,10 @@ private slots:
         auto *hosts = field(dialog, u"10.0.1.11"_s);
         hosts->setText(u"h:2181"_s);
         dialog.testButton()->click();
-        const QPointer<QObject> awaited = dialog.checklist().awaited();
+        const QPointer<QObject> awaited = dialog.form()->checklist().awaited();
         QVERIFY(awaited);
         QTest::keyClicks(hosts, u"9"_s);
-        QVERIFY(!awaited && dialog.checklist().checks().empty());
+        QVERIFY(!awaited && dialog.form()->checklist().checks().empty());
     }
 
     // And the field is marked until it is edited.
@@ -377,7 +377,7 @@ private slots:
         auto *hosts = field(dialog, u"10.0.1.11"_s);
         hosts->setText(u"h:2181"_s);
         dialog.testButton()->click();
-        dialog.checklist().show(std::vector{
+        dialog.form()->checklist().show(std::vector{
             TrialCheck{TrialCheck::State::Failed, u"Port 2181 of h is closed."_s, TrialCheck::Fix::Hosts}});
         QCOMPARE(hosts->property("tone").toString(), u"critical"_s);
         QTest::keyClicks(hosts, u"9"_s);
@@ -511,7 +511,7 @@ private slots:
         // What a trial says may be long: the dialog stays as it is, and the end of it is in sight.
         const auto before = dialog.size();
         using Check = TrialCheck;
-        auto &list = dialog.checklist();
+        auto &list = dialog.form()->checklist();
         list.show(std::vector{
             Check{Check::State::Passed, u"Reached 10.0.5.1:6379."_s},
             Check{Check::State::Warning, u"Encrypted with TLS, but the server is not verified."_s, Check::Fix::Tls},

@@ -16,8 +16,6 @@
 #include <QShortcut>
 #include <QTimer>
 
-#include <algorithm>
-
 namespace lockscope::ui {
 
 constexpr int listWidth = 248;
@@ -97,24 +95,16 @@ QWidget *ConnectDialog::scrolled(QWidget *form)
     fit();
     connect(m_form, &ConnectForm::edited, area, fit, Qt::QueuedConnection);
     // Its room is made first: what scrolls has the height it likes, not what its words need at this width.
-    const auto reveal = [area](QWidget *where) {
-        QTimer::singleShot(0, where, [area, where] {
-            where->setMinimumHeight(where->hasHeightForWidth() ? where->heightForWidth(where->width()) : 0);
-            QTimer::singleShot(0, where, [area, where] { area->ensureWidgetVisible(where); });
-        });
-    };
-    connect(m_form, &ConnectForm::said, area, reveal);
-    connect(m_checklist, &TrialChecklist::shown, area, [this, reveal] { reveal(m_checklist); });
+    connect(&m_form->checklist(), &TrialChecklist::shown, area, [area, list = &m_form->checklist()] {
+        QTimer::singleShot(0, list, [area, list] { area->ensureWidgetVisible(list); });
+    });
     return area;
 }
 
 QWidget *ConnectDialog::buildForm()
 {
     auto *panel = new QWidget(this);
-    auto *inside = new QWidget(panel);
-    m_form = new ConnectForm(m_store.canKeepPasswords(), inside);
-    m_checklist = new TrialChecklist(inside);
-    makeColumn(inside, {.spacing = 9}, {m_form, m_checklist, Stretch{1}});
+    m_form = new ConnectForm(m_store.canKeepPasswords(), panel);
     auto *title = makeLabel(u"Connect"_s, u"heading"_s, panel);
     m_save = makeButton(u"Save"_s, panel, this, &ConnectDialog::save);
     m_save->setAutoDefault(false);
@@ -125,18 +115,9 @@ QWidget *ConnectDialog::buildForm()
     m_test = makeButton(u"Test"_s, panel, this, &ConnectDialog::testNow);
     m_test->setAutoDefault(false);
     m_test->setToolTip(u"Connects, reports what it reaches and may do, and disconnects"_s);
-    connect(m_form, &ConnectForm::edited, this, [this] {
-        m_checklist->clear(); // an answer would be about something else
-        m_test->setEnabled(m_form->hasServer());
-    });
-    connect(m_checklist, &TrialChecklist::fixRequested, m_form, &ConnectForm::fix);
-    connect(m_checklist, &TrialChecklist::shown, this, [this] {
-        const auto failed = std::ranges::find(m_checklist->checks(), TrialCheck::State::Failed, &TrialCheck::state);
-        if (failed != m_checklist->checks().end())
-            m_form->mark(failed->fix);
-    });
+    connect(m_form, &ConnectForm::edited, this, [this] { m_test->setEnabled(m_form->hasServer()); });
     auto *buttons = makeRow({}, {m_save, m_test, Stretch{}, cancel, m_connect});
-    makeColumn(panel, {.margins = {24, 18, 24, 18}, .spacing = 14}, {title, {scrolled(inside), 1}, buttons});
+    makeColumn(panel, {.margins = {24, 18, 24, 18}, .spacing = 14}, {title, {scrolled(m_form), 1}, buttons});
     return panel;
 }
 
@@ -174,9 +155,7 @@ void ConnectDialog::importFile()
 void ConnectDialog::importFrom(const QString &file)
 {
     const auto said = m_store.importFrom(file);
-    m_form->say(said ? QString() : said.error().message);
-    if (said)
-        m_form->tell(*said);
+    said ? m_form->tell(*said) : m_form->say(said.error().message);
 }
 
 void ConnectDialog::exportFile()
@@ -190,8 +169,9 @@ void ConnectDialog::exportFile()
 void ConnectDialog::exportTo(const QString &file)
 {
     const auto done = m_store.exportTo(file);
-    m_form->say(done ? QString() : done.error().message);
-    if (done)
+    if (!done)
+        m_form->say(done.error().message);
+    else
         m_form->tell(u"%1 written without passwords: %2"_s.arg(QString::number(m_store.all().size()), file));
 }
 
@@ -346,10 +326,7 @@ void ConnectDialog::connectNow()
 
 void ConnectDialog::testNow()
 {
-    withSpec([this](const ConnectionSpec &spec) {
-        m_form->say({});
-        m_checklist->begin(spec);
-    });
+    withSpec([this](const ConnectionSpec &spec) { m_form->checklist().begin(spec); });
 }
 
 void ConnectDialog::withSpec(std::function<void(const ConnectionSpec &)> use)

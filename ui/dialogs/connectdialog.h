@@ -17,7 +17,6 @@ namespace lockscope::ui {
 
 class ConnectForm;
 class ConnectList;
-class TrialChecklist;
 
 class ConnectDialog : public QDialog {
     Q_OBJECT
@@ -36,8 +35,6 @@ public:
     [[nodiscard]] QPushButton *deleteButton() const { return m_delete; }
     // Of a file that people share: what was said of it stands below the form.
     void importFrom(const QString &file);
-    // The trial of what the fields say; whoever shows the dialog carries it out.
-    [[nodiscard]] TrialChecklist &checklist() const { return *m_checklist; }
     void exportTo(const QString &file);
 
 signals:
@@ -73,7 +70,6 @@ private:
     QLabel *m_none = nullptr; // instead of an empty list
     QLabel *m_teamProblem = nullptr;
     ConnectForm *m_form = nullptr;
-    TrialChecklist *m_checklist = nullptr;
     QPushButton *m_new = nullptr;
     QPushButton *m_duplicate = nullptr;
     QPushButton *m_delete = nullptr;

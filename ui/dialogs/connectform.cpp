@@ -2,6 +2,7 @@
 #include "ui/dialogs/connectform.h"
 
 #include "ui/dialogs/factsform.h"
+#include "ui/dialogs/trialchecklist.h"
 #include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
@@ -16,7 +17,6 @@
 #include <QLineEdit>
 #include <QPainter>
 #include <QRegularExpression>
-#include <QStyle>
 
 namespace lockscope::ui {
 
@@ -203,18 +203,16 @@ void ConnectForm::buildMarks(QFormLayout *form)
     m_development = new QCheckBox(u"Development: Ctrl+Enter confirms, no name or reason is typed"_s, this);
     m_readOnly = new QCheckBox(u"Open read-only"_s, this);
     m_preview = named(new CodeLabel({}, this), u"address"_s);
-    m_problem = makeWrapped({}, u"critical"_s, this);
-    m_news = makeWrapped({}, u"muted"_s, this);
-    for (auto *said : {m_problem, m_news})
-        said->setTextFormat(Qt::PlainText);
+    m_checklist = new TrialChecklist(this);
+    connect(m_checklist, &TrialChecklist::fixRequested, this, &ConnectForm::fix);
+    connect(m_checklist, &TrialChecklist::shown, this, &ConnectForm::markFailed);
     form->addRow(u"&Group"_s, m_group);
     form->addRow(u"Color"_s, buildColours());
     form->addRow(QString(), m_production);
     form->addRow(QString(), m_development);
     form->addRow(QString(), m_readOnly);
     form->addRow(u"Address"_s, m_preview);
-    form->addRow(QString(), m_problem);
-    form->addRow(QString(), m_news);
+    form->addRow(m_checklist);
 }
 
 const BackendScheme *ConnectForm::scheme() const
@@ -423,73 +421,17 @@ bool ConnectForm::isDevelopment() const
     return m_development->isChecked() && !m_production->isChecked();
 }
 
-void ConnectForm::markField(QWidget *field)
-{
-    for (QWidget *one : {std::exchange(m_wrong, field).data(), field}) {
-        if (!one)
-            continue;
-        one->setProperty("tone", one == field ? u"critical"_s : QString());
-        one->style()->unpolish(one);
-        one->style()->polish(one);
-    }
-}
-
-void ConnectForm::mark(TrialCheck::Fix fix)
-{
-    switch (fix) {
-    case TrialCheck::Fix::None: return;
-    case TrialCheck::Fix::Hosts: return markField(m_hosts);
-    case TrialCheck::Fix::Login: return markField(m_user->text().isEmpty() ? m_user : m_password);
-    case TrialCheck::Fix::TurnOnTls: return;
-    case TrialCheck::Fix::Tls: return markField(m_transport->firstFile());
-    }
-}
-
-void ConnectForm::fix(TrialCheck::Fix fix)
-{
-    if (fix == TrialCheck::Fix::TurnOnTls)
-        return m_transport->turnOn();
-    mark(fix);
-    if (m_wrong)
-        m_wrong->setFocus();
-}
-
-void ConnectForm::say(const QString &problem)
-{
-    markField(nullptr);
-    m_problem->setText(problem);
-    if (!problem.isEmpty())
-        emit said(m_problem);
-    tell({});
-}
-
-void ConnectForm::tell(const QString &news)
-{
-    m_news->setText(news);
-    m_form->setRowVisible(m_news, !news.isEmpty());
-    m_form->setRowVisible(m_problem, news.isEmpty()); // one line is kept for either
-    if (!news.isEmpty())
-        emit said(m_news);
-}
-
-QString ConnectForm::news() const
-{
-    return m_news->text();
-}
-
-QString ConnectForm::problem() const
-{
-    return m_problem->text();
-}
-
 void ConnectForm::preview()
 {
     if (!m_preview)
         return;
     const auto spec = parseConnection(uri());
     m_preview->setText(spec ? uriOf(*spec) : uri());
-    say({});
-    m_problem->setText(hostsProblem()); // not said(): nothing is scrolled to while somebody types
+    markField(nullptr);
+    m_checklist->clear(); // an answer that is awaited would be about something else
+    if (const auto problem = hostsProblem();
+        !problem.isEmpty()) // without shown(): nothing scrolls while somebody types
+        m_checklist->set({{TrialCheck::State::Failed, problem}});
     emit edited();
 }
 

@@ -21,6 +21,7 @@ namespace lockscope::ui {
 
 class CodeLabel;
 class TransportFields;
+class TrialChecklist;
 
 // The colour of a connection's mark; invalid for None.
 [[nodiscard]] QColor colourOf(ConnectionColour colour);
@@ -40,23 +41,25 @@ public:
     [[nodiscard]] bool keepsPassword() const;
     [[nodiscard]] bool isDevelopment() const; // marked so
     [[nodiscard]] bool hasServer() const;     // that is there already: all but the sandbox
+    // What is wrong, what went well, and what a trial of the fields found.
+    [[nodiscard]] TrialChecklist &checklist() const { return *m_checklist; }
     // What is wrong, or what went wrong; empty clears it.
     void say(const QString &problem);
     [[nodiscard]] QString problem() const;
-    // Marks the field where that is fixed.
-    void mark(TrialCheck::Fix fix);
-    // Puts the keyboard there as well, or fixes it.
-    void fix(TrialCheck::Fix fix);
     // What went well, at the same place.
     void tell(const QString &news);
     [[nodiscard]] QString news() const;
 
 signals:
     void edited();
-    void said(QWidget *where); // what stands there is new, and is to be seen
 
 private:
     void markField(QWidget *field); // null: none is wrong
+    // Null: no field is to be marked.
+    [[nodiscard]] QWidget *fieldOf(TrialCheck::Fix fix) const;
+    void fix(TrialCheck::Fix fix);
+    void markFailed();
+    [[nodiscard]] QString firstText(TrialCheck::State state) const;
     void buildAddress(QFormLayout *form);
     void buildMarks(QFormLayout *form);
     QWidget *buildColours();
@@ -91,8 +94,7 @@ private:
     QCheckBox *m_readOnly = nullptr;
     CodeLabel *m_preview = nullptr; // the address that all fields make, whole
     QPointer<QWidget> m_wrong;      // the field that is marked
-    QLabel *m_problem = nullptr;
-    QLabel *m_news = nullptr;
+    TrialChecklist *m_checklist = nullptr;
     QFormLayout *m_form = nullptr;
 };
 

@@ -48,27 +48,22 @@ TrialChecklist::TrialChecklist(QWidget *parent) : QWidget(parent), m_rows(makeCo
 
 void TrialChecklist::begin(const ConnectionSpec &spec)
 {
-    clear();
+    set({{TrialCheck::State::Note, tr("Testing %1 …").arg(spec.displayUri())}});
     m_awaited = std::make_unique<QObject>();
-    m_checks = {{TrialCheck::State::Note, tr("Testing %1 …").arg(spec.displayUri())}};
-    fill();
     emit trialRequested(spec);
 }
 
-void TrialChecklist::clear()
+void TrialChecklist::set(std::vector<TrialCheck> checks)
 {
     m_awaited.reset();
-    m_checks.clear();
+    m_checks = std::move(checks);
     fill();
 }
 
 void TrialChecklist::show(const Result<std::vector<TrialCheck>> &checks)
 {
-    m_awaited.reset();
-    m_checks = checks
-                   ? *checks
-                   : std::vector{TrialCheck{TrialCheck::State::Failed, label(checks.error().message.toUtf8(), 400)}};
-    fill();
+    set(checks ? *checks
+               : std::vector{TrialCheck{TrialCheck::State::Failed, label(checks.error().message.toUtf8(), 400)}});
     emit shown();
 }
 

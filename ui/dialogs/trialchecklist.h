@@ -22,8 +22,9 @@ public:
 
     // Asks for a trial; show() is told of it, unless clear() or another trial comes first.
     void begin(const ConnectionSpec &spec);
-    void clear();
+    void clear() { set({}); }
     void show(const Result<std::vector<TrialCheck>> &checks);
+    void set(std::vector<TrialCheck> checks); // shown() is not emitted
     // The context of the awaited answer: gone once it is wanted no more.
     [[nodiscard]] QObject *awaited() const { return m_awaited.get(); }
     [[nodiscard]] const std::vector<TrialCheck> &checks() const { return m_checks; }
