@@ -26,8 +26,11 @@ WindowStart::WindowStart(Backend &backend, MainWindow &window, std::function<voi
     auto *dialogs = &window.dialogs();
     dialogs->carryOut(page->checklist());
     connect(page, &StartPage::openRequested, this, [this, &backend](const ConnectionSpec &spec) {
-        if (m_window.connections().find(spec.name))
+        const auto *status = m_window.connections().find(spec.name);
+        if (status && status->uri == spec.displayUri())
             return backend.execute(Reconnect{spec.name});
+        if (status)
+            emit disconnectRequested(spec.name);
         emit aboutToConnect(spec);
         backend.execute(Connect{spec});
     });

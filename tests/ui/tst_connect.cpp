@@ -348,7 +348,7 @@ private slots:
             }
             return static_cast<QPushButton *>(nullptr);
         };
-        QVERIFY(link(u"Turn on TLS"_s));
+        QTRY_VERIFY(link(u"Turn on TLS"_s));
         link(u"Turn on TLS"_s)->click();
         QVERIFY(box(dialog, u"Encrypt with TLS"_s)->isChecked());
         QVERIFY(list.checks().empty() && !list.isVisible()); // it was about something else

@@ -31,6 +31,8 @@ class TestStartPage : public testing::WindowFixture, private testing::SavedConne
         auto status = testing::connectedStatus(name, scheme, false, present);
         status.state = state;
         status.message = message;
+        if (const auto *one = card(QString::fromUtf8(name)))
+            status.uri = specOf(one->saved(), {})->displayUri();
         if (state != ConnectionStatus::State::Connected)
             status.asOf = {};
         m_backend->notifyConnection(status);
@@ -57,6 +59,7 @@ class TestStartPage : public testing::WindowFixture, private testing::SavedConne
         }
         m_store->noteSession(session);
         m_window->useConnections(*m_store);
+        QTRY_VERIFY(start().cards().back()->isVisible() && start().cards().back()->y() > 0);
         start().focusContent();
     }
 
@@ -213,6 +216,7 @@ private slots:
         QTest::keyClick(uri, Qt::Key_Return);
         m_backend->deliverAnswers();
         QTRY_COMPARE(start().checklist().checks().size(), 2u);
+        QCoreApplication::processEvents();
         for (auto *button : start().checklist().findChildren<QPushButton *>()) {
             if (button->isVisible())
                 button->click();
@@ -252,10 +256,7 @@ private slots:
     {
         openWithSix();
         notify("ledger", Scheme::Redis, ConnectionStatus::State::Connected);
-        auto status = testing::connectedStatus("ledger", Scheme::Redis, false, present);
         const auto &ledger = card(u"ledger"_s)->saved();
-        status.uri = specOf(ledger, {})->displayUri();
-        m_backend->notifyConnection(status);
         QSettings settings(m_folder.filePath(u"view.ini"_s), QSettings::IniFormat);
         m_window->saveView(settings);
         QVERIFY(m_store->lastSeen(ledger).isOfLastSession);
@@ -298,12 +299,8 @@ private slots:
         shoot(u"six"_s);
         card(u"ledger"_s)->button()->click();
         card(u"shop-db"_s)->button()->click();
-        auto status = testing::connectedStatus("shop-db", Scheme::MariaDb, true, present);
-        status.state = ConnectionStatus::State::Broken;
-        status.asOf = {};
-        status.uri = u"mariadb://db-1.shop:3306"_s;
-        status.message = u"could not connect to mariadb://db-1.shop:3306: connection refused"_s;
-        m_backend->notifyConnection(status);
+        notify("shop-db", Scheme::MariaDb, ConnectionStatus::State::Broken,
+               u"could not connect to mariadb://db-1.shop:3306: connection refused"_s);
         start().checklist().show(
             std::vector{TrialCheck{TrialCheck::State::Passed, u"Reached zk-1.stage:2181 (10.0.5.1)."_s},
                         TrialCheck{TrialCheck::State::Note, u"Not encrypted."_s, TrialCheck::Fix::TurnOnTls},

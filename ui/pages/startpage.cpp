@@ -317,7 +317,7 @@ void StartPage::open(const std::vector<ConnectionCard *> &cards, bool isReadOnly
             card->setState(ConnectionCard::State::Failed, asked.error().message);
         if (!asked || (card->state() != ConnectionCard::State::Failed && m_opened.contains(asked->name)))
             continue;
-        m_opened.insert(asked->name);
+        m_opened.emplace(asked->name, false);
         card->setState(ConnectionCard::State::Connecting);
         m_store->noteUsed(card->saved());
         fillInPassword(*m_store, *asked, keychainTimeout, card, [this, isReadOnly](ConnectionSpec spec) {
@@ -340,8 +340,12 @@ void StartPage::cancel(const ConnectionCard &card)
 void StartPage::follow()
 {
     using State = ConnectionStatus::State;
-    if (!isNeeded())
-        m_opened.clear();
+    for (auto &[name, wasHere] : m_opened)
+        wasHere |= m_book.find(name) != nullptr;
+    std::erase_if(m_opened, [this](const auto &opened) {
+        const auto *status = m_book.find(opened.first);
+        return status ? status->state == State::Connected : opened.second;
+    });
     for (auto *card : m_cards) {
         const auto *status = m_book.find(card->name());
         const bool isFailed = status && (status->state == State::Broken || status->state == State::AuthFailed);

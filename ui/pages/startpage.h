@@ -16,7 +16,6 @@
 #include <QTime>
 
 #include <map>
-#include <set>
 
 class QBoxLayout;
 class QGridLayout;
@@ -53,6 +52,7 @@ private:
 
     const SavedConnection m_saved;
     GroupHead m_head;
+    QString m_badge;         // "Zk"
     QString m_address;       // without user and password
     QString m_seen, m_count; // "Last seen today 07:54", "404 locks, 2 incidents"
     State m_state = State::Closed;
@@ -122,7 +122,7 @@ private:
     TrialChecklist *m_checklist;
     std::vector<ConnectionCard *> m_cards;
     std::vector<std::pair<QGridLayout *, std::vector<ConnectionCard *>>> m_groups;
-    std::set<ConnectionName> m_opened; // from here, and not connected yet
+    std::map<ConnectionName, bool> m_opened; // from here, and not connected yet; whether the window has it
     int m_columns = 0;
     bool m_isLastSession = false; // what is checked is what was preselected
 };
