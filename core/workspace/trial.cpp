@@ -139,6 +139,8 @@ Task<Check> explain(Loop &loop, const ConnectionSpec &spec, const Error &error)
         check.fix = Check::Fix::Login;
         co_return check;
     }
+    if (error.code == ErrorCode::NotConnected)
+        check.fix = Check::Fix::Hosts;
     const auto kind = backendOf(spec.scheme);
     // A database begins its TLS later, and reports itself what is wrong with it.
     if (!kind || infoOf(*kind).isOneHost || spec.transport.ssh.isOn())

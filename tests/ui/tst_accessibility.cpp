@@ -2,13 +2,16 @@
 // What a screen reader finds on every page: a name for whatever takes the keyboard, and plain text only.
 #include "tests/support/testmain.h"
 #include "tests/ui/windowfixture.h"
+#include "ui/dialogs/trialchecklist.h"
 #include "ui/pages/pages.h"
+#include "ui/pages/startpage.h"
 #include "ui/shell/sidebar.h"
 #include "ui/theme/text.h"
 
 #include <QAccessible>
 #include <QPushButton>
 #include <QTabWidget>
+#include <QTemporaryDir>
 #include <QWidget>
 
 class TestAccessibility : public testing::WindowFixture {
@@ -76,6 +79,30 @@ private slots:
         wrong.removeDuplicates();
         QVERIFY2(wrong.isEmpty(), qPrintable(wrong.join(u'\n')));
         QVERIFY(count > 40);
+    }
+
+    // With nothing connected: cards, doors and the checklist.
+    void theFirstScreenCanBeRead()
+    {
+        const QTemporaryDir folder;
+        ConnectionStore store(folder.filePath(u"connections.json"_s), nullptr);
+        QVERIFY(store.save({.id = {}, .name = u"orders"_s, .group = u"Shop"_s, .uri = u"zk://a:2181"_s, .user = {}}));
+        QVERIFY(store.save({.id = {}, .name = u"cache"_s, .group = {}, .uri = u"redis://b:6379"_s, .user = {}}));
+        m_window->useConnections(store);
+        auto &start = page().start();
+        start.checklist().show(
+            std::vector{TrialCheck{TrialCheck::State::Failed, u"Port 1 is closed."_s, TrialCheck::Fix::Hosts}});
+        QTRY_VERIFY(start.cards().size() == 2 && start.cards().back()->isVisible());
+        QStringList wrong;
+        int count = 0;
+        walk(QAccessible::queryAccessibleInterface(m_window.get()), wrong, count);
+        wrong.removeDuplicates();
+        QVERIFY2(wrong.isEmpty(), qPrintable(wrong.join(u'\n')));
+        QVERIFY(count > 40);
+        // Every card and every button of the page is a stop of Tab.
+        for (const auto *part : start.findChildren<QAbstractButton *>())
+            QVERIFY2(part->focusPolicy() & Qt::TabFocus, qPrintable(part->accessibleName() + part->text()));
+        closeWindow(); // before the store
     }
 
     // Of several pages one is shown: they are no check boxes.

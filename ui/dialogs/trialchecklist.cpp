@@ -30,7 +30,7 @@ QString textOfFix(TrialCheck::Fix fix)
 {
     switch (fix) {
     case TrialCheck::Fix::None: break;
-    case TrialCheck::Fix::Hosts: return TrialChecklist::tr("Correct the host");
+    case TrialCheck::Fix::Hosts: return TrialChecklist::tr("Correct host or port");
     case TrialCheck::Fix::Login: return TrialChecklist::tr("Correct user or password");
     case TrialCheck::Fix::TurnOnTls: return TrialChecklist::tr("Turn on TLS");
     case TrialCheck::Fix::Tls: return TrialChecklist::tr("Correct the TLS files");

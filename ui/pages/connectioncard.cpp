@@ -54,7 +54,7 @@ void paintCheckBox(QPainter &painter, const QRectF &box, bool isChecked)
 } // namespace
 
 ConnectionCard::ConnectionCard(SavedConnection saved, const LastSeen &seen, int number, QWidget *parent)
-    : QAbstractButton(parent), m_saved(std::move(saved)), m_button(new QPushButton(this)),
+    : QAbstractButton(parent), m_saved(std::move(saved)), m_number(number), m_button(new QPushButton(this)),
       m_edit(new QPushButton(tr("Edit…"), this))
 {
     setCheckable(true);
@@ -75,7 +75,6 @@ ConnectionCard::ConnectionCard(SavedConnection saved, const LastSeen &seen, int 
     m_head.facts = label(address.toUtf8(), 120);
     m_head.tag = m_saved.production ? u"PROD"_s : m_saved.development ? u"DEV"_s : QString();
     m_head.isProduction = m_saved.production;
-    m_head.edge = connectionColor(number);
     m_seen = seen.at.isValid() ? tr("Last seen %1").arg(dayText(seen.at.toLocalTime())) : tr("Never connected");
     if (seen.at.isValid()) {
         const auto locks = seen.locks == 1 ? tr("1 lock") : tr("%1 locks").arg(countText(seen.locks));
@@ -139,6 +138,7 @@ void ConnectionCard::paintEvent(QPaintEvent *)
     const Tokens &t = Theme::tokens();
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
+    m_head.edge = connectionColor(m_number); // of the theme
     const QRectF box = QRectF(rect()).adjusted(3.5, 3.5, -3.5, -3.5);
     if (hasFocus()) {
         painter.setPen(QPen(t.accent, 2));

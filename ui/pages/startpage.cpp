@@ -241,8 +241,9 @@ void StartPage::arrange()
     m_panes->setDirection(hasCards ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
     m_panes->setStretch(0, hasCards ? 1 : 0);
     m_panes->setStretch(1, hasCards ? 0 : 1);
-    m_left->parentWidget()->parentWidget()->setMaximumHeight(hasCards ? QWIDGETSIZE_MAX
-                                                                      : m_left->sizeHint().height());
+    m_left->parentWidget()->parentWidget()->setMaximumHeight(
+        hasCards ? QWIDGETSIZE_MAX : m_left->layout()->totalHeightForWidth(width()));
+    m_doors->layout()->setContentsMargins(hasCards ? 16 : 24, hasCards ? 22 : 0, 16, 16);
     auto *doors = findChild<QScrollArea *>(u"startDoors"_s);
     doors->setMaximumWidth(hasCards ? beside : std::min(largeDoorsWidth, width()));
     doors->setMinimumWidth(hasCards ? beside : 0);

@@ -51,6 +51,7 @@ private:
     void showState();
 
     const SavedConnection m_saved;
+    const int m_number; // for its color
     GroupHead m_head;
     QString m_badge;         // "Zk"
     QString m_address;       // without user and password
