@@ -287,7 +287,8 @@ private slots:
                 for (const QSize size : {QSize(1440, 900), QSize(1024, 700)}) {
                     m_window->resize(size);
                     QTRY_COMPARE(start().window()->size(), size);
-                    QCoreApplication::processEvents();
+                    for (int pass = 0; pass < 10; ++pass) // one for each layout within another
+                        QCoreApplication::processEvents();
                     QVERIFY(m_window->grab().save(u"%1/start-%2-%3-%4.png"_s.arg(
                         folder, name, theme == ui::ThemeChoice::Dark ? u"dark"_s : u"light"_s,
                         QString::number(size.width()))));

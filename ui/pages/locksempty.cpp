@@ -7,6 +7,7 @@
 #include "ui/views/brokenbanners.h"
 #include "ui/views/lockstable.h"
 
+#include <QLayout>
 #include <QLocale>
 #include <QSplitter>
 #include <QStackedWidget>
@@ -55,7 +56,10 @@ void LocksPage::showEmptyNotice()
         m_stack->setCurrentWidget(m_model.rowCount() > 0 ? static_cast<QWidget *>(m_table) : m_empty);
         m_stack->currentWidget()->setFocus();
     }
-    m_start->setVisible(isStart);
+    if (m_start->isHidden() == isStart) {
+        m_start->setVisible(isStart);
+        layout()->activate(); // what divides the room between list and lock has to know it
+    }
     if (isStart)
         return;
     m_detail->setVisible(!m_book.all().empty());

@@ -85,6 +85,8 @@ StartPage::StartPage(const ConnectionBook &book, QWidget *parent)
     buildDoors();
     m_panes = makeRow(this, {.spacing = 0},
                       {{makeScroll(m_left, this), 1}, named(makeScroll(m_doors, this), u"startDoors"_s)});
+    for (auto *area : findChildren<QScrollArea *>())
+        area->setFocusPolicy(Qt::NoFocus); // what has the keyboard in it is scrolled to
     connect(&book, &ConnectionBook::changed, this, &StartPage::follow);
     const auto addKey = [this](Qt::Key key, auto act) {
         auto *shortcut = new QShortcut(QKeySequence(key), this);
@@ -259,6 +261,7 @@ void StartPage::arrange()
             grid->addWidget(cards[at], static_cast<int>(at) / columns, static_cast<int>(at) % columns);
         for (int column = 0; column < columns; ++column)
             grid->setColumnStretch(column, 1);
+        grid->parentWidget()->updateGeometry();
     }
 }
 
