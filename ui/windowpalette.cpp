@@ -116,17 +116,12 @@ void offerLessons(PaletteHits &hits, MainWindow &window)
     const auto *page = window.findChild<LessonsPage *>();
     if (hits.isEmptyQuery() || !page)
         return;
-    const auto &all = page->lessons().lessons;
-    for (std::size_t number = 0; number < all.size(); ++number) {
-        const auto &lesson = all[number];
+    for (const auto &lesson : page->lessons().lessons) {
         hits.offer(lesson.title.in(displayLanguage()).toUtf8(), lesson.title.english.toUtf8() + ' ' + lesson.id,
-                   [&window, &lesson, number] {
+                   [&window, &lesson] {
                        return PaletteItem{MainWindow::tr("Lesson"), lesson.title.in(displayLanguage()),
-                                          QString::fromUtf8(lesson.id), [&window, number] {
-                                              window.showPage(u"lessons"_s);
-                                              window.pages().whenMade<LessonsPage>(
-                                                  [number](LessonsPage &lessons) { lessons.openLesson(number); });
-                                          }};
+                                          QString::fromUtf8(lesson.id),
+                                          [&window, id = lesson.id] { window.workbench().openLesson(id); }};
                    });
     }
 }

@@ -8,6 +8,7 @@
 #include "ui/models/locklink.h"
 #include "ui/models/pausablebackend.h"
 #include "ui/pages/detailwindow.h"
+#include "ui/pages/lessonspage.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
 #include "ui/pages/pages.h"
@@ -255,6 +256,10 @@ void Workbench::say(const QString &title, const QString &text)
 void Workbench::openLink(const QString &link)
 {
     raiseWindow();
+    if (const auto lesson = lessonOfLink(link); !lesson.isEmpty()) {
+        openLesson(lesson);
+        return;
+    }
     const auto lock = readLink(link);
     if (!lock) {
         say(tr("Not opened"), lock.error().message);
@@ -276,6 +281,16 @@ void Workbench::openLink(const QString &link)
         say(tr("Not seen"),
             tr("%1 was not found on %2: it no longer exists or cannot be read. It will be selected if it appears.")
                 .arg(label(lock->name, 200), label(lock->connection.bytes(), 60)));
+}
+
+void Workbench::openLesson(const QByteArray &id)
+{
+    m_window.showPage(u"lessons"_s);
+    m_window.pages().whenMade<LessonsPage>([this, id](LessonsPage &page) {
+        if (!page.openLessonById(id))
+            say(tr("Not opened"),
+                tr("Lesson \"%1\" was not found. The page Lessons lists all of them.").arg(label(id, 60)));
+    });
 }
 
 void Workbench::openLinkAmong(const QString &link, const std::function<bool(const ConnectionName &)> &isComing)

@@ -40,6 +40,7 @@ public:
     void apply(const SavedFilter &filter);
     // Shows the lock where its connection is open; else says so. It connects to nothing.
     void openLink(const QString &link);
+    void openLesson(const QByteArray &id);
     // One given at the start: it waits for its connection where that is `coming`; else it is opened at once.
     void openLinkAmong(const QString &link, const std::function<bool(const ConnectionName &)> &isComing);
     // No more connections come by themselves: what waits for one is said to have none.

@@ -215,6 +215,8 @@ int run(QApplication &application, const app::WindowOptions &options)
         window.workbench().showOn(options.page, *options.lock);
     else if (options.lock)
         window.selectLock(*options.lock);
+    else if (!options.lesson.isEmpty())
+        window.workbench().openLesson(options.lesson);
     else if (!options.page.isEmpty())
         window.showPage(options.page);
     window.useConnections(store);

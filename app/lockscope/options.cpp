@@ -83,6 +83,7 @@ const std::vector<OptionSpec> &windowOptions()
         options.push_back({u"demo"_s, {}, u"fill the sandbox with live locks"_s});
         options.push_back({u"lock"_s, u"LOCK"_s, u"open on that lock (CONNECTION:NAME)"_s});
         options.push_back({u"page"_s, u"NAME"_s, u"open on %1 or %2"_s.arg(pages.join(u", "_s), last)});
+        options.push_back({u"lesson"_s, u"ID"_s, u"open that lesson (lockscopectl lesson lists them)"_s});
         options.push_back({u"replay"_s, u"FILE"_s, u"show a recording (lockscopectl record) instead of servers"_s});
         options.push_back({u"at"_s, u"TIME"_s,
                            u"as of then: 2026-03-01T10:00:00Z, 10:00:00 of its last day, -5m before its end"_s});
@@ -120,6 +121,7 @@ Result<WindowOptions> readWindowOptions(const Arguments &arguments)
         TRY(auto &page, readPage(arguments.value(u"page"_s, u"locks"_s)));
         options.page = page;
     }
+    options.lesson = arguments.value(u"lesson"_s).toUtf8();
     options.rules = arguments.options.value(u"rules"_s);
     options.at = arguments.value(u"at"_s);
     if (!options.at.isEmpty() && options.replay.isEmpty())
@@ -139,7 +141,7 @@ QString windowHelp()
            "  lockscope [--connect [NAME=]URI]… [OPTION]… [LINK]\n\n"
            "Without --connect nothing is connected: Connect… (on the page Locks, Enter) has the saved connections. LINK is\n"
            "lockscope://open?connection=NAME&lock=NAME: the window that is open shows that lock, where it has a\n"
-           "connection of that name.\n\nOptions\n%2\n"
+           "connection of that name. lockscope://lesson/ID opens a lesson.\n\nOptions\n%2\n"
            "lockscopectl help connections lists the URIs of the servers.\n"
            "lockscopectl is the same for terminals. Inside the window, ? shows the keys.\n"_s.arg(
                titlesOfBackends(), optionsHelp(windowOptions()));

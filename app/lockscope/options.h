@@ -18,6 +18,7 @@ struct WindowOptions {
     bool demo = false; // fill a sandbox with live locks
     std::optional<inspect::LockName> lock;
     QString page;              // empty: where it was left
+    QByteArray lesson;         // its ID; empty: none
     QString replay;            // a recording to show instead of servers
     QString at;                // as of when
     QStringList rules;         // files of recogniser rules

@@ -54,6 +54,14 @@ private slots:
     {
         QFETCH(QString, link);
         QVERIFY(!ui::readLink(link));
+        QVERIFY(ui::lessonOfLink(link).isEmpty());
+    }
+
+    void lessonIsReadByItsId()
+    {
+        QCOMPARE(ui::lessonOfLink(u"lockscope://lesson/children-watch"_s), QByteArray("children-watch"));
+        for (const auto &bad : {u"lockscope://lesson/"_s, u"lockscope://lesson/A"_s, u"lockscope://lesson/a?b"_s})
+            QVERIFY(ui::lessonOfLink(bad).isEmpty());
     }
 };
 

@@ -11,7 +11,8 @@ constexpr qsizetype longestLink = 4096;
 
 Error noLink()
 {
-    return Error{ErrorCode::BadInput, u"not a link of the form lockscope://open?connection=NAME&lock=NAME"_s};
+    return Error{ErrorCode::BadInput,
+                 u"not a link of the form lockscope://open?connection=NAME&lock=NAME or lockscope://lesson/ID"_s};
 }
 
 } // namespace
@@ -42,6 +43,12 @@ Result<inspect::LockName> readLink(const QString &link)
     if (!connection || connection->isEmpty() || !lock || lock->isEmpty())
         return noLink();
     return inspect::LockName{ConnectionName(*connection), *lock};
+}
+
+QByteArray lessonOfLink(const QString &link)
+{
+    static const QRegularExpression form(u"^lockscope://lesson/([a-z0-9-]{1,60})$"_s);
+    return form.match(link).captured(1).toLatin1();
 }
 
 } // namespace lockscope::ui

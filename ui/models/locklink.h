@@ -10,5 +10,7 @@ namespace lockscope::ui {
 [[nodiscard]] QString linkOf(const inspect::LockName &lock);
 // Anybody may have written it: BadInput for whatever is not exactly of that form.
 [[nodiscard]] Result<inspect::LockName> readLink(const QString &link);
+// "herd" of lockscope://lesson/herd; empty where the link is of no lesson.
+[[nodiscard]] QByteArray lessonOfLink(const QString &link);
 
 } // namespace lockscope::ui

@@ -64,11 +64,7 @@ void LessonsPage::refresh()
     m_isLoaded = false;
     const auto open = m_open ? m_lessons.lessons[*m_open].id : QByteArray();
     load();
-    const auto &all = m_lessons.lessons;
-    const auto again = std::find_if(all.begin(), all.end(), [&](const auto &one) { return one.id == open; });
-    if (again != all.end())
-        openLesson(static_cast<std::size_t>(again - all.begin()));
-    else
+    if (!openLessonById(open))
         openList();
 }
 
@@ -91,6 +87,16 @@ void LessonsPage::openLesson(std::size_t lesson)
     m_stack->setCurrentWidget(m_lesson);
     m_lesson->open(m_lessons.lessons[lesson], static_cast<int>(lesson) + 1, m_language);
     m_lesson->setFocus();
+}
+
+bool LessonsPage::openLessonById(const QByteArray &id)
+{
+    load();
+    const auto at = std::ranges::find(m_lessons.lessons, id, &lessons::Lesson::id);
+    if (at == m_lessons.lessons.end())
+        return false;
+    openLesson(static_cast<std::size_t>(at - m_lessons.lessons.begin()));
+    return true;
 }
 
 void LessonsPage::openList()

@@ -35,6 +35,7 @@ public:
     void setLanguage(Language language);
     [[nodiscard]] const lessons::Lessons &lessons() const { return m_lessons; }
     void openLesson(std::size_t lesson);
+    bool openLessonById(const QByteArray &id); // false: there is none
     void openList();
     [[nodiscard]] bool isListOpen() const;
     [[nodiscard]] LessonList &list() { return *m_list; }
