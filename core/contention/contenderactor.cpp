@@ -115,7 +115,7 @@ Task<void> ContenderActor::play()
 
 void ContenderActor::write(const recipes::Grant &grant)
 {
-    if (!m_holds || m_plan.isOptimistic)
+    if (!m_holds || m_plan.isOptimistic || m_plan.reads)
         return;
     m_resource.write(m_plan.number, m_grant, grant.fencingToken, m_plan.isShared);
 }
