@@ -43,7 +43,8 @@ QString claimsTable(const std::vector<Lesson> &lessons)
     return lines.join(u'\n') + u'\n';
 }
 
-QString handout(const Lesson &lesson, const PlayedRuns &runs, Language language, const QStringList &pictures)
+QString handout(const Lesson &lesson, const PlayedRuns &runs, Language language, const QStringList &pictures,
+                bool hasAnswers)
 {
     QStringList lines{u"# "_s + plain(lesson.title, language), {}, plain(lesson.summary, language), {}};
     for (std::size_t i = 0; i < lesson.runs.size(); ++i) {
@@ -66,9 +67,12 @@ QString handout(const Lesson &lesson, const PlayedRuns &runs, Language language,
         for (std::size_t choice = 0; choice < step.question->choices.size(); ++choice)
             lines << u"%1. %2%3"_s.arg(choice + 1)
                          .arg(plain(step.question->choices[choice], language),
-                              choice == step.question->right ? u" ✓"_s : QString());
-        lines << QString() << plain(step.question->because, language);
+                              hasAnswers && choice == step.question->right ? u" ✓"_s : QString());
+        if (hasAnswers)
+            lines << QString() << plain(step.question->because, language);
     }
+    if (!hasAnswers)
+        return lines.join(u'\n') + u'\n';
     lines << QString() << u"## ✓"_s << QString();
     for (const auto &proof : lesson.proves) {
         const auto proven = prove(proof, runs, language);

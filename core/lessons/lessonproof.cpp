@@ -93,6 +93,21 @@ bool EventPattern::matches(const contention::Event &event) const
            && (!what || *what == event.what) && (!isWasted || *isWasted == event.isWasted);
 }
 
+contention::Moment momentOfStep(const Lesson &lesson, std::size_t step, const PlayedRuns &runs)
+{
+    if (step >= lesson.steps.size()) {
+        Stop end;
+        end.isEnd = true;
+        return momentOf(end, runs).value_or(contention::Moment{});
+    }
+    for (std::size_t i = step + 1; i-- > 0;) {
+        const auto &until = lesson.steps[i].until;
+        if (const auto moment = until ? momentOf(*until, runs) : std::nullopt)
+            return *moment;
+    }
+    return contention::Moment(-1);
+}
+
 std::optional<contention::Moment> momentOf(const Stop &stop, const PlayedRuns &runs)
 {
     if (stop.isEnd) {

@@ -241,6 +241,12 @@ void readAll(FieldReader &reader, Lesson &lesson)
     const auto steps = reader.list("steps", 1, 40);
     for (qsizetype i = 0; i < steps.size(); ++i)
         lesson.steps.push_back(readStep(reader.element("steps", steps, i), lesson.runs));
+    if (reader.has("titleAfter")) {
+        lesson.titleAfter = reader.number("titleAfter", 1, static_cast<int>(lesson.steps.size()));
+        if (!lesson.steps.empty()
+            && !lesson.steps[static_cast<std::size_t>(std::max(1, lesson.titleAfter)) - 1].question)
+            reader.wrong(u"titleAfter"_s, u"the number of a step with a question"_s);
+    }
     const auto proves = reader.list("proves", 1, 20);
     for (qsizetype i = 0; i < proves.size(); ++i)
         lesson.proves.push_back(readProof(reader.element("proves", proves, i), lesson.runs));

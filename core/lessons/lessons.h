@@ -119,11 +119,16 @@ struct Lesson {
     int order = 0;                             // its place in the course; 0: none, after all that have one
     QByteArray chapter;                        // of chapterNames(); empty: of none
     QList<QByteArray> tiles = standardTiles(); // what is counted below each run: two to four of tileNames()
+    int titleAfter = 0; // the step, from 1, up to whose answer the runs' titles are letters; 0: none
     Text title, summary;
     std::vector<LessonRun> runs; // one to three, side by side
     std::vector<Step> steps;
     std::vector<Proof> proves;
 };
+
+// Where the picture stops at that step, counted from 0, or at the last one before it that says; after all steps: at the
+// end of `runs`. -1: before everything.
+[[nodiscard]] contention::Moment momentOfStep(const Lesson &lesson, std::size_t step, const PlayedRuns &runs);
 
 // As they are said in a language: "4,747", "4747"; "1.21 s", "1,21 с".
 [[nodiscard]] QLocale localeOf(Language language);
@@ -146,9 +151,10 @@ struct Lesson {
 
 // Which claim is played where, as a table in Markdown: by page, in the order of the lessons.
 [[nodiscard]] QString claimsTable(const std::vector<Lesson> &lessons);
-// As a page to hand out, in Markdown; `pictures`: of each step a file beside it, or an empty name.
+// As a page to hand out, in Markdown; `pictures`: of each step a file beside it, or an empty name. Without answers
+// there are the questions alone, and nothing is proved.
 [[nodiscard]] QString handout(const Lesson &lesson, const PlayedRuns &runs, Language language,
-                              const QStringList &pictures = {});
+                              const QStringList &pictures = {}, bool hasAnswers = true);
 
 // BadInput names the file and the field, and what it has to be. Anybody may have written it.
 [[nodiscard]] Result<Lesson> readLesson(const QByteArray &bytes, const QString &file);
