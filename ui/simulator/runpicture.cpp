@@ -41,6 +41,7 @@ std::vector<RunPicture> wholeOf(std::vector<RunPicture> runs)
     }
     for (auto &[run, frame, happened, title] : runs) {
         const int first = frame.laneAt(frame.lanes.top());
+        frame.rows = std::numeric_limits<int>::max(); // a file has room for all
         frame.laneHeight = height;
         const bool hasAll = frame.servers.height() + run->lanes() * height <= mostLanesHeight;
         frame.scrolled = hasAll ? 0 : first * height;
@@ -119,6 +120,7 @@ void paintRuns(QPainter &painter, const std::vector<RunPicture> &runs, const Tok
         paintTimeAxis(painter, frame, t);
         if (frame.cursor < run.run->end())
             paintCursor(painter, frame, t);
+        paintWakeUps(painter, frame, run.run->recording().history.servers, t);
         painter.restore();
         x += runWidth + margin;
     }
