@@ -159,7 +159,7 @@ void LessonPicture::setTitles(const lessons::Lesson &lesson, Language language, 
     QMetaObject::invokeMethod(this, &LessonPicture::fit, Qt::QueuedConnection); // once what is new has its fonts
 }
 
-// Of a step that a wake-up leads to: from its cause to what came of it, and a little on, so that who holds is seen to.
+// Of a step that a wake-up leads to: from its cause to what came of it, and a little on: who holds is seen to.
 // Of others: from the step before to this one.
 LessonPicture::Stage LessonPicture::stageAt(Moment since, Moment at) const
 {
@@ -346,8 +346,8 @@ void LessonPicture::show(const Parts &parts)
     m_legend->setVisible(parts.hasLegend);
 }
 
-// What there is no room for is left out: what the servers have first, then the legend, the messages, the counters, and
-// at last the recipe's name and what is free around the lanes; never they.
+// What there is no room for is left out: what the servers have first, then the legend, the messages, the counters,
+// and at last the recipe's name and what is free around the lanes; never they.
 // A part that is shown is laid out at once, which may give the picture another height in the middle of this: that is
 // looked at once more, and the rest by what resizeEvent() queues. Without an end both called each other until the
 // stack was full (a window on its way to the size of a scaled projector).

@@ -349,7 +349,7 @@ void LessonView::place()
         part->setFixedHeight(std::min(needed + 10 * static_cast<int>(widgets.size() - 1), most));
     };
     if (isAtProof())
-        fitPart(m_story, {m_text, m_proof}, height() * 46 / 100);
+        fitPart(m_story, {m_text, m_proof}, height() * (isShort ? 30 : 46) / 100);
     else
         fitPart(m_story, {m_text}, height() * 24 / 100);
     const bool asks = m_isPlayed && m_step < m_lesson.steps.size() && m_lesson.steps[m_step].question;

@@ -45,8 +45,8 @@ private:
     QStringList m_lines;
 };
 
-// One lesson on its stage: the story in a line, its picture in full width, then what is asked. Next runs the picture on;
-// a question comes once it has arrived, and the story of the next step after its answer.
+// One lesson on its stage: the story in a line, its picture in full width, then what is asked. Next runs the picture
+// on; a question comes once it has arrived, and the story of the next step after its answer.
 class LessonView : public QWidget {
     Q_OBJECT
 public:
@@ -205,8 +205,8 @@ class LanesView;
 class Legend;
 class ServerStrip;
 
-// The runs of a lesson beside each other, with one cursor that runs on to where a step wants it, and what woke whom in
-// rays that fly there.
+// The runs of a lesson beside each other, with one cursor that runs on to where a step wants it, and what woke whom
+// in rays that fly there.
 class LessonPicture : public QWidget {
     Q_OBJECT
 public:

@@ -95,8 +95,8 @@ void CounterTiles::retranslate()
     }
     m_whole->setToolTip(tr(
         "Bytes: total network traffic. Wait: from a contender's first attempt until it gets the lock or gives up. Fairness: share of overlapping waits that were served in arrival order; 1 for a queue."));
-    if (m_columns > 2 && width() < leastWidth(4)) // words of another language are longer
-        place(2);
+    if (m_isLine || width() < leastWidth(m_columns)) // words of another language are longer
+        place(columnsFor(width()));
 }
 
 void CounterTiles::place(int columns)
@@ -123,9 +123,16 @@ int CounterTiles::leastWidth(int columns) const
     return std::accumulate(widest.begin(), widest.end(), (columns - 1) * m_grid->horizontalSpacing());
 }
 
+int CounterTiles::columnsFor(int width) const
+{
+    if (width >= std::max(m_isLine ? 0 : narrowTiles, leastWidth(4)))
+        return 4;
+    return m_isLine && width < leastWidth(2) ? 1 : 2;
+}
+
 QSize CounterTiles::minimumSizeHint() const
 {
-    return {leastWidth(2), QWidget::minimumSizeHint().height()};
+    return {leastWidth(m_isLine ? 1 : 2), QWidget::minimumSizeHint().height()};
 }
 
 void CounterTiles::resizeEvent(QResizeEvent *event)
@@ -133,7 +140,7 @@ void CounterTiles::resizeEvent(QResizeEvent *event)
     QWidget::resizeEvent(event);
     if (event->oldSize().width() == width()) // its height follows from those beside it
         return;
-    place(width() < std::max(m_isLine ? 0 : narrowTiles, leastWidth(4)) ? 2 : 4);
+    place(columnsFor(width()));
     emit widthChanged();
 }
 
@@ -144,8 +151,8 @@ void CounterTiles::show(const PlayedRun &run, std::size_t happened, Moment at)
         m_figures[i]->setText(figure.text);
         setLook(m_figures[i], "tone", figure.isBad > 0 ? u"critical"_s : figure.isBad < 0 ? u"ok"_s : QString());
     }
-    if (width() < leastWidth(4)) // figures grow; back to one row at the next size only, or tiles would jump
-        place(2);
+    if (width() < leastWidth(m_columns)) // figures grow; back to one row at the next size only, or tiles would jump
+        place(columnsFor(width()));
     tell(run, happened);
 }
 

@@ -54,6 +54,7 @@ private:
     [[nodiscard]] QString scope(const PlayedRun &run, std::size_t happened) const;
     [[nodiscard]] QString ofWholeRun(const contention::Recording &recording) const;
     [[nodiscard]] int leastWidth(int columns) const;
+    [[nodiscard]] int columnsFor(int width) const;
     void place(int columns);
 
     QGridLayout *m_grid;

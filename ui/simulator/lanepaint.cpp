@@ -98,7 +98,7 @@ private:
         if (m_frame.fontSize <= 12 || span.state != LaneState::Holds || span.isReader || isDense(rect))
             return;
         const QString text = Simulator::tr("%1 holds").arg(m_run.laneName(lane));
-        const QRectF place = rect.adjusted(8, 0, -8, 0);
+        const QRectF place = rect.adjusted(18, 0, -8, 0); // beside the end of a ray
         if (m_painter.fontMetrics().horizontalAdvance(text) > place.width()
             || m_painter.fontMetrics().height() > std::min(rect.height() * 0.58, 26.0) + 4)
             return;

@@ -109,7 +109,8 @@ public:
     [[nodiscard]] bool hasHeightForWidth() const override { return true; }
     [[nodiscard]] int heightForWidth(int width) const override;
 
-    // Only the signs that are in the picture of these runs; `until`: of what has been seen by then, `without`: not these.
+    // Only the signs that are in the picture of these runs; `until`: of what has been seen by then; `without`: those
+    // that are not drawn.
     void setRuns(const std::vector<PlayedRunPtr> &runs, std::optional<Moment> until = {},
                  const std::vector<LaneGlyph> &without = {});
 
