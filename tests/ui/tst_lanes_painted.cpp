@@ -83,7 +83,6 @@ private slots:
         RunPicture picture{run, frameOf(*run, 26), run->eventCount()};
         picture.frame.lanes.setLeft(80);
         picture.frame.scrolled = 260;
-        picture.frame.showsNames = true;
         QTemporaryDir folder;
         const auto shots = qEnvironmentVariable("LOCKSCOPE_SHOTS");
         const auto file = (shots.isEmpty() ? folder.path() : shots) + u"/lanes-%1.svg"_s.arg(lanes);

@@ -437,6 +437,9 @@ private slots:
         m_page->play(large);
         QVERIFY(isPlayed(large));
         auto &lanes = m_page->panel(0).lanes();
+        auto *overview = m_page->findChild<QPushButton *>(u"overviewButton"_s);
+        QTRY_VERIFY(overview->isChecked()); // a crowd opens in it
+        overview->setChecked(false);
         playback().seek(playback().end() / 2);
         QVERIFY(lanes.verticalScrollBar()->value() > 0); // it follows who holds
         QVERIFY(!lanes.grab().isNull());

@@ -312,7 +312,7 @@ void paintName(QPainter &painter, const PlayedRun &run, int lane, const QRectF &
     // Of thin lanes one in so many has room for its name; those of the band have one together.
     const double nameHeight = frame.fontSize > 12 ? painter.fontMetrics().height() : 14;
     const int each = static_cast<int>(std::ceil(nameHeight / frame.laneHeight));
-    if (!frame.showsNames || lane > frame.rows || (lane < frame.rows && lane % each != 0))
+    if (lane > frame.rows || (lane < frame.rows && lane % each != 0))
         return;
     painter.setPen(lane == frame.chosenLane ? t.text : t.muted);
     const double height = std::max(nameHeight, rect.height());

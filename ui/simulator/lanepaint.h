@@ -32,7 +32,6 @@ struct LaneFrame {
     int rows = std::numeric_limits<int>::max(); // lanes with a row each; those behind them share a band
     double bandEach = 0;                        // height of a lane in the band
     int fontSize = 12;
-    bool showsNames = true;
     int chosenLane = contention::nobody;
     bool hasFocus = false;
 

@@ -154,9 +154,8 @@ LaneFrame LanesView::frameFor(const QSizeF &size) const
     LaneFrame frame = m_stage;
     const double top = heightOfServers();
     frame.fontSize = fontSize();
-    frame.showsNames = !m_isDense;
     frame.laneHeight = heightOfLane(heightForLanes(size.height()));
-    frame.lanes = QRectF(m_isDense ? 8 : m_gutter, top, 0, heightForLanes(size.height()));
+    frame.lanes = QRectF(m_gutter, top, 0, heightForLanes(size.height()));
     const int lanes = m_run ? m_run->lanes() : 0;
     if (const int band = rowsOfStage(lanes).second; m_isStage && band > 0) {
         frame.rows = mostStageLanes - 1;

@@ -74,9 +74,8 @@ public:
             m_painter.drawLine(QPointF(m_frame.lanes.left(), y), QPointF(m_frame.lanes.right(), y));
             m_painter.setPen(m_t.muted);
             const QRectF word(6, y - m_rowHeight / 2, std::max(0.0, m_frame.lanes.left() - 10), m_rowHeight);
-            if (m_frame.showsNames)
-                m_painter.drawText(word, Qt::AlignVCenter | Qt::AlignLeft,
-                                   servers == 1 ? Simulator::tr("server") : Simulator::tr("s%1").arg(server + 1));
+            m_painter.drawText(word, Qt::AlignVCenter | Qt::AlignLeft,
+                               servers == 1 ? Simulator::tr("server") : Simulator::tr("s%1").arg(server + 1));
         }
         outages(servers);
     }
@@ -127,16 +126,16 @@ private:
         for (; at < end; ++at) {
             if (at->arrives && !(at->toServer && at->at == m_frame.wakeUps.front().cause))
                 continue;
-            arrow(*at);
-            ++drawn;
+            drawn += arrow(*at);
         }
         return drawn;
     }
     int each(Messages at, Messages end)
     {
+        int drawn = 0;
         for (auto one = at; one != end; ++one)
-            arrow(*one);
-        return static_cast<int>(end - at);
+            drawn += arrow(*one);
+        return drawn;
     }
 
     // The first of them, or those before the cursor; and what was lost, or what nobody asked for, is always there.
@@ -148,18 +147,20 @@ private:
             const auto last = std::ranges::upper_bound(at, end, m_frame.cursor, {}, &SentMessage::at);
             first = last - std::min<std::ptrdiff_t>(last - at, kept);
         }
-        int drawn = each(first, first + std::min<std::ptrdiff_t>(end - first, kept));
+        int drawn = 0;
+        auto next = first;
+        for (; next != end && drawn < kept; ++next)
+            drawn += arrow(*next);
         const auto begin = m_run.recording().history.messages.begin();
         const auto &unusual = m_run.unusualMessages();
         auto index = std::ranges::lower_bound(unusual, static_cast<quint32>(at - begin));
         int told = 0, lost = 0;
         for (; index != unusual.end() && begin + *index < end && told + lost < 2 * mostUnusual; ++index) {
             const auto one = begin + *index;
-            const bool isDrawn = one >= first && one < first + kept;
+            const bool isDrawn = one >= first && one < next;
             if (isDrawn || (one->arrives ? told : lost)++ >= mostUnusual)
                 continue;
-            arrow(*one);
-            ++drawn;
+            drawn += arrow(*one);
         }
         return drawn;
     }
@@ -192,10 +193,11 @@ private:
         }
     }
 
-    void arrow(const SentMessage &message)
+    // How many were drawn: none of what is in no counter.
+    int arrow(const SentMessage &message)
     {
         if (!m_run.isCounted(message))
-            return;
+            return 0;
         const double lane = m_frame.middleOf(message.contender), line = lineOf(message.server);
         const double left = m_frame.xOf(message.at);
         const double right = m_frame.xOf(message.arrives.value_or(message.at + (m_frame.to - m_frame.from) / 40));
@@ -206,6 +208,7 @@ private:
             drawArrow(m_painter, start, end, m_t.accent, 1.6);
         else
             drawArrow(m_painter, start, end, message.toServer ? m_t.text : m_t.muted, message.toServer ? 1.1 : 0.9);
+        return 1;
     }
 
     QPainter &m_painter;
