@@ -95,7 +95,7 @@ void CounterTiles::retranslate()
     }
     m_whole->setToolTip(tr(
         "Bytes: total network traffic. Wait: from a contender's first attempt until it gets the lock or gives up. Fairness: share of overlapping waits that were served in arrival order; 1 for a queue."));
-    if (m_isLine || width() < leastWidth(m_columns)) // words of another language are longer
+    if (m_columns > 0 && (m_isLine || width() < leastWidth(m_columns))) // words of another language are longer
         place(columnsFor(width()));
 }
 
