@@ -69,7 +69,7 @@ LessonPicture::Panel LessonPicture::makePanel()
     panel.tiles = new CounterTiles(card);
     panel.tiles->setHidesFuture(true);
     panel.tiles->setLine();
-    connect(panel.tiles, &CounterTiles::widthChanged, this, &LessonPicture::alignTiles, Qt::QueuedConnection);
+    connect(panel.tiles, &CounterTiles::widthChanged, this, &LessonPicture::fit, Qt::QueuedConnection);
     panel.title->setWordWrap(true);
     panel.title->setAlignment(Qt::AlignTop | Qt::AlignLeft); // beside one that takes two lines
     panel.head = makeRow({}, {{panel.title, 1}, {panel.recipe, 0, Qt::AlignTop}});

@@ -111,6 +111,7 @@ void CounterTiles::place(int columns)
     }
     m_grid->setColumnStretch(4, m_isLine ? 1 : 0);
     m_grid->addWidget(m_whole, 4, 0, 1, columns);
+    emit widthChanged();
 }
 
 int CounterTiles::leastWidth(int columns) const
