@@ -241,6 +241,7 @@ void LessonPicture::runTo(Moment at, Moment since)
     if (m_stage.sent)
         fly(0, 0);
     m_playback.seek(m_from);
+    showLegend();
     m_elapsed.start();
     m_timer.start();
 }
