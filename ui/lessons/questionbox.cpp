@@ -73,7 +73,7 @@ void QuestionBox::placeChoices(int width)
         beside += wide + m_choices->spacing();
     }
     const bool isBeside = beside <= width * 45 / 100;
-    const bool areInColumn = widest > 2 * width / static_cast<int>(std::max<std::size_t>(1, m_buttons.size()));
+    const bool areInColumn = widest * static_cast<int>(m_buttons.size()) > width;
     m_row->setDirection(isBeside ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
     m_row->setSpacing(isBeside ? 12 : 6);
     m_choices->setDirection(isBeside || !areInColumn ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
