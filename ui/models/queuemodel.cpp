@@ -303,7 +303,8 @@ QString QueueModel::watchedText(const Contender &contender) const
 {
     if (!contender.watches.isEmpty())
         return targetText(contender.watches.front());
-    return contender.role == Role::Holder ? u"%1 %2"_s.arg(roleText(contender, m_isPast), shortId(contender.id)) : QString();
+    return contender.role == Role::Holder ? u"%1 %2"_s.arg(roleText(contender, m_isPast), shortId(contender.id))
+                                          : QString();
 }
 
 // Who it is in full, and all that it watches.

@@ -9,7 +9,7 @@
 #include "ui/models/connectionbook.h"
 #include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
-#include "ui/views/stackedrow.h"
+#include "ui/views/locksdelegate.h"
 
 #include <QAbstractButton>
 #include <QLineEdit>

@@ -59,14 +59,14 @@ QRectF lineOf(const QRect &box, int line)
             height};
 }
 
-// Of the n-th connection of a window.
+} // namespace
+
 QColor connectionColor(int number)
 {
     const auto &colors = Theme::tokens().connections;
     return colors[static_cast<std::size_t>(number) % colors.size()];
 }
 
-// The edge of a row: striped where it is production.
 void paintEdge(QPainter &painter, const QRect &box, const GroupHead &group)
 {
     const QRect edge(box.left(), box.top(), edgeWidth, box.height());
@@ -75,6 +75,8 @@ void paintEdge(QPainter &painter, const QRect &box, const GroupHead &group)
     else
         painter.fillRect(edge, group.edge);
 }
+
+namespace {
 
 void paintGroupHead(QPainter &painter, const QRect &box, const GroupHead &group)
 {

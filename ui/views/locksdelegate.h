@@ -29,6 +29,11 @@ struct GroupHead {
     friend bool operator==(const GroupHead &, const GroupHead &) = default;
 };
 
+// Of the n-th connection of a window.
+[[nodiscard]] QColor connectionColor(int number);
+// The edge of a row: striped where it is production.
+void paintEdge(QPainter &painter, const QRect &box, const GroupHead &group);
+
 struct StackedRow;
 
 class LocksDelegate : public QStyledItemDelegate {

@@ -8,6 +8,7 @@
 #include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"
+#include "ui/theme/theme.h"
 
 #include <QLabel>
 
