@@ -7,6 +7,9 @@
 
 #include <QFile>
 
+#include <unistd.h>
+#include <utility>
+
 namespace lockscope {
 
 // Opens it for reading, and never blocks. The error's message is the cause alone: "not a regular file".
@@ -15,6 +18,28 @@ namespace lockscope {
 [[nodiscard]] Result<void> checkRegular(int descriptor);
 // The file's first bytes.
 [[nodiscard]] Result<QByteArray> readRegularFile(const QString &path, qint64 most);
+
+// An open file, closed with it.
+class Descriptor {
+public:
+    Descriptor() = default;
+    explicit Descriptor(int number) : m_number(number) {}
+    Descriptor(Descriptor &&other) noexcept : m_number(std::exchange(other.m_number, -1)) {}
+    Descriptor &operator=(Descriptor &&other) noexcept
+    {
+        std::swap(m_number, other.m_number);
+        return *this;
+    }
+    ~Descriptor()
+    {
+        if (m_number >= 0)
+            ::close(m_number);
+    }
+    [[nodiscard]] int get() const { return m_number; }
+
+private:
+    int m_number = -1;
+};
 
 // A file or folder of resources/, in the program itself.
 [[nodiscard]] QString resourcePath(const QString &name);

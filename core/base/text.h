@@ -4,8 +4,10 @@
 #pragma once
 
 #include <QByteArray>
-#include <QString>
+#include <QStringList>
 
+#include <algorithm>
+#include <functional>
 #include <optional>
 
 namespace lockscope {
@@ -34,6 +36,24 @@ namespace lockscope {
 [[nodiscard]] inline QString amountOf(qint64 count, QLatin1StringView one, QLatin1StringView many)
 {
     return QString::number(count) + QLatin1Char(' ') + (count == 1 ? one : many);
+}
+
+// "a, b and 3 more": at most so many by name.
+[[nodiscard]] inline QString firstNamed(const QStringList &names, qsizetype most)
+{
+    const auto more = names.size() - most;
+    return names.first(std::min(most, names.size())).join(QStringLiteral(", "))
+           + (more > 0 ? QStringLiteral(" and %1 more").arg(more) : QString());
+}
+
+// A list, or set, made of another one: mapped<QStringList>(locks, [](const auto &lock) { return label(lock.name); }).
+template <class List, class Range, class Make>
+[[nodiscard]] List mapped(const Range &range, Make make)
+{
+    List list;
+    for (const auto &element : range)
+        list.insert(list.end(), std::invoke(make, element));
+    return list;
 }
 
 } // namespace lockscope
