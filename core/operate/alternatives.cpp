@@ -28,12 +28,7 @@ constexpr std::array actionWords{
 
 QString namesOf(const std::vector<const Contender *> &contenders)
 {
-    constexpr std::size_t most = 5;
-    QStringList names;
-    for (std::size_t i = 0; i < std::min(most, contenders.size()); ++i)
-        names << label(contenders[i]->id, 80);
-    const auto more = contenders.size() - std::size_t(names.size());
-    return names.join(u", "_s) + (more > 0 ? u" and %1 more"_s.arg(more) : QString());
+    return firstNamed(mapped<QStringList>(contenders, [](const auto *one) { return label(one->id, 80); }), 5);
 }
 
 const std::vector<AlternativeMethod> &alternativeMethods(BackendKind backend)
@@ -56,9 +51,8 @@ bool isFor(const AlternativeMethod &method, const LockSnapshot &snapshot, const 
 
 QString wordsOf(const std::vector<OfferedAction> &ways)
 {
-    QStringList words;
-    for (const auto &offer : ways)
-        words << QString::fromLatin1(wordOf(offer.way));
+    const auto words =
+        mapped<QStringList>(ways, [&](const auto &offer) { return QString::fromLatin1(wordOf(offer.way)); });
     return words.isEmpty() ? u"none"_s : words.join(u", "_s);
 }
 

@@ -28,22 +28,6 @@ namespace lockscope::operate {
 
 namespace {
 
-// A file descriptor that closes itself; closing also gives back its flock.
-class Descriptor {
-public:
-    explicit Descriptor(int fd) : m_fd(fd) {}
-    ~Descriptor()
-    {
-        if (m_fd >= 0)
-            ::close(m_fd);
-    }
-    Q_DISABLE_COPY(Descriptor)
-    [[nodiscard]] int get() const { return m_fd; }
-
-private:
-    int m_fd;
-};
-
 QString defaultPath()
 {
     // The XDG rule: a relative path in the variable is no path at all.

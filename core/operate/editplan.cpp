@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 
 namespace lockscope::operate {
 
@@ -18,7 +19,6 @@ using inspect::Role;
 namespace {
 
 constexpr qsizetype mostValueInAudit = 64 * 1024;
-constexpr qsizetype mostNamesInAudit = 1000;
 
 struct PermissionLetter {
     int bit;
@@ -75,6 +75,13 @@ QJsonObject valueJson(const QByteArray &value)
     if (value.size() > mostValueInAudit)
         json["sha256"_L1] = QString::fromLatin1(QCryptographicHash::hash(value, QCryptographicHash::Sha256).toHex());
     return json;
+}
+
+QJsonArray namesJson(const std::vector<ZnodeCopy> &copies)
+{
+    constexpr std::size_t mostNames = 1000;
+    return mapped<QJsonArray>(std::span(copies).first(std::min(copies.size(), mostNames)),
+                              [](const auto &copy) { return escaped(copy.path.bytes()); });
 }
 
 // A hash can be guessed from: the record keeps whose it is, as a server does that hides it.
@@ -266,16 +273,10 @@ QJsonObject wantedJson(const EditRequest &request)
     case EditKind::ZnodeSet:
     case EditKind::KeySet: json["value"_L1] = valueJson(request.value); break;
     case EditKind::ZnodeAcl: json["acl"_L1] = aclJson(request.acls); break;
-    case EditKind::ZnodeRestore: {
-        QJsonArray names;
-        for (const auto &copy : request.copies) {
-            if (names.size() < mostNamesInAudit)
-                names.append(escaped(copy.path.bytes()));
-        }
-        json["nodes"_L1] = names;
+    case EditKind::ZnodeRestore:
+        json["nodes"_L1] = namesJson(request.copies);
         json["nodeCount"_L1] = static_cast<qint64>(request.copies.size());
         break;
-    }
     case EditKind::KeyExpire:
         json["ttlMs"_L1] = request.ttl ? QJsonValue(static_cast<qint64>(request.ttl->count())) : QJsonValue();
         if (request.expiryMs)
@@ -314,13 +315,8 @@ QJsonObject toJson(const EditRequest &request, const EditState &state)
         json["ephemeralOwner"_L1] =
             state.stat.ephemeralOwner.isNone() ? QJsonValue() : QJsonValue(state.stat.ephemeralOwner.text());
         json["acl"_L1] = aclJson(state.acls);
-        QJsonArray names;
-        for (const auto &copy : state.below) {
-            if (names.size() < mostNamesInAudit)
-                names.append(escaped(copy.path.bytes()));
-        }
-        if (!names.isEmpty()) {
-            json["below"_L1] = names;
+        if (!state.below.empty()) {
+            json["below"_L1] = namesJson(state.below);
             json["nodesBelow"_L1] = static_cast<qint64>(state.below.size());
         }
     } else {

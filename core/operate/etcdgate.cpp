@@ -41,13 +41,7 @@ QString leaseWord(etcd::LeaseId id)
 
 QString transactionText(const etcd::Transaction &transaction)
 {
-    constexpr std::size_t mostShown = 3;
-    QStringList parts;
-    for (std::size_t i = 0; i < std::min(mostShown, transaction.then.size()); ++i)
-        parts << operationText(transaction.then[i]);
-    if (transaction.then.size() > mostShown)
-        parts << u"… %1 more"_s.arg(transaction.then.size() - mostShown);
-    const auto all = parts.join(u"; "_s);
+    const auto all = firstTexts(transaction.then, 3, operationText);
     QStringList conditions;
     for (const auto &condition : transaction.conditions) {
         conditions << u"create_revision(%1) = %2"_s.arg(label(condition.key, 120),

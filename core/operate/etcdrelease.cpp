@@ -115,25 +115,29 @@ void planLeaveEtcdQueue(ForceReleasePlan &plan, const Contender &waiter)
         << u"its client is not notified. etcd's Go client fails when its turn would have come (session expired)"_s;
 }
 
+// If the contender's key is the one of that revision, and that lease's unless it is 0, it is deleted; else it is
+// shown.
+etcd::Transaction deletionOf(const ForceReleasePlan &plan, etcd::LeaseId lease)
+{
+    Operation remove, look;
+    remove.kind = Operation::Kind::Remove;
+    remove.range.key = look.range.key = plan.guard.etcd().key;
+    look.range.keysOnly = true;
+    etcd::Transaction transaction;
+    transaction.conditions.push_back({plan.guard.etcd().key, plan.guard.etcd().createRevision, lease});
+    transaction.then.push_back(remove);
+    transaction.otherwise.push_back(look);
+    return transaction;
+}
+
 Task<Result<Sent>> deleteKey(ForceReleasePlan plan, etcd::Client *client, Deadline deadline)
 {
-    etcd::Transaction transaction;
-    const auto lease = isFixed(plan.before) ? plan.guard.etcd().lease : 0;
-    transaction.conditions.push_back({plan.guard.etcd().key, plan.guard.etcd().createRevision, lease});
+    auto transaction = deletionOf(plan, isFixed(plan.before) ? plan.guard.etcd().lease : 0);
     if (const auto *first = firstOf(plan.before); first && plan.way == ReleaseAction::KillWaiter)
         transaction.conditions.push_back({first->guard.etcd().key, first->guard.etcd().createRevision});
     else if (plan.way == ReleaseAction::KillWaiter)
         co_return changedMeanwhile(plan, u"the holder of the lock is unknown"_s);
-    Operation remove;
-    remove.kind = Operation::Kind::Remove;
-    remove.range.key = plan.guard.etcd().key;
-    transaction.then.push_back(remove);
-    Operation look;
-    look.range.key = plan.guard.etcd().key;
-    look.range.keysOnly = true;
-    transaction.otherwise.push_back(look);
-    auto acting = client->commit(transaction, deadline);
-    CO_TRY(const auto &done, co_await acting);
+    CO_TRY(const auto &done, co_await client->commit(transaction, deadline));
     if (done.held)
         co_return Sent();
     co_return refusedBy(plan, done);
@@ -167,7 +171,6 @@ Task<Result<Sent>> sendRelease(ForceReleasePlan plan, etcd::Client *client, Dead
 namespace {
 
 constexpr std::size_t mostLocksAsked = 32;
-constexpr qsizetype mostKeysSpoken = 20;
 
 etcd::LeaseId leaseOf(const ForceReleasePlan &plan)
 {
@@ -176,8 +179,7 @@ etcd::LeaseId leaseOf(const ForceReleasePlan &plan)
 
 bool canEndLease(const LockSnapshot &, const Contender &holder)
 {
-    return !holder.guard.etcd().key.isEmpty() && holder.guard.etcd().createRevision > 0
-           && holder.guard.etcd().lease != 0;
+    return hasKey(holder) && holder.guard.etcd().lease != 0;
 }
 
 QString whatEndLease(const LockSnapshot &, const Contender &holder)
@@ -226,13 +228,8 @@ std::vector<QByteArray> othersOf(const ForceReleasePlan &plan)
 
 QString namesOf(const std::vector<QByteArray> &keys)
 {
-    QStringList names;
-    for (const auto &key : keys) {
-        if (names.size() < mostKeysSpoken)
-            names << label(key, 200);
-    }
-    const auto more = static_cast<qsizetype>(keys.size()) - names.size();
-    return names.join(u", "_s) + (more > 0 ? u" and %1 more"_s.arg(more) : QString());
+    constexpr qsizetype mostKeysSpoken = 20;
+    return firstNamed(mapped<QStringList>(keys, [](const auto &key) { return label(key, 200); }), mostKeysSpoken);
 }
 
 // The locks that this lease holds beside. Where it only waits it loses its place.
@@ -253,8 +250,7 @@ Task<void> addOtherLocks(ForceReleasePlan *plan, etcd::Client *client, Deadline 
             plan->otherLocksKnown = false;
             co_return;
         }
-        auto asking = client->range(inspect::oldestOf(*lock), deadline);
-        const auto oldest = co_await asking;
+        const auto oldest = co_await client->range(inspect::oldestOf(*lock), deadline);
         if (!oldest)
             plan->otherLocksKnown = false;
         else if (!oldest->entries.empty() && oldest->entries.front().key == key)
@@ -285,16 +281,14 @@ Task<ForceReleasePlan> withLeaseKeys(ForceReleasePlan plan, etcd::Client *client
 {
     if (plan.way != ReleaseAction::EndLease)
         co_return plan;
-    auto asking = client->timeToLive(leaseOf(plan), true, deadline);
-    const auto lease = co_await asking;
+    const auto lease = co_await client->timeToLive(leaseOf(plan), true, deadline);
     if (!lease) {
         plan.alsoLost += u" ("_s + lease.error().message + u')';
         co_return plan;
     }
     plan.leaseKeys = lease->keys;
     std::ranges::sort(*plan.leaseKeys);
-    auto adding = addOtherLocks(&plan, client, deadline);
-    co_await adding;
+    co_await addOtherLocks(&plan, client, deadline);
     const auto others = othersOf(plan);
     const auto count = static_cast<qsizetype>(others.size());
     plan.alsoLost = others.empty() ? u"no other key is attached to the lease"_s
@@ -324,27 +318,18 @@ Task<Result<Sent>> endLease(ForceReleasePlan plan, etcd::Client *client, Deadlin
     if (!plan.leaseKeys)
         co_return Error{ErrorCode::Refused, u"nothing was sent: could not read which other keys are attached to "
                                             u"the lease"_s};
-    auto asking = client->timeToLive(leaseOf(plan), true, deadline);
-    const auto lease = co_await asking;
+    const auto lease = co_await client->timeToLive(leaseOf(plan), true, deadline);
     if (!lease)
         co_return nothingChanged(u"the keys of the lease"_s, lease.error());
     if (const auto no = objectionTo(plan, *lease))
         co_return *no;
-    etcd::Operation remove, look;
-    remove.kind = etcd::Operation::Kind::Remove;
-    remove.range.key = look.range.key = plan.guard.etcd().key;
-    look.range.keysOnly = true;
-    etcd::Transaction transaction;
-    transaction.conditions.push_back({plan.guard.etcd().key, plan.guard.etcd().createRevision, leaseOf(plan)});
-    transaction.then.push_back(remove);
-    transaction.otherwise.push_back(look);
-    auto deleting = client->commit(transaction, deadline);
-    CO_TRY(const auto &deleted, co_await deleting);
+    const auto transaction = deletionOf(plan, leaseOf(plan));
+    CO_TRY(const auto &deleted, co_await client->commit(transaction, deadline));
     if (!deleted.held)
         co_return refusedBy(plan, deleted);
     // Begun is ended: it has time of its own.
-    auto revoking = client->revoke(leaseOf(plan), Deadline::after(client->loop(), std::chrono::seconds(5)));
-    const auto revoked = co_await revoking;
+    const auto revoked =
+        co_await client->revoke(leaseOf(plan), Deadline::after(client->loop(), std::chrono::seconds(5)));
     if (revoked || revoked.error().code == ErrorCode::NoNode) // it ended by itself just now
         co_return Sent();
     // Not as its code says: something was done.

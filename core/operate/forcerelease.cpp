@@ -199,8 +199,7 @@ Task<Result<LockSnapshot>> readAfter(ForceReleasePlan plan, ForceReleaseTools to
     const bool mayLetGo = plan.way == ReleaseAction::Revoke || plan.way == ReleaseAction::KillQuery;
     auto now = co_await tools.observer->readNow(plan.before.lock.name, rereadBy);
     while (mayLetGo && now && now->find(plan.holder) && !patience.hasPassed(*tools.loop)) {
-        auto rest = sleepFor(*tools.loop, lookEvery);
-        co_await rest;
+        co_await sleepFor(*tools.loop, lookEvery);
         now = co_await tools.observer->readNow(plan.before.lock.name, rereadBy);
     }
     if (now && now->mayBeOld)
@@ -226,9 +225,7 @@ Task<ReleaseAct> actOnce(ForceReleasePlan plan, ForceReleaseTools tools, QString
         if (reread)
             record.after = inspect::toJson(*reread);
     };
-    auto acting = guardedAct(steps, tools.audit);
-    auto act = co_await acting;
-    co_return act;
+    return guardedAct(std::move(steps), tools.audit);
 }
 
 Result<ForceReleaseOutcome> outcomeOfAct(const ForceReleasePlan &plan, const ReleaseAct &act)
@@ -272,8 +269,7 @@ Task<Result<ForceReleaseOutcome>> lookForReturn(ForceReleasePlan plan, ForceRele
             outcome.message, formatDuration(within));
         co_return outcome;
     }
-    auto rest = sleepFor(*tools.loop, within);
-    co_await rest;
+    co_await sleepFor(*tools.loop, within);
     const auto by = Deadline::after(*tools.loop, rereadWithin);
     const auto now = co_await tools.observer->readNow(plan.before.lock.name, by);
     const bool isBack = now && stillHolds(plan, *now);
@@ -305,8 +301,7 @@ Task<Result<ForceReleaseOutcome>> actOnNodes(ForceReleasePlan plan, ForceRelease
     qint64 told = 0;
     for (std::size_t i = 0; i < plan.shares.size(); ++i) {
         const auto onNode = planOfShare(plan, i);
-        auto acting = actOnce(onNode, tools, reason, fresh, deadline);
-        last = co_await acting;
+        last = co_await actOnce(onNode, tools, reason, fresh, deadline);
         const bool isLast = i + 1 == plan.shares.size();
         if (last.sent && !last.recorded && !isLast)
             last.sent = Error{ErrorCode::Server, u"released"_s};
@@ -335,17 +330,14 @@ Task<Result<ForceReleaseOutcome>> forceRelease(ForceReleasePlan plan, ForceRelea
             plan.backWithin = returnWithin(*fresh, *holder);
     }
     if (plan.shares.empty()) {
-        auto acting = actOnce(plan, tools, reason, *fresh, deadline);
-        const auto act = co_await acting;
+        const auto act = co_await actOnce(plan, tools, reason, *fresh, deadline);
         auto outcome = reported(outcomeOfAct(plan, act), act);
         if (!plan.backWithin || !outcome || !outcome->released)
             co_return outcome;
-        auto looking = lookForReturn(plan, tools, reason, *outcome);
-        outcome = co_await looking;
+        outcome = co_await lookForReturn(plan, tools, reason, *outcome);
         co_return outcome;
     }
-    auto onNodes = actOnNodes(plan, tools, reason, *fresh, deadline);
-    const auto outcome = co_await onNodes;
+    const auto outcome = co_await actOnNodes(plan, tools, reason, *fresh, deadline);
     co_return outcome;
 }
 

@@ -70,9 +70,7 @@ Error refused(const QString &what, const QString &next)
 
 QString idsOf(const std::vector<const Contender *> &contenders)
 {
-    QStringList ids;
-    for (const auto *one : contenders)
-        ids << label(one->id, 80);
+    const auto ids = mapped<QStringList>(contenders, [&](const auto *one) { return label(one->id, 80); });
     return ids.join(u", "_s);
 }
 

@@ -33,13 +33,20 @@ QString Gate::remedy() const
                : u"allow writes on it first (lockscopectl: --allow-writes %1)"_s.arg(escaped(m_connection.bytes()));
 }
 
-Result<quint64> Gate::enter(const QString &text, bool write)
+LogEntry Gate::entryOf(LogEntry::Kind kind, const QString &text) const
 {
     LogEntry entry;
     entry.time = std::chrono::system_clock::now();
     entry.connection = m_connection;
-    entry.write = write;
+    entry.kind = kind;
     entry.text = text;
+    return entry;
+}
+
+Result<quint64> Gate::enter(const QString &text, bool write)
+{
+    auto entry = entryOf(LogEntry::Kind::Sent, text);
+    entry.write = write;
     if (write && m_readOnly) {
         entry.refused = true;
         entry.outcome = u"refused: read-only, nothing was sent"_s;
@@ -57,21 +64,6 @@ void Gate::leave(quint64 entry, const QString &outcome, Duration took)
 {
     m_latency = took;
     m_log.finish(entry, outcome, took);
-}
-
-void Gate::state(const QString &text)
-{
-    note(LogEntry::Kind::State, text);
-}
-
-void Gate::note(LogEntry::Kind kind, const QString &text)
-{
-    LogEntry entry;
-    entry.time = std::chrono::system_clock::now();
-    entry.connection = m_connection;
-    entry.kind = kind;
-    entry.text = text;
-    m_log.add(std::move(entry));
 }
 
 quint64 CommandLog::add(LogEntry entry)

@@ -38,11 +38,11 @@ public:
     [[nodiscard]] Result<quint64> enter(const QString &text, bool write);
     void leave(quint64 entry, const QString &outcome, Duration took);
     // What the server told us unasked, and changes of the connection itself.
-    void event(const QString &text) { note(LogEntry::Kind::Event, text); }
-    void state(const QString &text);
+    void event(const QString &text) { m_log.add(entryOf(LogEntry::Kind::Event, text)); }
+    void state(const QString &text) { m_log.add(entryOf(LogEntry::Kind::State, text)); }
 
 private:
-    void note(LogEntry::Kind kind, const QString &text);
+    [[nodiscard]] LogEntry entryOf(LogEntry::Kind kind, const QString &text) const;
 
     ConnectionName m_connection;
     bool m_readOnly;

@@ -97,23 +97,11 @@ QString outcomeOfValue(const redis::Value &value)
     return {};
 }
 
-QString pipelineText(const std::vector<redis::Command> &commands)
-{
-    constexpr std::size_t mostShown = 3;
-    QStringList parts;
-    for (std::size_t i = 0; i < std::min(commands.size(), mostShown); ++i)
-        parts << commandText(commands[i]);
-    if (commands.size() > mostShown)
-        parts << u"… %1 more"_s.arg(commands.size() - mostShown);
-    return parts.join(u"; "_s);
-}
-
 QString pipelineOutcome(const std::vector<redis::Value> &values)
 {
     if (values.size() == 1)
         return outcomeOfValue(values.front());
-    const auto errors =
-        std::count_if(values.begin(), values.end(), [](const auto &value) { return value.isError(); });
+    const auto errors = std::ranges::count_if(values, &redis::Value::isError);
     return errors == 0 ? u"ok, "_s + amountOf(qint64(values.size()), "answer"_L1, "answers"_L1)
                        : u"%1 answers, %2 of them errors"_s.arg(values.size()).arg(errors);
 }
@@ -128,7 +116,7 @@ struct ConnectionWords {
     }
     [[nodiscard]] QString text(const redis::PipelineRequest &request) const
     {
-        return node + pipelineText(request.commands);
+        return node + firstTexts(request.commands, 3, commandText);
     }
     [[nodiscard]] QString text(const redis::ScriptRequest &request) const
     {

@@ -23,6 +23,17 @@ template <class State>
     return state == State::Connected ? u"connected"_s : u"connecting"_s;
 }
 
+// "get a; get b; … 2 more", for the log.
+[[nodiscard]] QString firstTexts(const auto &requests, std::size_t most, auto textOf)
+{
+    QStringList parts;
+    for (std::size_t i = 0; i < std::min<std::size_t>(requests.size(), most); ++i)
+        parts << textOf(requests[i]);
+    if (requests.size() > most)
+        parts << u"… %1 more"_s.arg(requests.size() - most);
+    return parts.join(u"; "_s);
+}
+
 // Answers and events may come after the decorator (and its gate) are gone; they then pass unlogged.
 struct GateKey {
     Gate *gate;

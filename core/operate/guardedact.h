@@ -44,10 +44,8 @@ Task<Act<Sent, State>> guardedAct(ActSteps<Sent, State> steps, AuditFile *audit)
         act.sent = written.error();
         co_return act;
     }
-    auto sending = steps.send();
-    act.sent = co_await sending;
-    auto reading = steps.readAgain(act.sent);
-    act.reread = co_await reading;
+    act.sent = co_await steps.send();
+    act.reread = co_await steps.readAgain(act.sent);
     record.phase = QStringLiteral("result");
     if (!act.sent)
         record.outcome = auditOutcomeOf(act.sent.error());

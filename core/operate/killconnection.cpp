@@ -68,12 +68,10 @@ Task<Result<Verdict>> killInBlock(Target target, Deadline deadline)
 {
     const auto then = "KILL CONNECTION " + target.number() + "; ";
     const auto block = target.isTransaction() ? rowBlock(target, then) : namedBlock(target, then);
-    auto asking = target.act(block, deadline);
-    const auto answer = co_await asking;
+    const auto answer = co_await target.act(block, deadline);
     if (!answer && target.isTransaction()) {
         // Whatever broke it off: the look's transaction is not to stay open.
-        auto ending = target.ask(mariadb::endLook, Deadline::after(target.session->loop(), 5s));
-        (void)co_await ending;
+        (void)co_await target.ask(mariadb::endLook, Deadline::after(target.session->loop(), 5s));
     }
     co_return verdictOf(answer);
 }
@@ -84,11 +82,12 @@ Task<Result<QByteArray>> askActivity(Target target, Deadline deadline)
 {
     if (!target.hasNumbersInBlocks())
         co_return QByteArray("unknown");
-    auto asking = target.ask("SELECT CONCAT(QUERY_ID, ' ', COMMAND) AS activity FROM information_schema.PROCESSLIST "
-                             "WHERE ID = "
-                                 + target.number(),
-                             deadline);
-    CO_TRY(const auto &answer, co_await asking);
+    CO_TRY(
+        const auto &answer,
+        co_await target.ask("SELECT CONCAT(QUERY_ID, ' ', COMMAND) AS activity FROM information_schema.PROCESSLIST "
+                            "WHERE ID = "
+                                + target.number(),
+                            deadline));
     co_return answer.cell(0, "activity").value_or(QByteArray());
 }
 
@@ -107,8 +106,7 @@ QByteArray killIfStill(const Target &target, const QByteArray &activity)
 
 Task<Result<Verdict>> killAfterLook(Target target, QByteArray activity, Deadline deadline)
 {
-    auto killing = target.act(killIfStill(target, activity), deadline);
-    const auto killed = co_await killing;
+    const auto killed = co_await target.act(killIfStill(target, activity), deadline);
     if (killed && killed->rows.empty())
         co_return Verdict::Killed; // a KILL by itself says nothing
     co_return verdictOf(killed);
@@ -160,16 +158,13 @@ Task<Result<Verdict>> killQueryOf(Target target, bool isWaiter, Deadline deadlin
     Result<Verdict> verdict = Verdict::Old;
     for (int i = 0; i < tries; ++i) {
         if (target.isTransaction()) { // a copy that was made while we asked
-            const std::chrono::milliseconds more(random.below(static_cast<quint64>(60 * (i + 1))));
-            auto rest = sleepFor(target.session->loop(), mariadb::copyRestsFor + more);
-            co_await rest;
+            const auto rest =
+                mariadb::copyRestsFor + std::chrono::milliseconds(random.below(static_cast<quint64>(60 * (i + 1))));
+            co_await sleepFor(target.session->loop(), rest);
         }
-        auto asking = target.act(queryBlock(target, isWaiter), deadline);
-        const auto answer = co_await asking;
-        if (!answer && target.isTransaction()) {
-            auto ending = target.ask(mariadb::endLook, Deadline::after(target.session->loop(), 5s));
-            (void)co_await ending;
-        }
+        const auto answer = co_await target.act(queryBlock(target, isWaiter), deadline);
+        if (!answer && target.isTransaction())
+            (void)co_await target.ask(mariadb::endLook, Deadline::after(target.session->loop(), 5s));
         verdict = verdictOf(answer);
         if (!verdict || *verdict != Verdict::Old)
             break;
@@ -180,8 +175,7 @@ Task<Result<Verdict>> killQueryOf(Target target, bool isWaiter, Deadline deadlin
 // Where there are no blocks.
 Task<Result<bool>> holds(Target target, Deadline deadline)
 {
-    auto asking = target.ask("SELECT " + target.held + " AS held", deadline);
-    CO_TRY(const auto &answer, co_await asking);
+    CO_TRY(const auto &answer, co_await target.ask("SELECT " + target.held + " AS held", deadline));
     co_return answer.cell(0, "held") == QByteArray("1");
 }
 
@@ -192,8 +186,7 @@ Task<Result<Verdict>> killNamed(Target target, Deadline deadline)
         co_return verdict;
     }
     const auto question = mariadb::serverQuestion(*target.session);
-    auto asking = target.ask(question, deadline);
-    CO_TRY(const auto &server, co_await asking);
+    CO_TRY(const auto &server, co_await target.ask(question, deadline));
     if (server.cell(0, "started") != target.serverStarted)
         co_return Verdict::Another;
     CO_TRY(const auto &still, co_await holds(target, deadline));
@@ -220,9 +213,9 @@ Task<Result<Verdict>> killRow(Target target, Deadline deadline)
     constexpr int tries = 3;
     auto random = Random::fromSystem();
     for (int i = 0; i < tries; ++i) {
-        const std::chrono::milliseconds more(random.below(static_cast<quint64>(60 * (i + 1))));
-        auto rest = sleepFor(target.session->loop(), mariadb::copyRestsFor + more);
-        co_await rest;
+        const auto rest =
+            mariadb::copyRestsFor + std::chrono::milliseconds(random.below(static_cast<quint64>(60 * (i + 1))));
+        co_await sleepFor(target.session->loop(), rest);
         auto killing = target.hasBlocks() ? killInBlock(target, deadline) : killAfterFreshLook(target, deadline);
         const auto verdict = co_await killing;
         if (!verdict || *verdict != Verdict::Old)
@@ -248,8 +241,7 @@ Task<void> untilGone(Target target)
         }
         if (!isHeld)
             co_return;
-        auto rest = sleepFor(loop, pause);
-        co_await rest;
+        co_await sleepFor(loop, pause);
     }
 }
 
@@ -387,8 +379,7 @@ Task<Result<Sent>> killQuery(ForceReleasePlan plan, mariadb::Session *session, D
             u"send KILL QUERY yourself"_s};
     const auto isByPlugin = co_await saysTablesByPlugin(plan, session, deadline);
     CO_TRY(const auto &target, targetOf(plan, session, isByPlugin));
-    auto acting = killQueryOf(target, plan.way == ReleaseAction::KillWaiter, deadline);
-    CO_TRY(const auto &verdict, co_await acting);
+    CO_TRY(const auto &verdict, co_await killQueryOf(target, plan.way == ReleaseAction::KillWaiter, deadline));
     switch (verdict) {
     case Verdict::Killed: break;
     case Verdict::Gone: co_return goneAlready(plan);
@@ -429,17 +420,15 @@ Task<Result<Sent>> killConnection(ForceReleasePlan plan, mariadb::Session *sessi
     co_return Sent();
 }
 
-void planClearOwnRow(ForceReleasePlan &plan, const inspect::Contender &holder)
-{
-    planClearRow(plan, holder, freeingText);
-}
-
 } // namespace
 
 std::vector<ReleaseMethod> releaseMethodsOfMariaDb()
 {
+    const auto planRow = [](ForceReleasePlan &plan, const inspect::Contender &holder) {
+        planClearRow(plan, holder, freeingText);
+    };
     return {{ReleaseMechanism::KillConnection, &planKill, &nextInLine, {}, true},
-            {ReleaseMechanism::ClearRow, &planClearOwnRow, &askedAgain, &hasRow}};
+            {ReleaseMechanism::ClearRow, planRow, &askedAgain, &hasRow}};
 }
 
 Task<Result<Sent>> sendRelease(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline)

@@ -192,8 +192,7 @@ Task<void> untilBackendIsGone(mariadb::Session *session, QByteArray same)
         const auto answer = co_await asking;
         if (!answer || answer->cell(0, "there") != QByteArray("1"))
             co_return;
-        auto rest = sleepFor(loop, pause);
-        co_await rest;
+        co_await sleepFor(loop, pause);
     }
 }
 
@@ -242,8 +241,7 @@ Task<QString> leftInvalid(mariadb::Session *session, QByteArray backend, QByteAr
         if (answer->cell(0, "busy") == QByteArray("0"))
             co_return u"Its table has an INVALID index (%1), which no query uses. Remove it with DROP INDEX, or build "
                       u"it again with REINDEX INDEX"_s.arg(label(names, 200));
-        auto rest = sleepFor(loop, pause);
-        co_await rest;
+        co_await sleepFor(loop, pause);
     }
     co_return u"Could not check whether it leaves an INVALID index. Run: SELECT indexrelid::regclass FROM pg_index "
               u"WHERE NOT indisvalid"_s;
@@ -291,11 +289,9 @@ Task<Result<Sent>> signalBackend(ForceReleasePlan plan, mariadb::Session *sessio
 {
     CO_TRY(const auto &act, actOf(plan));
     const auto ours = session->connectionId();
-    auto looking = invalidIndexesOf(session, act.backend, deadline);
-    const auto invalid = co_await looking;
+    const auto invalid = co_await invalidIndexesOf(session, act.backend, deadline);
     const mariadb::Statement statement{act.text, {}, ours, true};
-    auto asking = session->execute(statement, deadline);
-    const auto answer = co_await asking;
+    const auto answer = co_await session->execute(statement, deadline);
     const auto code = answer ? ErrorCode::Server : answer.error().code;
     if (code == ErrorCode::TimedOut || code == ErrorCode::Cancelled) // ended before or after the signal in it
         co_return Error{ErrorCode::UnknownOutcome, answer.error().message, true};
@@ -319,15 +315,9 @@ Task<Result<Sent>> signalBackend(ForceReleasePlan plan, mariadb::Session *sessio
         co_await untilBackendIsGone(session, act.same);
     Sent sent;
     if (!invalid.isEmpty()) {
-        auto checking = leftInvalid(session, act.backend, invalid);
-        sent.left = co_await checking;
+        sent.left = co_await leftInvalid(session, act.backend, invalid);
     }
     co_return sent;
-}
-
-void planClearPgRow(ForceReleasePlan &plan, const inspect::Contender &holder)
-{
-    planClearRow(plan, holder, freeingPgText);
 }
 
 } // namespace
@@ -339,8 +329,11 @@ SqlWriteWords postgreSqlWriteWords()
 
 std::vector<ReleaseMethod> releaseMethodsOfPostgreSql()
 {
+    const auto planRow = [](ForceReleasePlan &plan, const inspect::Contender &holder) {
+        planClearRow(plan, holder, freeingPgText);
+    };
     return {{ReleaseMechanism::TerminateBackend, &planTerminate, &nextAtPostgreSql, {}, true},
-            {ReleaseMechanism::ClearPgRow, &planClearPgRow, &askedAgain, &hasRow}};
+            {ReleaseMechanism::ClearPgRow, planRow, &askedAgain, &hasRow}};
 }
 
 std::vector<AlternativeMethod> alternativeMethodsOfPostgreSql()

@@ -183,8 +183,7 @@ Task<Result<Sent>> shorten(ForceReleasePlan plan, redis::Connection *connection,
         break;
     case LeaseEnd::Member: script = "shorten-member"; arguments << plan.before.clientTraits.exclusiveMark;
     }
-    auto reply = connection->script(redis::loadScript(script), keys, arguments, deadline);
-    CO_TRY(const auto &answer, co_await reply);
+    CO_TRY(const auto &answer, co_await connection->script(redis::loadScript(script), keys, arguments, deadline));
     const bool isPair = answer.items.size() == 2;
     const qint64 outcome = isPair ? answer.items[0].integer : answer.integer;
     if (outcome == 1)
@@ -201,8 +200,7 @@ Task<Result<Sent>> leaveQueue(ForceReleasePlan plan, redis::Connection *connecti
     const QByteArrayList keys{plan.before.lock.name, names.fairQueue(), names.fairDeadlines()};
     // How long its client gives a waiter is not known: the moments of the others stay as they are.
     const QByteArrayList arguments{plan.guard.redis().value, "0", names.channel()};
-    auto reply = connection->script(script, keys, arguments, deadline);
-    CO_TRY(const auto &answer, co_await reply);
+    CO_TRY(const auto &answer, co_await connection->script(script, keys, arguments, deadline));
     if (answer.integer == 1)
         co_return Sent();
     co_return goneAlready(plan);

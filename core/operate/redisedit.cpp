@@ -239,8 +239,7 @@ Task<Result<EditSent>> sendKeyEdit(EditPlan plan, redis::Connection *connection,
     if (plan.leaseEnds)
         args << QByteArray::number(*plan.leaseEnds);
     const auto script = redis::loadScript("edit-key");
-    auto reply = connection->script(script, keys, args, deadline);
-    CO_TRY(const auto &said, co_await reply);
+    CO_TRY(const auto &said, co_await connection->script(script, keys, args, deadline));
     if (said.text != "done")
         co_return otherThanItWas(plan, said.text);
     co_return EditSent();
@@ -354,8 +353,7 @@ Task<Result<EditState>> readForEdit(EditRequest request, redis::Connection *conn
     EditState state;
     const std::vector<redis::Command> facts{
         {"TYPE", key}, {"PTTL", key}, {"PEXPIRETIME", key}, {"MEMORY", "USAGE", key, "SAMPLES", "5"}};
-    auto describing = connection->pipeline(facts, deadline);
-    CO_TRY(const auto &said, co_await describing);
+    CO_TRY(const auto &said, co_await connection->pipeline(facts, deadline));
     const auto &type = said[0];
     if (type.isError())
         co_return Error{ErrorCode::NoPermission, u"%1: %2"_s.arg(label(key), label(type.text))};
@@ -376,8 +374,7 @@ Task<Result<EditState>> readForEdit(EditRequest request, redis::Connection *conn
         values.push_back({"GETRANGE", key, "0", QByteArray::number(largestEdit - 1)});
     else if (state.type == "hash" && !request.field.isEmpty())
         values.push_back({"HGET", key, request.field});
-    auto reading = connection->pipeline(std::move(values), deadline);
-    CO_TRY(const auto &read, co_await reading);
+    CO_TRY(const auto &read, co_await connection->pipeline(std::move(values), deadline));
     takeValues(state, request, read, isSmall);
     co_return state;
 }

@@ -348,9 +348,9 @@ Task<Result<Sent>> deleteOnAll(ForceReleasePlan plan, std::vector<redis::Connect
         co_return changedMeanwhile(plan, u"the connection no longer leads to the same set of nodes"_s);
     const auto script = redis::loadScript("compare-and-delete");
     const auto limit = soonOf(*nodes.front(), deadline);
-    std::vector<Reply<redis::Value>> replies;
-    for (auto *node : nodes)
-        replies.push_back(node->script(script, {plan.before.lock.name}, {plan.guard.redis().value}, limit));
+    const auto replies = mapped<std::vector<Reply<redis::Value>>>(nodes, [&](auto *node) {
+        return node->script(script, {plan.before.lock.name}, {plan.guard.redis().value}, limit);
+    });
     Tally tally;
     tally.nodes = static_cast<int>(nodes.size());
     std::optional<Error> failure;
@@ -394,8 +394,7 @@ Task<Result<Sent>> releasePermit(ForceReleasePlan plan, redis::Connection *conne
     const redis::RedissonKeys names(plan.before.lock.name);
     const QByteArrayList keys{plan.before.lock.name, names.permitDeadlines()};
     const QByteArrayList args{plan.guard.redis().value, names.semaphoreChannel()};
-    auto reply = connection->script(script, keys, args, deadline);
-    CO_TRY(const auto &answer, co_await reply);
+    CO_TRY(const auto &answer, co_await connection->script(script, keys, args, deadline));
     // One that ran out a moment ago comes back to the others all the same.
     if (answer.items.size() == 2 && answer.items[0].integer >= 0)
         co_return Sent{answer.items[1].integer, {}};
@@ -412,8 +411,8 @@ Task<Result<Sent>> giveMemberBack(ForceReleasePlan plan, redis::Connection *conn
     } else {
         arguments << QByteArray(plan.before.clientTraits.exclusiveMark);
     }
-    auto reply = connection->script(redis::loadScript("member-back"), keys, arguments, deadline);
-    CO_TRY(const auto &answer, co_await reply);
+    CO_TRY(const auto &answer,
+           co_await connection->script(redis::loadScript("member-back"), keys, arguments, deadline));
     if (answer.integer == 1)
         co_return Sent{};
     if (answer.integer < 0)

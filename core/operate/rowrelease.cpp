@@ -132,8 +132,7 @@ Task<Result<Sent>> clearRow(ForceReleasePlan plan, mariadb::Session *session, Fr
     const auto row = inspect::lockRowNamed(plan.before.lock.name);
     if (!row)
         co_return changedMeanwhile(plan, u"its table is not known"_s);
-    auto acting = session->execute(freeing(*row, plan, text), deadline);
-    CO_TRY(const auto &done, co_await acting);
+    CO_TRY(const auto &done, co_await session->execute(freeing(*row, plan, text), deadline));
     if (done.affected == 0)
         co_return goneAlready(plan);
     co_return Sent();

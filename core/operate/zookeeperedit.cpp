@@ -41,8 +41,7 @@ Task<Result<ZnodeCopy>> copyOf(zk::Session *session, ZPath path, bool withData, 
         if (!data && data.error().code != ErrorCode::NoPermission)
             co_return data.error();
     }
-    auto statReply = session->exists(path, std::nullopt, deadline);
-    CO_TRY(const auto &stat, co_await statReply);
+    CO_TRY(const auto &stat, co_await session->exists(path, std::nullopt, deadline));
     copy.stat = stat;
     co_return copy;
 }
@@ -86,8 +85,7 @@ Task<Result<std::vector<ZnodeCopy>>> allBelow(zk::Session *session, ZPath path, 
             co_return tooManyBelow(path);
         folders.clear();
         for (const auto &child : children) {
-            auto copying = copyOf(session, child, !kept.isFull(), deadline);
-            auto copy = co_await copying;
+            auto copy = co_await copyOf(session, child, !kept.isFull(), deadline);
             if (!copy && copy.error().code == ErrorCode::NoNode)
                 continue; // gone between the list and the look
             if (!copy)
@@ -104,8 +102,7 @@ Task<Result<std::vector<ZnodeCopy>>> allBelow(zk::Session *session, ZPath path, 
 // Nobody else's by now? The one look right before a request.
 Task<Result<void>> sameNode(zk::Session *session, ZnodeCopy wanted, bool isToBeEmpty, Deadline deadline)
 {
-    auto lookReply = session->exists(wanted.path, std::nullopt, deadline);
-    const auto stat = co_await lookReply;
+    const auto stat = co_await session->exists(wanted.path, std::nullopt, deadline);
     const auto path = label(wanted.path.bytes());
     if (!stat && stat.error().code == ErrorCode::NoNode)
         co_return Error{ErrorCode::Refused, u"%1 no longer exists"_s.arg(path)};
@@ -133,10 +130,8 @@ Error refusedByServer(const ZPath &path, const Error &error)
 
 Task<Result<void>> deleteCopy(zk::Session *session, ZnodeCopy copy, Deadline deadline)
 {
-    auto looking = sameNode(session, copy, true, deadline);
-    CO_TRY_VOID(co_await looking);
-    auto reply = session->remove(copy.path, copy.stat.version, deadline);
-    const auto removed = co_await reply;
+    CO_TRY_VOID(co_await sameNode(session, copy, true, deadline));
+    const auto removed = co_await session->remove(copy.path, copy.stat.version, deadline);
     if (!removed)
         co_return refusedByServer(copy.path, removed.error());
     co_return Result<void>();
@@ -144,9 +139,8 @@ Task<Result<void>> deleteCopy(zk::Session *session, ZnodeCopy copy, Deadline dea
 
 Task<Result<void>> createCopy(zk::Session *session, ZnodeCopy copy, Deadline deadline)
 {
-    auto reply =
-        session->create(copy.path, copy.data.value_or(QByteArray()), zk::CreateMode::Persistent, copy.acls, deadline);
-    const auto made = co_await reply;
+    const auto made = co_await session->create(copy.path, copy.data.value_or(QByteArray()),
+                                               zk::CreateMode::Persistent, copy.acls, deadline);
     if (!made)
         co_return refusedByServer(copy.path, made.error());
     co_return Result<void>();
@@ -198,8 +192,7 @@ Reply<zk::Created> createReply(const EditRequest &request, zk::Session *session,
 Task<Result<EditSent>> sendCreate(EditPlan plan, zk::Session *session, Deadline deadline)
 {
     const auto &request = plan.request;
-    auto reply = createReply(request, session, deadline);
-    const auto made = co_await reply;
+    const auto made = co_await createReply(request, session, deadline);
     if (!made && made.error().code == ErrorCode::Unsupported && request.ttl)
         co_return Error{ErrorCode::Unsupported, u"nothing was created: this server does not support nodes with a TTL "
                                                 u"(zookeeper.extendedTypesEnabled is not true)"_s};
@@ -214,17 +207,14 @@ Task<Result<EditSent>> sendChange(EditPlan plan, zk::Session *session, Deadline 
 {
     const ZPath path(plan.request.name);
     const auto &stat = plan.before.stat;
-    auto looking = sameNode(session, itself(plan), false, deadline);
-    CO_TRY_VOID(co_await looking);
+    CO_TRY_VOID(co_await sameNode(session, itself(plan), false, deadline));
     std::optional<Error> failure;
     if (plan.request.kind == EditKind::ZnodeSet) {
-        auto reply = session->set(path, plan.request.value, stat.version, deadline);
-        const auto set = co_await reply;
+        const auto set = co_await session->set(path, plan.request.value, stat.version, deadline);
         if (!set)
             failure = set.error();
     } else {
-        auto reply = session->setAcls(path, plan.request.acls, stat.aversion, deadline);
-        const auto set = co_await reply;
+        const auto set = co_await session->setAcls(path, plan.request.acls, stat.aversion, deadline);
         if (!set)
             failure = set.error();
     }
@@ -247,8 +237,7 @@ Task<Result<EditState>> readForEdit(EditRequest request, zk::Session *session, D
         co_return state; // no name yet that could be there
     const ZPath path(request.name);
     auto syncReply = session->sync(path, deadline);
-    auto copying = copyOf(session, path, true, deadline);
-    const auto copy = co_await copying;
+    const auto copy = co_await copyOf(session, path, true, deadline);
     const auto synced = co_await syncReply;
     if (!copy && copy.error().code == ErrorCode::NoNode)
         co_return state;
@@ -262,8 +251,7 @@ Task<Result<EditState>> readForEdit(EditRequest request, zk::Session *session, D
     state.isWhole = copy->data && copy->data->size() <= largestEdit;
     state.acls = copy->acls;
     if (request.kind == EditKind::ZnodeDelete && copy->stat.numChildren > 0) {
-        auto walking = allBelow(session, path, deadline);
-        CO_TRY(auto &below, co_await walking);
+        CO_TRY(auto &below, co_await allBelow(session, path, deadline));
         state.below = std::move(below);
     }
     co_return state;

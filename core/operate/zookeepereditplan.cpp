@@ -73,9 +73,7 @@ void previewDelete(EditPreview &preview, const EditPlan &plan)
 
 void previewAcl(EditPreview &preview, const EditPlan &plan)
 {
-    QStringList entries;
-    for (const auto &acl : plan.request.acls)
-        entries << aclText(acl);
+    const auto entries = mapped<QStringList>(plan.request.acls, [&](const auto &acl) { return aclText(acl); });
     preview.commands << u"setACL %1 aversion %2: %3"_s.arg(label(plan.request.name),
                                                            QString::number(plan.before.stat.aversion),
                                                            label(entries.join(u", "_s).toUtf8(), 500));

@@ -66,10 +66,9 @@ QString wokenByDelete(const LockSnapshot &snapshot, const Contender &holder)
 
 Task<Result<Sent>> deleteNode(ForceReleasePlan plan, zk::Session *session, Deadline deadline)
 {
-    auto looking = lookAtNode(plan, session, deadline);
-    CO_TRY_VOID(co_await looking);
-    auto removeReply = session->remove(ZPath(plan.guard.znode().path), plan.guard.znode().version, deadline);
-    const auto removed = co_await removeReply;
+    CO_TRY_VOID(co_await lookAtNode(plan, session, deadline));
+    const auto removed =
+        co_await session->remove(ZPath(plan.guard.znode().path), plan.guard.znode().version, deadline);
     if (removed)
         co_return Sent();
     if (removed.error().code == ErrorCode::NoNode)
@@ -216,11 +215,9 @@ Error refusedByServer(const ForceReleasePlan &plan, const Error &error)
 
 Task<Result<Sent>> revoke(ForceReleasePlan plan, zk::Session *session, Deadline deadline)
 {
-    auto looking = lookAtNode(plan, session, deadline);
-    CO_TRY_VOID(co_await looking);
-    auto setReply =
-        session->set(ZPath(plan.guard.znode().path), recipes::revocationMark, plan.guard.znode().version, deadline);
-    const auto set = co_await setReply;
+    CO_TRY_VOID(co_await lookAtNode(plan, session, deadline));
+    const auto set = co_await session->set(ZPath(plan.guard.znode().path), recipes::revocationMark,
+                                           plan.guard.znode().version, deadline);
     if (!set)
         co_return refusedByServer(plan, set.error());
     co_return Sent();
@@ -232,8 +229,7 @@ Task<Result<Sent>> killWaiter(ForceReleasePlan plan, zk::Session *session, Deadl
     const auto *blocker = waiter ? inTheWay(plan.before, *waiter) : nullptr;
     if (!blocker)
         co_return changedMeanwhile(plan, u"the node that it waits for is unknown"_s);
-    auto looking = lookAtNode(plan, session, deadline);
-    CO_TRY_VOID(co_await looking);
+    CO_TRY_VOID(co_await lookAtNode(plan, session, deadline));
     std::vector<zk::Op> ops(2);
     ops[0].kind = zk::Op::Kind::Check;
     ops[0].path = ZPath(blocker->guard.znode().path);
@@ -241,8 +237,7 @@ Task<Result<Sent>> killWaiter(ForceReleasePlan plan, zk::Session *session, Deadl
     ops[1].kind = zk::Op::Kind::Remove;
     ops[1].path = ZPath(plan.guard.znode().path);
     ops[1].version = plan.guard.znode().version;
-    auto acting = session->multi(ops, deadline);
-    const auto done = co_await acting;
+    const auto done = co_await session->multi(ops, deadline);
     if (done)
         co_return Sent();
     if (done.error().code == ErrorCode::NoNode)

@@ -282,7 +282,6 @@ _READS_WALL_CLOCK = {
     "core/sandbox/temporaryfolder.cpp": "beside the times of files",
     "core/history/flightrecorder.cpp": "beside the times of files",
     "core/operate/redisedit.cpp": "an expiry that is a time of day",
-    "core/operate/releaseact.cpp": "the audit file",
     "core/operate/edit.cpp": "the audit file",
     "core/operate/audit.cpp": "the audit file",
     "core/operate/gate.cpp": "the command log",
