@@ -2,7 +2,7 @@
 // acquire: take a lock, hold it (for a time, until interrupted, or while a command runs), give it back.
 #include "app/lockscopectl/childcommand.h"
 #include "app/lockscopectl/command.h"
-#include "app/lockscopectl/events.h"
+#include "app/lockscopectl/interrupts.h"
 #include "app/lockscopectl/output.h"
 #include "core/async/scope.h"
 #include "core/async/sleep.h"
@@ -123,10 +123,8 @@ bool isCleaningUp(CommandContext &context, const HeldLock *held)
 Task<bool> finishCleanup(CommandContext &context, const HeldLock *held, milliseconds atMost = std::chrono::seconds(2))
 {
     const auto until = context.loop().now() + atMost;
-    while (isCleaningUp(context, held) && context.loop().now() < until) {
-        const auto pause = sleepFor(context.loop(), milliseconds(5));
-        co_await pause;
-    }
+    while (isCleaningUp(context, held) && context.loop().now() < until)
+        co_await sleepFor(context.loop(), milliseconds(5));
     co_return !isCleaningUp(context, held);
 }
 
@@ -248,8 +246,7 @@ Task<QString> Holding::untilOver()
 {
     QString reason = u"done"_s;
     for (;;) {
-        const auto next = m_events.next();
-        const auto event = co_await next;
+        const auto event = co_await m_events.next();
         switch (event.kind) {
         case Event::Kind::Interrupted:
             if (reason == "done"_L1)
@@ -305,10 +302,8 @@ Task<Exit> Holding::once(Duration waited, bool *isConflict)
     if (reason == "lost"_L1) {
         printGivenBack(reason);
         // Lost on a majority of the nodes; what is still ours on the others goes, too.
-        if (recipes::recipeOf(m_arguments.request.recipe).quorum) {
-            auto rest = m_held.release(deadline);
-            (void)co_await rest;
-        }
+        if (recipes::recipeOf(m_arguments.request.recipe).quorum)
+            (void)co_await m_held.release(deadline);
         co_return Exit::Failed;
     }
     const auto released = co_await m_held.release(deadline);
@@ -349,26 +344,22 @@ Exit failedToGet(const AcquireArguments &arguments, Error error)
     return Exit::TimedOut;
 }
 
-Task<Exit> acquire(CommandContext &context)
+Task<Result<Exit>> acquire(CommandContext &context)
 {
-    const auto arguments = readAcquireArguments(context);
-    if (!arguments)
-        co_return fail(arguments.error());
+    CO_TRY(const auto &arguments, readAcquireArguments(context));
     const Events events(context.loop());
     context.interrupts.setHandler([events](Interrupt interrupt) {
         events.push(Event{Event::Kind::Interrupted, interrupt, 0, {}});
     });
     const auto connectBy = Deadline::after(context.loop(), std::chrono::seconds(15));
-    const auto connected = co_await context.workspace.whenConnected(arguments->request.lock.connection, connectBy);
-    if (!connected)
-        co_return fail(connected.error());
-    printRemark(*context.workspace.find(arguments->request.lock.connection));
+    CO_TRY_VOID(co_await context.workspace.whenConnected(arguments.request.lock.connection, connectBy));
+    printRemark(*context.workspace.find(arguments.request.lock.connection));
 
     const auto begun = context.loop().now();
-    auto held = std::make_unique<HeldLock>(context.workspace, arguments->request);
+    auto held = std::make_unique<HeldLock>(context.workspace, arguments.request);
     std::optional<Result<recipes::Grant>> grant;
     Scope scope(context.loop());
-    scope.launch(acquireInto(*held, arguments->wait, events, grant));
+    scope.launch(acquireInto(*held, arguments.wait, events, grant));
     const auto first = events.next();
     const auto event = co_await first;
     if (event.kind == Event::Kind::Interrupted) {
@@ -378,22 +369,22 @@ Task<Exit> acquire(CommandContext &context)
         const auto isClean = co_await finishCleanup(context, nullptr);
         const auto message = isClean ? u"interrupted while waiting for %1; nothing was left behind"_s
                                      : u"interrupted while waiting for %1"_s;
-        printError(message.arg(escaped(arguments->request.lock.text())));
+        printError(message.arg(escaped(arguments.request.lock.text())));
         if (!isClean)
-            printRemaining(*arguments, nullptr);
+            printRemaining(arguments, nullptr);
         co_return Exit::Failed;
     }
     if (!*grant) {
         const auto isClean = co_await finishCleanup(context, held.get());
         if (!isClean)
-            printRemaining(*arguments, held.get());
-        co_return failedToGet(*arguments, grant->error());
+            printRemaining(arguments, held.get());
+        co_return failedToGet(arguments, grant->error());
     }
-    Holding holding(context, *arguments, *held, events, **grant);
+    Holding holding(context, arguments, *held, events, **grant);
     const auto status = co_await holding.go(context.loop().now() - begun);
     const auto isClean = co_await finishCleanup(context, held.get());
     if (!isClean)
-        printRemaining(*arguments, held.get());
+        printRemaining(arguments, held.get());
     co_return status;
 }
 

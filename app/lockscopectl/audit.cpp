@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // audit: what was forced, when, by whom and why.
 #include "app/lockscopectl/command.h"
-#include "app/lockscopectl/locktext.h"
+#include "app/lockscopectl/report.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 
@@ -38,24 +38,22 @@ Exit verify(CommandContext &context, const std::vector<operate::AuditRecord> &re
     return problems.isEmpty() ? Exit::Done : Exit::Failed;
 }
 
-Task<Exit> audit(CommandContext &context)
+Task<Result<Exit>> audit(CommandContext &context)
 {
     QStringList problems;
-    const auto records = context.workspace.audit().read(&problems);
-    if (!records)
-        co_return fail(records.error());
+    CO_TRY(const auto &records, context.workspace.audit().read(&problems));
     if (context.has(u"verify"_s))
-        co_return verify(context, *records, problems);
+        co_return verify(context, records, problems);
     for (const auto &problem : problems)
         printError(u"audit: "_s + problem);
-    const auto unfinished = std::ranges::count(*records, true, &operate::AuditRecord::lacksResult);
+    const auto unfinished = std::ranges::count(records, true, &operate::AuditRecord::lacksResult);
     if (unfinished > 0)
         printError(u"audit: %1 without a result: what came of it is not known, look at it"_s.arg(
             unfinished == 1 ? u"1 intent is"_s : u"%1 intents are"_s.arg(unfinished)));
     const auto status = problems.isEmpty() ? Exit::Done : Exit::Failed;
     if (context.json) {
         QJsonArray array;
-        for (const auto &record : *records) {
+        for (const auto &record : records) {
             auto json = operate::toJson(record);
             if (record.lacksResult)
                 json["unfinished"_L1] = true;
@@ -72,7 +70,7 @@ Task<Exit> audit(CommandContext &context)
                  {u"PHASE"_s},
                  {u"OUTCOME"_s, Table::Align::Left, true},
                  {u"REASON"_s, Table::Align::Left, false, true}});
-    for (const auto &record : *records)
+    for (const auto &record : records)
         table.add({operate::toJson(record).value("time"_L1).toString(), shown(record.actor), shown(record.action),
                    escaped(record.lock), label(record.holder), shown(record.phase), outcomeWords(record),
                    shown(record.reason)});

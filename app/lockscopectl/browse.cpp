@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // tree: raw znodes below a path, parents before children.
 #include "app/lockscopectl/command.h"
-#include "app/lockscopectl/locktext.h"
+#include "app/lockscopectl/report.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/backendkind.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/workspace/browsequeries.h"
-#include "core/workspace/zookeeperlink.h"
 
 #include <QJsonArray>
 
@@ -126,8 +125,8 @@ Task<std::vector<FoundNode>> descend(CommandContext &context, ConnectionName con
         const bool isLeaf = node.error || (node.stat && node.stat->numChildren == 0);
         if (isLeaf || node.depth >= mostDepth)
             continue;
-        const auto deadline = requestDeadline(context);
-        auto listing = questions::answer(context.workspace, ListZnodes{connection, node.path}, deadline);
+        auto listing =
+            questions::answer(context.workspace, ListZnodes{connection, node.path}, requestDeadline(context));
         const auto rows = co_await listing;
         if (!rows) {
             found.back().error = rows.error();
@@ -141,33 +140,27 @@ Task<std::vector<FoundNode>> descend(CommandContext &context, ConnectionName con
     co_return found;
 }
 
-Task<Exit> tree(CommandContext &context)
+Task<Result<Exit>> tree(CommandContext &context)
 {
-    const auto target = readTarget(context, BackendKind::ZooKeeper, u"/"_s);
-    if (!target)
-        co_return fail(target.error());
+    CO_TRY(const auto &target, readTarget(context, BackendKind::ZooKeeper, u"/"_s));
     bool isNumber = true;
     const int mostDepth = context.has(u"depth"_s) ? context.arguments.value(u"depth"_s).toInt(&isNumber)
                                                   : std::numeric_limits<int>::max();
     if (!isNumber || mostDepth < 0)
         co_return fail(Error{ErrorCode::BadInput, u"--depth must be a number, 0 or more"_s});
-    const ZPath path(target->what);
+    const ZPath path(target.what);
     if (!path.bytes().startsWith('/') || (path.bytes().endsWith('/') && !path.isRoot()))
         co_return fail(
             Error{ErrorCode::BadInput,
-                  u"\"%1\" is not the path of a znode; write for example zk:/locks"_s.arg(escaped(target->what))});
+                  u"\"%1\" is not the path of a znode; write for example zk:/locks"_s.arg(escaped(target.what))});
     const auto deadline = requestDeadline(context);
-    const auto connected = co_await context.workspace.whenConnected(target->connection, deadline);
-    if (!connected)
-        co_return fail(connected.error());
-    auto reply = zooKeeperOf(context.workspace.find(target->connection))->exists(path, std::nullopt, deadline);
-    const auto stat = co_await reply;
-    if (!stat)
-        co_return fail(stat.error());
+    CO_TRY_VOID(co_await context.workspace.whenConnected(target.connection, deadline));
+    CO_TRY(const auto &stat,
+           co_await zooKeeperOf(context.workspace.find(target.connection))->exists(path, std::nullopt, deadline));
     FoundNode root;
     root.path = path;
-    root.stat = *stat;
-    const auto found = co_await descend(context, target->connection, root, mostDepth);
+    root.stat = stat;
+    const auto found = co_await descend(context, target.connection, root, mostDepth);
     QJsonArray array;
     QStringList lines;
     for (const auto &node : found) {
@@ -214,9 +207,9 @@ QJsonObject keyJson(const KeyRow &row)
 // SCAN may name a key twice; each is listed once, by name.
 void tidy(std::vector<KeyRow> &rows)
 {
-    std::sort(rows.begin(), rows.end(), [](const auto &a, const auto &b) { return a.key < b.key; });
-    rows.erase(std::unique(rows.begin(), rows.end(), [](const auto &a, const auto &b) { return a.key == b.key; }),
-               rows.end());
+    std::ranges::sort(rows, {}, &KeyRow::key);
+    const auto again = std::ranges::unique(rows, {}, &KeyRow::key);
+    rows.erase(again.begin(), again.end());
 }
 
 void printRows(const std::vector<KeyRow> &rows)
@@ -231,33 +224,26 @@ void printRows(const std::vector<KeyRow> &rows)
     print(table.isEmpty() ? u"no keys match"_s : table.text(terminalWidth()));
 }
 
-Task<Exit> keys(CommandContext &context)
+Task<Result<Exit>> keys(CommandContext &context)
 {
-    const auto target = readTarget(context, BackendKind::Redis, u"*"_s);
-    if (!target)
-        co_return fail(target.error());
+    CO_TRY(const auto &target, readTarget(context, BackendKind::Redis, u"*"_s));
     std::vector<KeyRow> rows;
     quint64 cursor = 0;
     do {
-        const auto deadline = requestDeadline(context);
-        auto scanning =
-            questions::answer(context.workspace, ScanKeys{target->connection, target->what, cursor}, deadline);
-        const auto page = co_await scanning;
-        if (!page)
-            co_return fail(page.error());
-        if (!page->missing.isEmpty())
-            printError(u"incomplete: "_s + page->missing);
-        rows.insert(rows.end(), page->rows.begin(), page->rows.end());
-        cursor = page->cursor;
+        auto scanning = questions::answer(context.workspace, ScanKeys{target.connection, target.what, cursor},
+                                          requestDeadline(context));
+        CO_TRY(const auto &page, co_await scanning);
+        if (!page.missing.isEmpty())
+            printError(u"incomplete: "_s + page.missing);
+        rows.insert(rows.end(), page.rows.begin(), page.rows.end());
+        cursor = page.cursor;
     } while (cursor != 0);
     tidy(rows);
     if (!context.json) {
         printRows(rows);
         co_return Exit::Done;
     }
-    QJsonArray array;
-    for (const auto &row : rows)
-        array.append(keyJson(row));
+    const auto array = mapped<QJsonArray>(rows, [&](const auto &row) { return keyJson(row); });
     printJson(QJsonObject{{u"keys"_s, array}});
     co_return Exit::Done;
 }

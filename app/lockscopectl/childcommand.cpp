@@ -196,10 +196,7 @@ std::vector<char *> pointersTo(QByteArrayList &texts)
 
 QByteArrayList encoded(const QStringList &texts)
 {
-    QByteArrayList all;
-    for (const auto &text : texts)
-        all << text.toLocal8Bit();
-    return all;
+    return mapped<QByteArrayList>(texts, [&](const auto &text) { return text.toLocal8Bit(); });
 }
 
 } // namespace

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "app/lockscopectl/interrupts.h"
-#include "core/base/result.h"
+#include "core/base/regularfile.h"
 
 #include <QSocketNotifier>
 #include <QStringList>
@@ -13,7 +13,6 @@
 #include <chrono>
 #include <memory>
 #include <sys/types.h>
-#include <unistd.h>
 
 namespace lockscope::ctl {
 
@@ -31,28 +30,6 @@ enum class Order : char {
 // stays as the watcher, takes orders, and ends as the command does. `life`: kept open until then. `hasOwnGroup`:
 // SIGTERM is for the process group.
 void becomeWatched(int orders, int life, bool hasOwnGroup);
-
-// An open file, closed with it.
-class Descriptor {
-public:
-    Descriptor() = default;
-    explicit Descriptor(int number) : m_number(number) {}
-    Descriptor(Descriptor &&other) noexcept : m_number(std::exchange(other.m_number, -1)) {}
-    Descriptor &operator=(Descriptor &&other) noexcept
-    {
-        std::swap(m_number, other.m_number);
-        return *this;
-    }
-    ~Descriptor()
-    {
-        if (m_number >= 0)
-            ::close(m_number);
-    }
-    [[nodiscard]] int get() const { return m_number; }
-
-private:
-    int m_number = -1;
-};
 
 class ChildCommand {
 public:

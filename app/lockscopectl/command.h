@@ -56,7 +56,7 @@ struct CommandSpec {
     bool isReplay = false;     // takes the options of those, too
     bool takesRest = false;    // "-- CMD…"
     bool answersSoon = false;  // or its server does not: then it says what it waits for
-    Task<Exit> (*run)(CommandContext &context) = nullptr;
+    Task<Result<Exit>> (*run)(CommandContext &context) = nullptr;
 };
 
 [[nodiscard]] const std::vector<CommandSpec> &commands();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/lockscopectl/command.h"
+#include "app/lockscopectl/output.h"
 
 #include <algorithm>
 
@@ -23,24 +24,6 @@ const CommandSpec *findCommand(const QString &name)
     });
     return at == commands().end() ? nullptr : &*at;
 }
-
-namespace {
-
-QString wrapped(const QString &text)
-{
-    constexpr qsizetype width = 80;
-    QStringList lines;
-    QString line;
-    for (const auto &word : text.split(u' ')) {
-        if (!line.isEmpty() && line.size() + 1 + word.size() > width)
-            lines << std::exchange(line, QString());
-        line += (line.isEmpty() ? QString() : u" "_s) + word;
-    }
-    lines << line;
-    return lines.join(u'\n');
-}
-
-} // namespace
 
 // At most 24 lines: the height of a terminal.
 QString generalHelp()
@@ -140,9 +123,10 @@ QString commandHelp(const CommandSpec &command)
     const auto rest = command.takesRest ? u" [-- CMD…]"_s : QString();
     QString text = u"lockscopectl %1%2%3%4\n\n"_s.arg(command.name, words,
                                                       command.options.empty() ? QString() : u" [OPTION]…"_s, rest);
-    text += wrapped(command.summary) + u'\n';
+    constexpr qsizetype width = 80;
+    text += wrapped(command.summary, width).join(u'\n') + u'\n';
     if (!command.more.isEmpty())
-        text += u'\n' + wrapped(command.more) + u'\n';
+        text += u'\n' + wrapped(command.more, width).join(u'\n') + u'\n';
     if (!command.list.isEmpty())
         text += u'\n' + command.list;
     if (!command.options.empty())

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // findings: everything that is wrong anywhere, gravest first.
 #include "app/lockscopectl/command.h"
-#include "app/lockscopectl/locktext.h"
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/report.h"
 #include "core/base/duration.h"
@@ -97,19 +96,14 @@ QString messageWords(const FoundFinding &found)
 
 QString lockWords(const FoundFinding &found)
 {
-    QStringList names;
-    for (const auto &lock : found.locks)
-        names << escaped(lock.text());
-    if (names.isEmpty())
-        return escaped(found.connection.bytes());
-    return names.join(u", "_s);
+    const auto names = mapped<QStringList>(found.locks, [&](const auto &lock) { return escaped(lock.text()); });
+    return names.isEmpty() ? escaped(found.connection.bytes()) : names.join(u", "_s);
 }
 
 QJsonObject findingJson(const FoundFinding &found)
 {
-    QJsonArray contenders, locks;
-    for (const auto &lock : found.locks)
-        locks.append(escaped(lock.text()));
+    const auto locks = mapped<QJsonArray>(found.locks, [](const auto &lock) { return escaped(lock.text()); });
+    QJsonArray contenders;
     for (const auto &[lock, id] : found.contenders)
         contenders.append(QJsonObject{{u"lock"_s, escaped(lock.text())}, {u"id"_s, escaped(id)}});
     QJsonObject json{{u"code"_s, inspect::word(found.finding.code)},
@@ -201,18 +195,15 @@ void printReport(const CommandContext &context, const std::vector<FoundFinding> 
     printLines(lines);
 }
 
-Task<Exit> findings(CommandContext &context)
+Task<Result<Exit>> findings(CommandContext &context)
 {
     const auto least = context.arguments.value(u"severity"_s, u"info"_s);
     const QStringList severities{u"info"_s, u"warning"_s, u"critical"_s};
     if (!severities.contains(least))
         co_return fail({ErrorCode::BadInput, u"findings: --severity takes info, warning or critical"_s});
-    auto looking = context.pictures.look(context);
-    const auto looked = co_await looking;
+    const auto looked = co_await context.pictures.look(context);
     auto locks = context.pictures.locks();
-    const auto deadline = requestDeadline(context);
-    auto following = context.pictures.waits(context, deadline);
-    const auto graph = co_await following;
+    const auto graph = co_await context.pictures.waits(requestDeadline(context));
     const auto mutes = mutesAt(context.pictures.now());
     auto all = foundFindings(context, locks, graph, mutes);
     for (auto &lock : locks)
@@ -224,9 +215,7 @@ Task<Exit> findings(CommandContext &context)
     std::erase_if(all, [&](const FoundFinding &found) { return isLess(found.finding.severity); });
     std::erase_if(incidents, [&](const inspect::Incident &incident) { return isLess(incident.severity); });
     if (context.json) {
-        QJsonArray array;
-        for (const auto &found : all)
-            array.append(findingJson(found));
+        const auto array = mapped<QJsonArray>(all, [&](const auto &found) { return findingJson(found); });
         printClosedAnswer(context, QJsonObject{{u"incidents"_s, inspect::toJson(incidents)},
                                                {u"findings"_s, array},
                                                {u"waitersUnknown"_s, waitersUnknownJson(graph)},

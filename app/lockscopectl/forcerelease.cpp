@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // force-release: the preview, the question, the act, and what came of it.
 #include "app/lockscopectl/command.h"
-#include "app/lockscopectl/events.h"
-#include "app/lockscopectl/locktext.h"
+#include "app/lockscopectl/interrupts.h"
+#include "app/lockscopectl/report.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 #include "core/inspect/waits/clients.h"
@@ -29,10 +29,8 @@ QJsonArray toArray(const QStringList &texts)
 
 QStringList waysOf(const ForceReleasePlan &plan)
 {
-    QStringList words;
-    for (const auto &offer : plan.ways)
-        words << QString::fromLatin1(operate::wordOf(offer.way));
-    return words;
+    return mapped<QStringList>(plan.ways,
+                               [&](const auto &offer) { return QString::fromLatin1(operate::wordOf(offer.way)); });
 }
 
 // The answer in JSON (docs/json.md); `outcome` says in words what came of it.
@@ -58,14 +56,12 @@ QJsonObject answer(CommandContext &context, const QString &lock, const QByteArra
         if (plan->way != ReleaseAction::Release)
             json["otherLosses"_L1] = plan->alsoLost;
         if (plan->leaseKeys) {
-            QJsonArray keys;
-            for (const auto &key : *plan->leaseKeys)
-                keys.append(escaped(key));
+            const auto keys = mapped<QJsonArray>(*plan->leaseKeys, [&](const auto &key) { return escaped(key); });
             json["leaseKeys"_L1] = keys;
         }
-        QJsonArray others;
-        for (const auto &name : plan->otherLocksLost)
-            others.append(escaped(inspect::LockName{plan->before.lock.connection, name}.text()));
+        const auto others = mapped<QJsonArray>(plan->otherLocksLost, [&](const auto &name) {
+            return escaped(inspect::LockName{plan->before.lock.connection, name}.text());
+        });
         json["otherLocksLost"_L1] = others;
         json["otherLocksComplete"_L1] = plan->otherLocksKnown;
     }
@@ -74,9 +70,7 @@ QJsonObject answer(CommandContext &context, const QString &lock, const QByteArra
 
 QString otherLocks(const ForceReleasePlan &plan)
 {
-    QStringList names;
-    for (const auto &name : plan.otherLocksLost)
-        names << label(name, 120);
+    const auto names = mapped<QStringList>(plan.otherLocksLost, [&](const auto &name) { return label(name, 120); });
     if (names.isEmpty())
         return plan.otherLocksKnown ? u"no other lock"_s : u"not known"_s;
     const auto seen = names.join(u", "_s);
@@ -119,9 +113,7 @@ QString preview(const ForceReleasePlan &plan, const std::optional<HeldBeside> &b
     add(u"wakes"_s, {plan.wakes});
     add(u"also lost"_s, {isRelease ? otherLocks(plan) : plan.alsoLost});
     if (plan.leaseKeys) {
-        QStringList keys;
-        for (const auto &key : *plan.leaseKeys)
-            keys << escaped(key);
+        const auto keys = mapped<QStringList>(*plan.leaseKeys, [&](const auto &key) { return escaped(key); });
         add(u"all its keys"_s, keys);
     }
     add(u"warning"_s, plan.allWarnings());
@@ -136,8 +128,7 @@ Task<std::optional<HeldBeside>> besideHolder(CommandContext &context, ForceRelea
         co_return HeldBeside();
     auto ofHolder = plan.before;
     ofHolder.contenders = {*holder};
-    auto finding = context.pictures.heldWith(std::move(ofHolder));
-    auto beside = co_await finding;
+    auto beside = co_await context.pictures.heldWith(std::move(ofHolder));
     co_return beside;
 }
 
@@ -161,8 +152,7 @@ Task<QString> askTerminal(CommandContext &context, QString question)
         printNote(u"\n"_s);
         lines.push(QString());
     });
-    const auto next = lines.next();
-    const auto line = co_await next;
+    const auto line = co_await lines.next();
     co_return line;
 }
 
@@ -173,8 +163,7 @@ Task<void> followMeanwhile(CommandContext &context, ForceReleasePlan plan)
 {
     if (!operate::keepsItsId(plan.before))
         co_return;
-    auto looking = lookThrough(&context.workspace, plan.before.lock.connection);
-    co_await looking;
+    co_await lookThrough(&context.workspace, plan.before.lock.connection);
 }
 
 enum class Hold { AsShown, Gone, Another };
@@ -262,8 +251,7 @@ Exit refuse(CommandContext &context, QJsonObject json, const Error &error)
 Task<Exit> act(CommandContext &context, ForceReleasePlan plan, QJsonObject json)
 {
     const auto reason = context.arguments.value(u"reason"_s);
-    const auto deadline = requestDeadline(context);
-    const auto outcome = co_await context.workspace.forceRelease(plan, reason, deadline);
+    const auto outcome = co_await context.workspace.forceRelease(plan, reason, requestDeadline(context));
     if (!outcome)
         co_return refuse(context, json, outcome.error());
     json["released"_L1] = outcome->released;
@@ -276,11 +264,9 @@ Task<Exit> act(CommandContext &context, ForceReleasePlan plan, QJsonObject json)
     co_return outcome->done && outcome->isRecorded ? Exit::Done : Exit::Failed;
 }
 
-Task<Exit> forceRelease(CommandContext &context)
+Task<Result<Exit>> forceRelease(CommandContext &context)
 {
-    const auto lock = lockOf(context);
-    if (!lock)
-        co_return fail(lock.error());
+    CO_TRY(const auto &lock, lockOf(context));
     const auto holder = unescaped(context.arguments.value(u"holder"_s));
     if (!holder || holder->isEmpty())
         co_return fail(
@@ -291,9 +277,8 @@ Task<Exit> forceRelease(CommandContext &context)
     if (!way)
         co_return fail(Error{ErrorCode::BadInput,
                              u"force-release: unknown method \"%1\"; --method takes %2"_s.arg(word, wayList)});
-    const auto name = escaped(lock->text());
-    const auto deadline = requestDeadline(context);
-    auto plan = co_await context.workspace.planForceRelease(*lock, *holder, deadline, *way);
+    const auto name = escaped(lock.text());
+    auto plan = co_await context.workspace.planForceRelease(lock, *holder, requestDeadline(context), *way);
     if (!plan && (plan.error().code == ErrorCode::Refused || plan.error().code == ErrorCode::NoNode))
         co_return refuse(context, answer(context, name, *holder, {}), plan.error());
     if (!plan)
@@ -310,14 +295,11 @@ Task<Exit> forceRelease(CommandContext &context)
     auto json = answer(context, name, plan->holder, *plan);
     const bool isDry = context.has(u"dry-run"_s);
     const bool willAsk = !isDry && !context.has(u"yes"_s) && ::isatty(STDIN_FILENO);
-    if (willAsk) {
-        auto following = followMeanwhile(context, *plan);
-        co_await following;
-    }
+    if (willAsk)
+        co_await followMeanwhile(context, *plan);
     std::optional<HeldBeside> beside = HeldBeside();
     if (isDry || !context.has(u"yes"_s)) { // who has said yes does not wait for a look at the whole server
-        auto finding = besideHolder(context, *plan);
-        beside = co_await finding;
+        beside = co_await besideHolder(context, *plan);
     }
     if (!beside || !beside->empty())
         json["heldWith"_L1] = beside ? QJsonValue(namesBeside(plan->before, *beside)) : QJsonValue();
@@ -329,13 +311,13 @@ Task<Exit> forceRelease(CommandContext &context)
             print(preview(*plan, beside) + u"dry run: nothing was sent"_s);
         co_return Exit::Done;
     }
-    const auto &gate = context.workspace.find(lock->connection)->gate();
+    const auto &gate = context.workspace.find(lock.connection)->gate();
     if (gate.isReadOnly())
         co_return refuse(context, json,
                          Error{ErrorCode::Refused,
                                u"%1: its connection is %2read-only, nothing was sent; %3"_s.arg(
                                    name, gate.isProduction() ? u"production, so "_s : QString(), gate.remedy())});
-    if (const auto meant = checkProduction(context, lock->connection); !meant)
+    if (const auto meant = checkProduction(context, lock.connection); !meant)
         co_return refuse(context, json, meant.error());
     if (!context.json)
         print(preview(*plan, beside).chopped(1));

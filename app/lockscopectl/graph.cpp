@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // graph: who waits for whom, over all connections; deadlocks first, then trees from those who hold everybody up.
 #include "app/lockscopectl/command.h"
-#include "app/lockscopectl/locktext.h"
+#include "app/lockscopectl/report.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
@@ -106,9 +106,9 @@ QStringList togetherLines(const WaitGraph &graph)
             lines << u"and %1 more such threads"_s.arg(qsizetype(graph.together.size()) - mostGroupsShown);
             break;
         }
-        QStringList names;
-        for (const auto &name : group.locks)
-            names << label(inspect::LockName{group.connection, name}.text(), nameLength);
+        const auto names = mapped<QStringList>(group.locks, [&](const auto &name) {
+            return label(inspect::LockName{group.connection, name}.text(), nameLength);
+        });
         lines << u"held by one thread (%1), as the members of a MultiLock are: %2"_s.arg(label(group.thread),
                                                                                          names.join(u", "_s));
     }
@@ -192,13 +192,10 @@ QStringList textOf(const WaitGraph &graph, const std::vector<inspect::Coverage> 
     return lines + elsewhere + togetherLines(graph);
 }
 
-Task<Exit> graph(CommandContext &context)
+Task<Result<Exit>> graph(CommandContext &context)
 {
-    auto looking = context.pictures.look(context);
-    const auto looked = co_await looking;
-    const auto deadline = requestDeadline(context);
-    auto following = context.pictures.waits(context, deadline);
-    const auto found = co_await following;
+    const auto looked = co_await context.pictures.look(context);
+    const auto found = co_await context.pictures.waits(requestDeadline(context));
     if (context.json) {
         auto answer = inspect::toJson(found);
         answer.insert(u"waitersUnknown"_s, waitersUnknownJson(found));

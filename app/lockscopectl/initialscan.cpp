@@ -102,8 +102,7 @@ Deadline requestDeadline(CommandContext &context)
 Task<Exit> connectAll(CommandContext &context)
 {
     std::vector<Link *> reached;
-    auto connecting = connectEach(context, reached);
-    const auto status = co_await connecting;
+    const auto status = co_await connectEach(context, reached);
     co_return status;
 }
 
@@ -117,8 +116,7 @@ void printRemark(const Link &link)
 Task<Exit> lookAround(CommandContext &context)
 {
     std::vector<Link *> reached;
-    auto connecting = connectEach(context, reached);
-    auto status = co_await connecting;
+    auto status = co_await connectEach(context, reached);
     context.sink.showProgress(!context.json);
     for (auto *link : context.workspace.links()) {
         if (!link->isConnected())

@@ -159,9 +159,8 @@ QJsonObject lessonJson(const Lesson &lesson, const Played &played, Language lang
         if (const auto at = step.until ? momentOf(*step.until, recordings) : std::nullopt)
             one.insert(u"atMs"_s, contention::inMs(*at));
         if (step.question) {
-            QJsonArray choices;
-            for (const auto &choice : step.question->choices)
-                choices.append(told(choice, language));
+            const auto choices = mapped<QJsonArray>(step.question->choices,
+                                                    [&](const auto &choice) { return told(choice, language); });
             one.insert(u"question"_s, QJsonObject{{u"text"_s, told(step.question->text, language)},
                                                   {u"choices"_s, choices},
                                                   {u"right"_s, static_cast<int>(step.question->right)},
@@ -183,7 +182,7 @@ QJsonObject lessonJson(const Lesson &lesson, const Played &played, Language lang
 }
 
 // Failed: a proof does not hold, so the lesson says what is not so.
-Task<Exit> runLesson(CommandContext &context)
+Task<Result<Exit>> runLesson(CommandContext &context)
 {
     const auto code = context.arguments.value(u"language"_s, u"en"_s);
     const auto language = lessons::languageByName(code == "zh"_L1 ? "zh_CN" : code.toUtf8());
@@ -200,10 +199,8 @@ Task<Exit> runLesson(CommandContext &context)
     Played played;
     for (const auto &run : lesson->runs) {
         const auto scenario = run.scenario;
-        auto recording = co_await playSimulated(context, scenario);
-        if (!recording)
-            co_return fail(recording.error());
-        played.recordings.push_back(*std::move(recording));
+        CO_TRY(auto &recording, co_await playSimulated(context, scenario));
+        played.recordings.push_back(std::move(recording));
     }
     const auto runs = played.runs();
     const auto counted = lessons::withNumbers(*lesson, runs);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // locks: every lock found, and with --watch every change of one.
 #include "app/lockscopectl/command.h"
-#include "app/lockscopectl/locktext.h"
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/report.h"
 #include "core/async/completion.h"
@@ -31,12 +30,8 @@ bool matches(const QString &glob, const inspect::LockName &lock)
 // What needs a person first: the gravest finding, then the longest queue, then the name.
 void sortByNeed(std::vector<LockSnapshot> &locks)
 {
-    std::stable_sort(locks.begin(), locks.end(), [](const LockSnapshot &a, const LockSnapshot &b) {
-        if (a.worst() != b.worst())
-            return a.worst() > b.worst();
-        if (a.waiterCount() != b.waiterCount())
-            return a.waiterCount() > b.waiterCount();
-        return a.lock < b.lock;
+    std::ranges::stable_sort(locks, {}, [](const LockSnapshot &lock) {
+        return std::tuple(-int(lock.worst()), -lock.waiterCount(), lock.lock);
     });
 }
 
@@ -146,7 +141,7 @@ void printAll(CommandContext &context, const inspect::WaitGraph &graph)
             print(line);
         return;
     }
-    std::sort(locks.begin(), locks.end(), [](const auto &a, const auto &b) { return a.lock < b.lock; });
+    std::ranges::sort(locks, {}, &LockSnapshot::lock);
     QJsonArray array;
     for (const auto &lock : locks) {
         auto json = inspect::toJson(lock);
@@ -217,7 +212,7 @@ Task<Exit> watch(CommandContext &context)
     co_return status;
 }
 
-Task<Exit> locks(CommandContext &context)
+Task<Result<Exit>> locks(CommandContext &context)
 {
     if (context.has(u"watch"_s) && context.pictures.recorded())
         co_return fail({ErrorCode::BadInput, u"locks: --watch follows servers; a recording is over"_s});
@@ -225,12 +220,9 @@ Task<Exit> locks(CommandContext &context)
         const auto watched = co_await watch(context);
         co_return watched;
     }
-    auto looking = context.pictures.look(context);
-    const auto looked = co_await looking;
+    const auto looked = co_await context.pictures.look(context);
     if (context.pictures.isAnySeen()) {
-        const auto deadline = requestDeadline(context);
-        auto following = context.pictures.waits(context, deadline);
-        const auto graph = co_await following;
+        const auto graph = co_await context.pictures.waits(requestDeadline(context));
         printAll(context, graph);
     }
     co_return looked;

@@ -12,8 +12,7 @@
 #include "core/base/logging.h"
 #include "core/base/text.h"
 #include "core/connections/connectionstore.h"
-#include "core/workspace/clientlabels.h"
-#include "core/workspace/thresholdfile.h"
+#include "core/workspace/settingsfile.h"
 
 #include <QCoreApplication>
 #include <QLoggingCategory>
@@ -146,8 +145,7 @@ Task<Exit> Program::runCommand()
         const auto opened = co_await openSandbox();
         if (opened != Exit::Done)
             co_return opened;
-        auto unlocked = fillInPasswords();
-        co_await unlocked;
+        co_await fillInPasswords();
         const auto added = addConnections();
         if (added != Exit::Done)
             co_return added;
@@ -160,7 +158,7 @@ Task<Exit> Program::runCommand()
     }
     const auto status = co_await m_command.run(m_context);
     m_context.waiting.cancel();
-    co_return status;
+    co_return status ? *status : fail(status.error());
 }
 
 void Program::watchWall()
@@ -201,8 +199,7 @@ Task<Exit> Program::openSandbox()
         co_return Exit::Done;
     std::erase_if(specs, isSandbox);
     m_servers = std::make_unique<PrivateServers>(m_loop, sandbox::SandboxOptions::everything());
-    const auto starting = m_servers->start();
-    const bool any = co_await starting;
+    const bool any = co_await m_servers->start();
     if (!any)
         co_return Exit::NoConnection;
     for (auto spec : m_servers->connections()) {

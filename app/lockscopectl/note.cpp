@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // note: the incident note of a lock, in Markdown.
 #include "app/lockscopectl/command.h"
-#include "app/lockscopectl/locktext.h"
+#include "app/lockscopectl/report.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
@@ -53,54 +53,46 @@ Task<void> learnServer(CommandContext &context, ConnectionName connection)
     auto *link = context.pictures.recorded() ? nullptr : context.workspace.find(connection);
     if (!link || !link->serverVersion().isEmpty())
         co_return;
-    auto asking = link->rights(Deadline::after(context.loop(), std::chrono::seconds(5)));
-    co_await asking;
+    co_await link->rights(Deadline::after(context.loop(), std::chrono::seconds(5)));
 }
 
-Task<Exit> note(CommandContext &context)
+Task<Result<Exit>> note(CommandContext &context)
 {
-    const auto name = lockOf(context);
-    if (!name)
-        co_return fail(name.error());
+    CO_TRY(const auto &name, lockOf(context));
     const auto deadline = requestDeadline(context);
-    auto reading = context.pictures.read(*name, deadline);
-    const auto lock = co_await reading;
+    const auto lock = co_await context.pictures.read(name, deadline);
     if (!lock)
-        co_return fail(withAuditHint(context, lock.error(), *name));
+        co_return fail(withAuditHint(context, lock.error(), name));
     NoteFacts facts;
     facts.lock = *lock;
     bool areDeadlocksKnown = true;
     if (lock->waiterCount() > 0) { // a deadlock is seen over all connections only
-        auto looking = context.pictures.look(context);
-        const auto looked = co_await looking;
+        const auto looked = co_await context.pictures.look(context);
         areDeadlocksKnown = looked == Exit::Done;
-        auto following = context.pictures.waits(context, deadline);
-        const auto graph = co_await following;
+        const auto graph = co_await context.pictures.waits(deadline);
         addDeadlocks(facts.lock, graph, graph.cycles);
         auto locks = context.pictures.locks();
         for (auto &other : locks)
             addDeadlocks(other, graph, graph.cycles);
         facts.incidents = incidentsOf(graph, locks);
         std::erase_if(facts.incidents, [&](const inspect::Incident &incident) {
-            return std::ranges::find(incident.locks, *name) == incident.locks.end();
+            return std::ranges::find(incident.locks, name) == incident.locks.end();
         });
     }
-    auto learning = learnServer(context, name->connection);
-    co_await learning;
+    co_await learnServer(context, name.connection);
     facts.labels = context.labels;
     facts.asOf = context.pictures.now();
-    facts.coverage = context.pictures.coverageOf(name->connection);
+    facts.coverage = context.pictures.coverageOf(name.connection);
     if (!areDeadlocksKnown)
-        facts.coverage = inspect::withGap(std::move(facts.coverage), deadlocksUnknown(name->connection));
+        facts.coverage = inspect::withGap(std::move(facts.coverage), deadlocksUnknown(name.connection));
     for (const auto &state : context.pictures.connections()) {
-        if (state.name == name->connection)
+        if (state.name == name.connection)
             facts.connection = state;
     }
-    if (const auto added = addHistory(context, facts); !added)
-        co_return fail(added.error());
+    CO_TRY_VOID(addHistory(context, facts));
     const auto text = incidentNote(facts);
     if (context.json)
-        printAnswer(context, QJsonObject{{u"lock"_s, escaped(name->text())}, {u"markdown"_s, text}});
+        printAnswer(context, QJsonObject{{u"lock"_s, escaped(name.text())}, {u"markdown"_s, text}});
     else
         print(text.chopped(1));
     co_return Exit::Done;

@@ -190,9 +190,7 @@ QString Table::text(int width) const
         return tabbed();
     const auto wide = widths(width);
     const auto total = std::accumulate(wide.begin(), wide.end(), columnGap * (std::ssize(wide) - 1));
-    QStringList titles;
-    for (const auto &column : m_columns)
-        titles << column.title;
+    const auto titles = mapped<QStringList>(m_columns, [&](const auto &column) { return column.title; });
     QStringList lines;
     const auto addLine = [&](const QStringList &cells) {
         QString line;
@@ -236,9 +234,7 @@ QString Table::tabbed() const
     for (std::size_t row = 0; row < m_rows.size(); ++row) {
         if (const auto heading = m_headings.find(row); heading != m_headings.end())
             lines << QString() << heading->second;
-        QStringList cells;
-        for (const auto &cell : m_rows[row])
-            cells << harmlessLine(cell);
+        const auto cells = mapped<QStringList>(m_rows[row], [&](const auto &cell) { return harmlessLine(cell); });
         lines << cells.join(u'\t');
     }
     return lines.join(u'\n');

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/lockscopectl/queuelines.h"
+#include "app/lockscopectl/report.h"
 
-#include "app/lockscopectl/locktext.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"

@@ -2,6 +2,7 @@
 // recipes: what each costs and how it can fail; with --faults also what it keeps when something goes wrong.
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
+#include "core/base/text.h"
 #include "core/contention/guarantees.h"
 #include "core/rules/catalogue.h"
 
@@ -23,9 +24,7 @@ QJsonValue countOrNull(const QString &count)
 
 QJsonObject recipeJson(const RecipeInfo &recipe)
 {
-    QJsonArray flaws;
-    for (const auto &flaw : recipe.flaws)
-        flaws.append(flaw);
+    const auto flaws = mapped<QJsonArray>(recipe.flaws, [&](const auto &flaw) { return flaw; });
     const QJsonObject requests{{u"acquireFree"_s, countOrNull(recipe.counts.acquireFree)},
                                {u"acquireQueued"_s, countOrNull(recipe.counts.acquireQueued)},
                                {u"release"_s, countOrNull(recipe.counts.release)}};
@@ -131,9 +130,9 @@ void printGuarantees(bool fenced)
     for (const auto &recipe : contention::guaranteedRecipes())
         addGuarantees(table, recipe, fenced);
     print(table.text(terminalWidth()));
-    QStringList words;
-    for (const auto &invariant : contention::invariants())
-        words << u"  "_s + QString::fromLatin1(invariant.name).leftJustified(13) + invariant.words;
+    const auto words = mapped<QStringList>(contention::invariants(), [&](const auto &invariant) {
+        return u"  "_s + QString::fromLatin1(invariant.name).leftJustified(13) + invariant.words;
+    });
     print(
         u"\nEvery other guarantee holds under the simulated faults (order: for fair recipes; tokens: for recipes with tokens). Not simulated, so unknown:\n"_s
         + notSimulated().join(u'\n')
@@ -141,7 +140,7 @@ void printGuarantees(bool fenced)
         + words.join(u'\n'));
 }
 
-Task<Exit> listRecipes(CommandContext &context)
+Task<Result<Exit>> listRecipes(CommandContext &context)
 {
     const bool withFaults = context.has(u"faults"_s);
     const bool fenced = context.has(u"fencing"_s);

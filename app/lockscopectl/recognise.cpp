@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // recognise: rules of the user's own, checked, and tried on every key; and how every command gets them.
 #include "app/lockscopectl/command.h"
-#include "app/lockscopectl/locktext.h"
+#include "app/lockscopectl/report.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/inspect/json.h"
-#include "core/workspace/redislink.h"
 #include "core/workspace/rulefolder.h"
 
 #include <QJsonArray>
@@ -125,8 +124,7 @@ Task<Exit> tryAll(CommandContext &context, std::vector<TriedOn> &all)
         if (!link->isConnected())
             continue;
         for (auto *node : nodes) {
-            auto trying = tryRulesOn(node, name);
-            auto tried = co_await trying;
+            auto tried = co_await tryRulesOn(node, name);
             if (!tried) {
                 printError(u"%1: %2"_s.arg(escaped(name.bytes()), tried.error().message));
                 status = Exit::Failed;
@@ -148,15 +146,14 @@ QString othersOfName(qint64 count)
                       : u"%1 more keys have such a name, and are none"_s.arg(count);
 }
 
-Task<Exit> tryRules(CommandContext &context)
+Task<Result<Exit>> tryRules(CommandContext &context)
 {
     const auto rules = recipes::userRules();
     if (rules->isEmpty())
         co_return fail(Error{ErrorCode::BadInput,
                              u"recognise: no rules: give --rules FILE, or put files into %1"_s.arg(ruleFolder())});
     std::vector<TriedOn> all;
-    auto trying = tryAll(context, all);
-    const auto status = co_await trying;
+    const auto status = co_await tryAll(context, all);
     const bool isTried = !all.empty();
     if (context.json) {
         printJson(answerOf(all, rules, isTried));

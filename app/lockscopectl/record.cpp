@@ -10,6 +10,8 @@
 #include "core/inspect/json.h"
 #include "core/workspace/recordfeed.h"
 
+#include <algorithm>
+
 namespace lockscope::ctl {
 
 namespace {
@@ -45,26 +47,21 @@ void printRecorded(CommandContext &context, const history::RecordingWriter &writ
         inspect::isoTime(writer.end()), formatDuration(writer.end() - writer.begin()), writer.path()));
 }
 
-Task<Exit> record(CommandContext &context)
+Task<Result<Exit>> record(CommandContext &context)
 {
     std::optional<std::chrono::milliseconds> span;
     if (context.has(u"for"_s)) {
-        const auto given = parseDuration(context.arguments.value(u"for"_s));
-        if (!given)
-            co_return fail(given.error());
-        span = *given;
+        CO_TRY(const auto &given, parseDuration(context.arguments.value(u"for"_s)));
+        span = given;
     }
-    auto writer = history::RecordingWriter::create(context.word(0), context.pictures.now());
-    if (!writer)
-        co_return fail(writer.error());
+    CO_TRY(auto &writer, history::RecordingWriter::create(context.word(0), context.pictures.now()));
     const Completion<Exit> ended(context.loop());
     context.interrupts.setHandler([ended](Interrupt) { ended.complete(Exit::Done); });
-    history::Recorder recorder(context.loop(), std::move(*writer),
+    history::Recorder recorder(context.loop(), std::move(writer),
                                [ended](const Error &error) { ended.complete(fail(error)); });
     RecordFeed feed(context.workspace, recorder);
     const Forwarding forwarding(context.sink, recorder);
-    auto connecting = connectAll(context);
-    const auto connected = co_await connecting;
+    const auto connected = co_await connectAll(context);
     if (connected != Exit::Done) {
         QFile::remove(context.word(0));
         co_return connected;
@@ -104,6 +101,95 @@ CommandSpec recordCommand()
     spec.observes = spec.follows = true;
     spec.examples = {u"record incident.lockscope"_s, u"record incident.lockscope --for 1s"_s};
     spec.run = record;
+    return spec;
+}
+
+// replay: what a recording shows as of a moment, by the commands that answer from servers.
+
+namespace {
+
+QStringList replayable()
+{
+    QStringList names;
+    for (const auto &command : commands()) {
+        if (command.isReplayable)
+            names << command.name;
+    }
+    return names;
+}
+
+// The command and its words, checked as when it is called by itself.
+Result<const CommandSpec *> innerCommand(const Arguments &inner)
+{
+    const auto bad = [](const QString &what) { return Error{ErrorCode::BadInput, u"replay: "_s + what}; };
+    const auto *command = findCommand(inner.words.value(0));
+    if (!command || !command->isReplayable)
+        return bad((command ? u"\"%1\" is not answered from a recording, which is read-only; %2 are"_s
+                            : u"\"%1\" is not answered from a recording; %2 are"_s)
+                       .arg(inner.words.value(0), replayable().join(u", "_s)));
+    const auto given = inner.words.size() - 1;
+    if (given < command->fewestWords)
+        return bad(u"%1 requires %2"_s.arg(command->name, command->words));
+    if (given > command->mostWords)
+        return bad(u"%1: unexpected argument \"%2\""_s.arg(command->name, inner.words.last()));
+    for (const auto &name : inner.options.keys()) {
+        const auto isNamed = [&name](const OptionSpec &option) { return option.name == name; };
+        const bool isKnown = std::ranges::any_of(command->options, isNamed)
+                             || std::ranges::any_of(app::sharedOptions(), isNamed) || name == "at"_L1;
+        if (!isKnown)
+            return bad(u"%1 knows no --%2"_s.arg(command->name, name));
+    }
+    return command;
+}
+
+void printRecordedTime(const RecordedMoment &moment)
+{
+    const auto &recording = *moment.recording;
+    const auto before = recording.end() - moment.asOf;
+    const auto when = before.count() == 0 ? u"its end"_s : u"%1 before its end"_s.arg(formatDuration(before));
+    for (const auto &line : recording.damage())
+        printError(line);
+    printError(u"%1: a recording, not the servers; as of %2, %3"_s.arg(recording.files().join(u", "_s),
+                                                                       inspect::isoTime(moment.asOf), when));
+}
+
+Task<Result<Exit>> replay(CommandContext &context)
+{
+    auto inner = context.arguments;
+    inner.words = inner.words.mid(2);
+    CO_TRY(const auto &command, innerCommand(inner));
+    CO_TRY(const auto &recording, history::FlightRecording::open({context.word(0)}));
+    CO_TRY(const auto &at, inner.has(u"at"_s) ? history::momentIn(recording, inner.value(u"at"_s))
+                                              : Result<history::Moment>(recording.end()));
+    CO_TRY(auto &picture, recording.at(at));
+    RecordedSnapshots pictures(recording, at, std::move(picture), context.labels);
+    printRecordedTime(*pictures.recorded());
+    CommandContext then{inner,        context.workspace, pictures, context.sink,  context.interrupts,
+                        context.json, context.readOnly,  {},       context.labels};
+    const auto status = co_await command->run(then);
+    co_return status;
+}
+
+} // namespace
+
+CommandSpec replayCommand()
+{
+    CommandSpec spec;
+    spec.name = u"replay"_s;
+    spec.words = u"FILE COMMAND…"_s;
+    spec.summary = u"answer an inspecting command from a recording"_s;
+    spec.more =
+        u"Answers as of the end of the recording, or as of --at. 10:00:00 is a time of its last day, -5m is before its end, and a time without a zone is local. COMMAND takes its own words and options."_s;
+    spec.options = {
+        {u"at"_s, u"TIME"_s, u"answer as of 2026-03-01T10:00:00Z, 10:00:00 or -5m"_s},
+    };
+    spec.fewestWords = 2;
+    spec.mostWords = 9;
+    spec.connects = false;
+    spec.isReplay = true;
+    spec.examples = {u"replay incident.lockscope locks"_s,
+                     u"replay incident.lockscope show zk:/locks/orders --timeline"_s};
+    spec.run = replay;
     return spec;
 }
 

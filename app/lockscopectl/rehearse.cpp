@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rehearse: a force-release played in the simulated world, before it is done here.
 #include "app/lockscopectl/command.h"
-#include "app/lockscopectl/locktext.h"
+#include "app/lockscopectl/report.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 #include "core/rehearse/rehearsal.h"
@@ -16,17 +16,14 @@ namespace {
 
 QJsonObject rehearsalJson(const Rehearsal &rehearsal)
 {
-    QJsonArray granted, lost;
-    for (const auto &id : rehearsal.granted)
-        granted.append(escaped(id));
-    for (const auto &lock : rehearsal.alsoLost)
-        lost.append(escaped(lock.text()));
-    const QJsonValue none(QJsonValue::Null);
+    const auto ids = mapped<QJsonArray>(rehearsal.granted, [](const auto &id) { return escaped(id); });
+    const auto lost = mapped<QJsonArray>(rehearsal.alsoLost, [](const auto &lock) { return escaped(lock.text()); });
+    const QJsonValue none;
     return {{u"lock"_s, escaped(rehearsal.lock.text())},
             {u"holder"_s, escaped(rehearsal.holder)},
             {u"next"_s, QString::fromLatin1(word(rehearsal.next))},
             {u"nextHolder"_s, rehearsal.nextHolder ? QJsonValue(escaped(*rehearsal.nextHolder)) : none},
-            {u"granted"_s, granted},
+            {u"granted"_s, ids},
             {u"woken"_s, rehearsal.woken ? QJsonValue(*rehearsal.woken) : none},
             {u"wastedWakeups"_s, rehearsal.woken ? QJsonValue(rehearsal.wokenInVain) : none},
             {u"wokenObserved"_s, rehearsal.woken ? QJsonValue(rehearsal.isWokenSeen) : none},
@@ -46,30 +43,25 @@ void printRehearsal(const Rehearsal &rehearsal, const inspect::LockSnapshot &loc
     print(lines.join(u'\n'));
 }
 
-Task<Exit> rehearseRelease(CommandContext &context)
+Task<Result<Exit>> rehearseRelease(CommandContext &context)
 {
-    const auto lock = lockOf(context);
-    if (!lock)
-        co_return fail(lock.error());
+    CO_TRY(const auto &lock, lockOf(context));
     const auto holder = unescaped(context.arguments.value(u"holder"_s));
     if (!holder || holder->isEmpty())
         co_return fail(Error{ErrorCode::BadInput,
                              u"rehearse: --holder ID is required; run \"lockscopectl show LOCK\" to list IDs"_s});
-    const auto deadline = requestDeadline(context);
-    auto plan = co_await context.workspace.planForceRelease(*lock, *holder, deadline);
+    auto plan = co_await context.workspace.planForceRelease(lock, *holder, requestDeadline(context));
     if (!plan) {
         printError(u"rehearse: "_s + plan.error().message);
         // No such lock is the same to this command as nobody holding it.
         co_return plan.error().code == ErrorCode::NoNode ? Exit::Refused : app::exitFor(plan.error().code);
     }
     inspect::addLabels(plan->before, context.labels);
-    const auto rehearsal = rehearse::rehearse(*plan);
-    if (!rehearsal)
-        co_return fail(rehearsal.error());
+    CO_TRY(const auto &rehearsal, rehearse::rehearse(*plan));
     if (context.json)
-        printJson(rehearsalJson(*rehearsal));
+        printJson(rehearsalJson(rehearsal));
     else
-        printRehearsal(*rehearsal, plan->before);
+        printRehearsal(rehearsal, plan->before);
     co_return Exit::Done;
 }
 

@@ -52,9 +52,8 @@ Result<sandbox::SandboxOptions> readOptions(CommandContext &context)
 bool printConnections(CommandContext &context, const std::vector<ConnectionSpec> &connections)
 {
     if (!context.json) {
-        QStringList lines;
-        for (const auto &connection : connections)
-            lines << sandbox::connectArgument(connection);
+        const auto lines = mapped<QStringList>(
+            connections, [&](const auto &connection) { return sandbox::connectArgument(connection); });
         return print(lines.join(u'\n'));
     }
     QJsonArray array;
@@ -81,14 +80,12 @@ void printSet(const std::vector<ConnectionSpec> &connections)
         printNote(u"together they are a Redlock set: --connect %1\n"_s.arg(set.displayUri()));
 }
 
-Task<Exit> runSandbox(CommandContext &context)
+Task<Result<Exit>> runSandbox(CommandContext &context)
 {
-    const auto options = readOptions(context);
-    if (!options)
-        co_return fail(options.error());
+    CO_TRY(const auto &options, readOptions(context));
     const Completion<bool> ended(context.loop());
     context.interrupts.setHandler([ended](Interrupt) { ended.complete(true); });
-    PrivateServers servers(context.loop(), *options);
+    PrivateServers servers(context.loop(), options);
     auto answering = servers.start();
     // An interrupt while they start ends it as well.
     ended.then([answering](bool) { answering.complete(false); });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // sessions: the clients, with what each holds and waits for.
 #include "app/lockscopectl/command.h"
-#include "app/lockscopectl/locktext.h"
+#include "app/lockscopectl/report.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
@@ -18,9 +18,7 @@ namespace {
 
 QString names(const std::vector<QByteArray> &locks)
 {
-    QStringList words;
-    for (const auto &lock : locks)
-        words << label(lock, 80);
+    const auto words = mapped<QStringList>(locks, [&](const auto &lock) { return label(lock, 80); });
     return words.isEmpty() ? u"-"_s : words.join(u", "_s);
 }
 
@@ -36,10 +34,9 @@ QString holdWords(const SessionSnapshot &session)
 // Locks as every other answer names them: CONNECTION:NAME.
 QJsonArray lockNames(const SessionSnapshot &session, const std::vector<QByteArray> &locks)
 {
-    QJsonArray array;
-    for (const auto &name : locks)
-        array.append(escaped(inspect::LockName{session.connection, name}.text()));
-    return array;
+    return mapped<QJsonArray>(locks, [&](const auto &name) {
+        return escaped(inspect::LockName{session.connection, name}.text());
+    });
 }
 
 QJsonObject sessionJson(const SessionSnapshot &session, inspect::ServerTime now)
@@ -91,10 +88,9 @@ void printTable(const std::vector<SessionSnapshot> &all, const Programs &program
     print(table.isEmpty() ? u"no sessions seen"_s : table.text(terminalWidth()));
 }
 
-Task<Exit> sessions(CommandContext &context)
+Task<Result<Exit>> sessions(CommandContext &context)
 {
-    auto looking = context.pictures.look(context);
-    const auto looked = co_await looking;
+    const auto looked = co_await context.pictures.look(context);
     const auto all = context.pictures.sessions();
     const auto now = context.pictures.now();
     if (!context.json) {
@@ -103,9 +99,7 @@ Task<Exit> sessions(CommandContext &context)
             print(line);
         co_return looked;
     }
-    QJsonArray array;
-    for (const auto &session : all)
-        array.append(sessionJson(session, now));
+    const auto array = mapped<QJsonArray>(all, [&](const auto &session) { return sessionJson(session, now); });
     printAnswer(context, QJsonObject{{u"sessions"_s, array}, {u"coverage"_s, coverageJson(context)}});
     co_return looked;
 }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // show: one lock, with its queue in order.
 #include "app/lockscopectl/command.h"
-#include "app/lockscopectl/locktext.h"
 #include "app/lockscopectl/output.h"
-#include "app/lockscopectl/queuelines.h"
 #include "app/lockscopectl/report.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
@@ -188,9 +186,7 @@ QStringList introduction(const LockSnapshot &lock, const std::optional<HeldBesid
 
 QStringList partLines(const LockSnapshot &lock, inspect::ServerTime now)
 {
-    QStringList lines;
-    for (const auto &said : lock.nodes)
-        lines << nodeLine(said, now);
+    auto lines = mapped<QStringList>(lock.nodes, [&](const auto &said) { return nodeLine(said, now); });
     for (const auto &companion : lock.companions)
         lines << u"belongs to it: %1"_s.arg(label(companion));
     return lines;
@@ -285,51 +281,41 @@ Result<std::optional<history::Timeline>> askedTimeline(CommandContext &context, 
     return std::optional(history::timelineOf(*history, context.labels));
 }
 
-Task<Exit> show(CommandContext &context)
+Task<Result<Exit>> show(CommandContext &context)
 {
-    const auto name = lockOf(context);
-    if (!name)
-        co_return fail(name.error());
-    const auto timeline = askedTimeline(context, *name);
-    if (!timeline)
-        co_return fail(timeline.error());
+    CO_TRY(const auto &name, lockOf(context));
+    CO_TRY(const auto &timeline, askedTimeline(context, name));
     const auto deadline = requestDeadline(context);
-    auto reading = context.pictures.read(*name, deadline);
-    auto lock = co_await reading;
-    if (!lock)
-        co_return fail(lock.error());
+    CO_TRY(auto &lock, co_await context.pictures.read(name, deadline));
     bool areDeadlocksKnown = true;
     std::optional<inspect::WaitGraph> graph;
-    if (lock->waiterCount() > 0) { // a deadlock is seen over all connections only
-        auto looking = context.pictures.lookSoon();
-        areDeadlocksKnown = co_await looking;
-        auto following = context.pictures.waits(context, deadline);
-        graph = co_await following;
-        addDeadlocks(*lock, *graph, graph->cycles);
+    if (lock.waiterCount() > 0) { // a deadlock is seen over all connections only
+        areDeadlocksKnown = co_await context.pictures.lookSoon();
+        graph = co_await context.pictures.waits(deadline);
+        addDeadlocks(lock, *graph, graph->cycles);
     }
-    auto finding = context.pictures.heldWith(*lock);
-    const auto beside = co_await finding;
-    auto coverage = context.pictures.coverageOf(name->connection);
+    const auto beside = co_await context.pictures.heldWith(lock);
+    auto coverage = context.pictures.coverageOf(name.connection);
     for (auto &part : coverage)
         part.hidden = {}; // other locks
     if (!areDeadlocksKnown)
-        coverage = inspect::withGap(std::move(coverage), deadlocksUnknown(name->connection));
+        coverage = inspect::withGap(std::move(coverage), deadlocksUnknown(name.connection));
     if (context.json) {
-        auto json = inspect::toJson(*lock);
+        auto json = inspect::toJson(lock);
         if (!beside || !beside->empty())
-            json[u"heldWith"_s] = beside ? QJsonValue(namesBeside(*lock, *beside)) : QJsonValue();
+            json[u"heldWith"_s] = beside ? QJsonValue(namesBeside(lock, *beside)) : QJsonValue();
         QJsonObject answer{{u"lock"_s, json}, {u"coverage"_s, inspect::toJson(coverage)}};
-        if (*timeline)
-            answer[u"timeline"_s] = timelineJson(**timeline);
+        if (timeline)
+            answer[u"timeline"_s] = timelineJson(*timeline);
         printAnswer(context, std::move(answer));
         co_return Exit::Done;
     }
     if (terminalWidth() > 0)
-        printReport(context, *lock, beside, graph ? &*graph : nullptr, coverage);
+        printReport(context, lock, beside, graph ? &*graph : nullptr, coverage);
     else
-        printText(*lock, beside, context.pictures.serverNow(*lock), coverage);
-    if (*timeline)
-        print(u'\n' + timelineLines(**timeline).join(u'\n'));
+        printText(lock, beside, context.pictures.serverNow(lock), coverage);
+    if (timeline)
+        print(u'\n' + timelineLines(*timeline).join(u'\n'));
     co_return Exit::Done;
 }
 

@@ -6,6 +6,7 @@
 #include "core/base/duration.h"
 #include "core/base/regularfile.h"
 #include "core/base/text.h"
+#include "core/contention/explain.h"
 #include "core/contention/scenario.h"
 #include "core/contention/simulation.h"
 #include "core/rules/catalogue.h"
@@ -15,7 +16,10 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QSaveFile>
+#include <QThread>
 
+#include <algorithm>
+#include <functional>
 #include <map>
 
 namespace lockscope::ctl {
@@ -62,9 +66,8 @@ Result<void> readFaults(CommandContext &context, Scenario *scenario)
         }
         const auto fault = contention::faultByName(name.toUtf8());
         if (!fault) {
-            QStringList known;
-            for (const auto kind : contention::allFaults())
-                known << QString::fromLatin1(nameOf(kind));
+            const auto known = mapped<QStringList>(
+                contention::allFaults(), [&](const auto kind) { return QString::fromLatin1(nameOf(kind)); });
             return badUsage(u"unknown fault \"%1\"; faults: %2, all"_s.arg(name, known.join(u", "_s)));
         }
         if (std::find(scenario->faults.begin(), scenario->faults.end(), *fault) == scenario->faults.end())
@@ -302,27 +305,19 @@ Result<void> save(CommandContext &context, const Recording &recording)
     return {};
 }
 
-Task<Exit> runSimulate(CommandContext &context)
+Task<Result<Exit>> runSimulate(CommandContext &context)
 {
-    const auto scenarios = readScenarios(context);
-    if (!scenarios)
-        co_return fail(scenarios.error());
+    CO_TRY(const auto &scenarios, readScenarios(context));
     std::vector<Recording> runs;
     std::vector<int> replays;
-    for (const auto &scenario : *scenarios) {
-        const auto most = replaysFor(context, scenario);
-        if (!most)
-            co_return fail(most.error());
-        replays.push_back(*most);
-        auto played = co_await play(context, scenario);
-        if (!played)
-            co_return fail(played.error());
-        runs.push_back(*std::move(played));
+    for (const auto &scenario : scenarios) {
+        CO_TRY(const auto &most, replaysFor(context, scenario));
+        replays.push_back(most);
+        CO_TRY(auto &played, co_await play(context, scenario));
+        runs.push_back(std::move(played));
     }
     if (context.has(u"save"_s)) {
-        const auto saved = save(context, runs.front());
-        if (!saved)
-            co_return fail(saved.error());
+        CO_TRY_VOID(save(context, runs.front()));
     }
     if (!context.json)
         printTable(runs);
@@ -333,12 +328,10 @@ Task<Exit> runSimulate(CommandContext &context)
         const auto scenario = runs[i].scenario;
         const auto invariant = runs[i].violations.front().invariant;
         const auto most = replays[i];
-        const auto found = co_await findShortest(context, scenario, invariant, most);
-        if (!found)
-            co_return fail(found.error());
-        shorter.emplace(i, *found);
+        CO_TRY(const auto &found, co_await findShortest(context, scenario, invariant, most));
+        shorter.emplace(i, found);
         if (!context.json)
-            printShortest(*found, invariant);
+            printShortest(found, invariant);
     }
     if (context.json)
         printJson(answer(runs, shorter));
@@ -380,6 +373,90 @@ CommandSpec simulateCommand()
                      u"simulate --recipe redis-set-nx --contenders 20 --fault pause"_s};
     spec.run = runSimulate;
     return spec;
+}
+
+using contention::Shortest;
+
+namespace {
+
+// In a thread of its own.
+template <typename T>
+Task<T> computed(Loop &loop, std::function<T()> compute)
+{
+    const Completion<std::shared_ptr<T>> done(loop);
+    const std::unique_ptr<QThread> thread(QThread::create([done, compute, &loop] {
+        loop.post([done, result = std::make_shared<T>(compute())] { done.complete(result); });
+    }));
+    thread->start();
+    const auto result = co_await done;
+    thread->wait();
+    co_return std::move(*result);
+}
+
+constexpr int replaysByDefault = 200;
+constexpr int mostReplays = 100'000;
+// Contenders times rounds: what is larger takes longer than a moment, and is searched on demand.
+constexpr qint64 largestByDefault = 2000;
+constexpr std::size_t mostLines = 200;
+
+QString storyOf(const Shortest &shortest, const QByteArray &invariant)
+{
+    const auto &violations = shortest.recording.violations;
+    const auto at = std::ranges::find(violations, invariant, &contention::Violation::invariant);
+    return at == violations.end() ? QString() : contention::explain(shortest.recording, *at);
+}
+
+} // namespace
+
+Task<Result<contention::Recording>> playSimulated(CommandContext &context, contention::Scenario scenario)
+{
+    return computed<Result<contention::Recording>>(context.loop(),
+                                                   [scenario] { return contention::simulate(scenario); });
+}
+
+Result<int> replaysFor(CommandContext &context, const contention::Scenario &scenario)
+{
+    if (context.has(u"shrink"_s)) {
+        bool isNumber = false;
+        const auto number = context.arguments.value(u"shrink"_s).toInt(&isNumber);
+        if (!isNumber || number < 0 || number > mostReplays)
+            return Error{ErrorCode::BadInput,
+                         u"simulate: --shrink must be a whole number from 0 to %1"_s.arg(mostReplays)};
+        return number;
+    }
+    const auto size = qint64(scenario.contenders) * scenario.rounds;
+    return context.json || !context.workspace.links().empty() || size > largestByDefault ? 0 : replaysByDefault;
+}
+
+Task<Result<Shortest>> findShortest(CommandContext &context, contention::Scenario scenario, QByteArray invariant,
+                                    int most)
+{
+    return computed<Result<Shortest>>(context.loop(), [scenario, invariant, most] {
+        return contention::shrink(scenario, contention::breaks(invariant), most);
+    });
+}
+
+void printShortest(const Shortest &shortest, const QByteArray &invariant)
+{
+    print(u"\nThe shortest schedule found that breaks %1 (%2 replays):\n    %3"_s.arg(
+        QString::fromLatin1(invariant), QString::number(shortest.replays),
+        contention::commandLine(shortest.recording.scenario)));
+    const auto lines = contention::eventLines(shortest.recording, invariant, mostLines);
+    for (const auto &line : lines)
+        print(line);
+    if (const auto story = storyOf(shortest, invariant); !story.isEmpty())
+        print(u"\nWhat happened: %1."_s.arg(story));
+}
+
+QJsonObject toJson(const Shortest &shortest, const QByteArray &invariant)
+{
+    const auto lines = contention::eventLines(shortest.recording, invariant, mostLines);
+    return {{u"invariant"_s, QString::fromLatin1(invariant)},
+            {u"scenario"_s, shortest.recording.scenario.toJson()},
+            {u"command"_s, contention::commandLine(shortest.recording.scenario)},
+            {u"replays"_s, shortest.replays},
+            {u"explanation"_s, storyOf(shortest, invariant)},
+            {u"events"_s, QJsonArray::fromStringList(lines)}};
 }
 
 } // namespace lockscope::ctl

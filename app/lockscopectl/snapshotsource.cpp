@@ -2,6 +2,7 @@
 #include "app/lockscopectl/snapshotsource.h"
 
 #include "app/lockscopectl/command.h"
+#include "app/lockscopectl/output.h"
 #include "core/async/dated.h"
 #include "core/base/backendkind.h"
 #include "core/base/text.h"
@@ -11,6 +12,7 @@
 #include "core/workspace/recordfeed.h"
 
 #include <algorithm>
+#include <unistd.h>
 
 namespace lockscope::ctl {
 
@@ -60,9 +62,7 @@ Task<bool> lookThrough(Workspace *workspace, ConnectionName name)
 
 Task<Exit> LiveSnapshots::look(CommandContext &context)
 {
-    auto looking = lookAround(context);
-    const auto looked = co_await looking;
-    co_return looked;
+    return lookAround(context);
 }
 
 Task<bool> LiveSnapshots::lookSoon()
@@ -72,8 +72,7 @@ Task<bool> LiveSnapshots::lookSoon()
     for (auto *link : m_workspace.links()) {
         const auto name = link->spec().name;
         const auto connected = co_await m_workspace.whenConnected(name, deadline);
-        auto looking = lookThrough(&m_workspace, name);
-        const bool isSeen = co_await looking;
+        const bool isSeen = co_await lookThrough(&m_workspace, name);
         isAllSeen = isAllSeen && connected && isSeen;
     }
     co_return isAllSeen;
@@ -81,8 +80,7 @@ Task<bool> LiveSnapshots::lookSoon()
 
 Task<Result<inspect::LockSnapshot>> LiveSnapshots::read(inspect::LockName lock, Deadline deadline)
 {
-    auto reading = m_workspace.read(lock, deadline);
-    auto read = co_await reading;
+    auto read = co_await m_workspace.read(lock, deadline);
     if (const auto *link = m_workspace.find(lock.connection); link && link->isConnected())
         printRemark(*link);
     if (read)
@@ -94,8 +92,7 @@ Task<std::optional<HeldBeside>> LiveSnapshots::heldWith(inspect::LockSnapshot lo
 {
     if (inspect::holdingThreads(lock).empty())
         co_return HeldBeside();
-    auto looking = lookThrough(&m_workspace, lock.lock.connection);
-    const bool isSeen = co_await looking;
+    const bool isSeen = co_await lookThrough(&m_workspace, lock.lock.connection);
     if (!isSeen)
         co_return std::nullopt;
     co_return heldBeside(lock, m_workspace.find(lock.lock.connection)->observer().snapshots());
@@ -124,11 +121,9 @@ std::vector<inspect::SessionSnapshot> LiveSnapshots::sessions()
     return all;
 }
 
-Task<inspect::WaitGraph> LiveSnapshots::waits(CommandContext &, Deadline deadline)
+Task<inspect::WaitGraph> LiveSnapshots::waits(Deadline deadline)
 {
-    auto looking = lookForDeadlocks(m_workspace, clientLabels(), deadline);
-    auto graph = co_await looking;
-    co_return graph;
+    return lookForDeadlocks(m_workspace, clientLabels(), deadline);
 }
 
 std::vector<inspect::Coverage> LiveSnapshots::coverage()
@@ -161,10 +156,7 @@ std::vector<inspect::Coverage> LiveSnapshots::coverageOf(const ConnectionName &n
 
 std::vector<inspect::LinkState> LiveSnapshots::connections()
 {
-    std::vector<inspect::LinkState> all;
-    for (auto *link : m_workspace.links())
-        all.push_back(stateOf(*link));
-    return all;
+    return mapped<std::vector<inspect::LinkState>>(m_workspace.links(), [&](auto *link) { return stateOf(*link); });
 }
 
 Result<inspect::LockName> LiveSnapshots::parseLock(const QString &text)
@@ -248,7 +240,7 @@ std::vector<inspect::SessionSnapshot> RecordedSnapshots::sessions()
     return all;
 }
 
-Task<inspect::WaitGraph> RecordedSnapshots::waits(CommandContext &, Deadline)
+Task<inspect::WaitGraph> RecordedSnapshots::waits(Deadline)
 {
     auto graph = waitsThen(m_recording, m_picture, m_asOf, clientLabels());
     co_return graph;
@@ -293,6 +285,65 @@ Result<inspect::LockName> RecordedSnapshots::parseLock(const QString &text)
     if (lock)
         lock->name = nameAsStored(connections.at(lock->connection).backend, lock->name);
     return lock;
+}
+
+Sink::~Sink()
+{
+    clearProgress();
+}
+
+void Sink::showProgress(bool shown)
+{
+    m_progressShown = shown && ::isatty(STDERR_FILENO);
+    if (!m_progressShown)
+        clearProgress();
+}
+
+std::optional<Instant> Sink::lastNews(const ConnectionName &name) const
+{
+    const auto at = m_news.find(name);
+    return at == m_news.end() ? std::nullopt : std::optional(at->second);
+}
+
+void Sink::take(inspect::Change::What change)
+{
+    if (const auto *news = std::get_if<inspect::SnapshotChange>(&change)) {
+        heardOf(news->lock.lock.connection);
+        if (m_listener)
+            m_listener(*news);
+    } else if (const auto *seen = std::get_if<inspect::CoverageSeen>(&change); seen && m_coverageListener) {
+        m_coverageListener(seen->connection, seen->coverage);
+    } else if (const auto *progress = std::get_if<inspect::Progress>(&change)) {
+        note(*progress);
+    }
+    if (m_other)
+        m_other->take(std::move(change));
+}
+
+void Sink::heardOf(const ConnectionName &name)
+{
+    m_news[name] = std::chrono::time_point_cast<Duration>(std::chrono::steady_clock::now());
+}
+
+void Sink::note(const inspect::Progress &progress)
+{
+    const auto known = m_farthest.try_emplace(progress.connection, -1).first;
+    if (progress.done > known->second) {
+        known->second = progress.done;
+        heardOf(progress.connection);
+    }
+    if (!m_progressShown || !progress.running)
+        return;
+    const auto of = progress.total > 0 ? u" of %L1"_s.arg(progress.total) : QString();
+    showOnLine(u"%1: %2, read %3%4"_s.arg(label(progress.connection.bytes()), progress.how,
+                                          u"%L1"_s.arg(progress.done), of));
+    m_lineUsed = true;
+}
+
+void Sink::clearProgress()
+{
+    if (std::exchange(m_lineUsed, false))
+        showOnLine({});
 }
 
 } // namespace lockscope::ctl

@@ -44,7 +44,7 @@ public:
     [[nodiscard]] virtual std::vector<inspect::LockSnapshot> locks() = 0;
     [[nodiscard]] virtual std::vector<inspect::SessionSnapshot> sessions() = 0;
     // Who waits for whom. Its cycles are those that were there at two looks in a row.
-    virtual Task<inspect::WaitGraph> waits(CommandContext &context, Deadline deadline) = 0;
+    virtual Task<inspect::WaitGraph> waits(Deadline deadline) = 0;
     // Of connections that are not there, too.
     [[nodiscard]] virtual std::vector<inspect::Coverage> coverage() = 0;
     // Of one whose lock was read, without a look at all there is.
@@ -82,7 +82,7 @@ public:
     [[nodiscard]] bool isAnySeen() override;
     [[nodiscard]] std::vector<inspect::LockSnapshot> locks() override;
     [[nodiscard]] std::vector<inspect::SessionSnapshot> sessions() override;
-    Task<inspect::WaitGraph> waits(CommandContext &context, Deadline deadline) override;
+    Task<inspect::WaitGraph> waits(Deadline deadline) override;
     [[nodiscard]] std::vector<inspect::Coverage> coverage() override;
     [[nodiscard]] std::vector<inspect::Coverage> coverageOf(const ConnectionName &name) override;
     [[nodiscard]] std::vector<inspect::LinkState> connections() override;
@@ -108,7 +108,7 @@ public:
     [[nodiscard]] bool isAnySeen() override { return true; }
     [[nodiscard]] std::vector<inspect::LockSnapshot> locks() override;
     [[nodiscard]] std::vector<inspect::SessionSnapshot> sessions() override;
-    Task<inspect::WaitGraph> waits(CommandContext &context, Deadline deadline) override;
+    Task<inspect::WaitGraph> waits(Deadline deadline) override;
     [[nodiscard]] std::vector<inspect::Coverage> coverage() override;
     [[nodiscard]] std::vector<inspect::Coverage> coverageOf(const ConnectionName &name) override;
     [[nodiscard]] std::vector<inspect::LinkState> connections() override;

@@ -27,15 +27,14 @@ QJsonObject accountJson(const ConnectionName &name, const ConnectionAccount &acc
     return json;
 }
 
-Task<Exit> test(CommandContext &context)
+Task<Result<Exit>> test(CommandContext &context)
 {
     auto worst = Exit::Done;
     QJsonArray array;
     for (auto *link : context.workspace.links()) {
         const auto name = link->spec().name;
         const auto deadline = Deadline::after(context.loop(), trialWithin);
-        auto asking = accountOf(context.workspace, name, deadline);
-        const auto account = co_await asking;
+        const auto account = co_await accountOf(context.workspace, name, deadline);
         if (!account) {
             worst = fail(account.error());
             continue;

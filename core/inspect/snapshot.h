@@ -398,6 +398,18 @@ struct SessionSnapshot {
     friend bool operator==(const SessionSnapshot &, const SessionSnapshot &) = default;
 };
 
+// What a client is doing, where its server says that: of MariaDB and MySQL. Read on demand.
+struct SessionActivity {
+    QByteArray statement; // that it runs, or ran last; empty where that is not known
+    bool isRunning = false;
+    QByteArray state;                                        // the server's word for what it is at
+    std::optional<std::chrono::milliseconds> inState;        // how long it has run, or slept
+    std::optional<std::chrono::milliseconds> transactionAge; // empty: none is open, or that cannot be seen
+    qint64 rowsLocked = 0;
+    qint64 rowsModified = 0;
+    QStringList gaps; // what the server did not tell, and why
+};
+
 enum class ChangeKind { Added, Changed, Removed };
 struct SnapshotChange {
     ChangeKind kind = ChangeKind::Changed;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From when on an age is worth a finding: the values, their defaults, and who has others. The user's stand in a file
-// (core/workspace/thresholdfile.h).
+// (core/workspace/settingsfile.h).
 #pragma once
 
 #include "core/inspect/snapshot.h"

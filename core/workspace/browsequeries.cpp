@@ -2,10 +2,7 @@
 #include "core/workspace/browsequeries.h"
 
 #include "core/base/text.h"
-#include "core/inspect/mariadb/sessionactivity.h"
-#include "core/workspace/mariadblink.h"
-#include "core/workspace/redislink.h"
-#include "core/workspace/zookeeperlink.h"
+#include "core/inspect/mariadb/reader.h"
 
 #include <algorithm>
 
@@ -82,8 +79,7 @@ Task<Result<std::vector<ZnodeRow>>> answer(Workspace &workspace, ListZnodes quer
     auto *session = zooKeeperOf(workspace.find(query.connection));
     if (!session)
         co_return wrongBackend(query.connection, u"ZooKeeper"_s);
-    auto reply = session->children(query.path, std::nullopt, deadline);
-    CO_TRY(auto &listed, co_await reply);
+    CO_TRY(auto &listed, co_await session->children(query.path, std::nullopt, deadline));
     if (asOf)
         asOf(listed.stat);
     auto names = listed.names.toVector();
@@ -158,8 +154,7 @@ Task<Result<KeyPage>> scanNode(redis::Connection *redis, QByteArray pattern, qui
     }
     if (questions.empty())
         co_return result;
-    auto describing = redis->pipeline(std::move(questions), deadline);
-    CO_TRY(const auto &facts, co_await describing);
+    CO_TRY(const auto &facts, co_await redis->pipeline(std::move(questions), deadline));
     for (std::size_t i = 0; i < page.items[1].items.size(); ++i) {
         const auto &key = page.items[1].items[i].text;
         result.rows.push_back(rowFrom(key, facts[i * 3], facts[i * 3 + 1], facts[i * 3 + 2]));
@@ -169,8 +164,7 @@ Task<Result<KeyPage>> scanNode(redis::Connection *redis, QByteArray pattern, qui
 
 Task<Result<KeyDetail>> readKeyOn(redis::Connection *redis, RedisKey key, Deadline deadline)
 {
-    auto describing = redis->pipeline(describe(key.bytes()), deadline);
-    CO_TRY(const auto &facts, co_await describing);
+    CO_TRY(const auto &facts, co_await redis->pipeline(describe(key.bytes()), deadline));
     KeyDetail detail;
     detail.row = rowFrom(key.bytes(), facts[0], facts[1], facts[2]);
     if (detail.row.type == "none")
@@ -178,8 +172,7 @@ Task<Result<KeyDetail>> readKeyOn(redis::Connection *redis, RedisKey key, Deadli
     const auto command = readCommand(detail.row.type, key.bytes());
     if (command.isEmpty())
         co_return detail;
-    auto reading = redis->command(command, deadline);
-    CO_TRY(const auto &value, co_await reading);
+    CO_TRY(const auto &value, co_await redis->command(command, deadline));
     // HSCAN and SSCAN answer [cursor, items].
     const bool scanned = detail.row.type == "hash" || detail.row.type == "set";
     const auto &items = scanned && value.items.size() == 2 ? value.items[1].items : value.items;
@@ -247,17 +240,7 @@ Task<Result<SessionDoing>> answer(Workspace &workspace, ReadSession query, Deadl
     auto *port = mariaDbOf(workspace.find(query.connection));
     if (!port)
         co_return Error{ErrorCode::Unsupported, u"a server of this kind does not tell what its clients do"_s};
-    auto asking = inspect::readSqlDoing(port, query.session.toULongLong(), deadline);
-    CO_TRY(auto &told, co_await asking);
-    SessionDoing doing;
-    doing.statement = told.statement;
-    doing.isRunning = told.isRunning;
-    doing.state = told.state;
-    doing.inState = told.inState;
-    doing.transactionAge = told.transactionAge;
-    doing.rowsLocked = told.rowsLocked;
-    doing.rowsModified = told.rowsModified;
-    doing.gaps = told.gaps;
+    auto doing = co_await inspect::readSqlDoing(port, query.session.toULongLong(), deadline);
     co_return doing;
 }
 

@@ -3,6 +3,7 @@
 
 #include "core/async/dated.h"
 #include "core/async/sleep.h"
+#include "core/base/text.h"
 
 #include <algorithm>
 
@@ -21,10 +22,7 @@ constexpr int restPerLook = 20;
 
 std::set<QByteArray> keysOf(const WaitGraph &graph)
 {
-    std::set<QByteArray> keys;
-    for (const auto &cycle : graph.cycles)
-        keys.insert(keyOf(graph, cycle));
-    return keys;
+    return mapped<std::set<QByteArray>>(graph.cycles, [&](const auto &cycle) { return keyOf(graph, cycle); });
 }
 
 void keepOnly(WaitGraph &graph, const std::set<QByteArray> &keys)
@@ -88,8 +86,7 @@ Task<WaitGraph> lookForDeadlocks(Workspace &workspace, std::vector<inspect::Clie
         for (const auto &seat : cycle.seats)
             names.insert(graph.locks[static_cast<std::size_t>(seat.lock)].name);
     }
-    auto pause = sleepFor(loop, untilSeenAgain);
-    co_await pause;
+    co_await sleepFor(loop, untilSeenAgain);
     for (const auto &name : names) {
         auto again = co_await workspace.read(name, deadline);
         std::erase_if(locks, [&name](const LockSnapshot &one) { return one.lock == name; });

@@ -66,8 +66,7 @@ private:
                 holding.lost(recipes::Loss::TakenAway);
                 co_return;
             }
-            auto pause = sleepFor(loop, std::chrono::milliseconds(200));
-            co_await pause;
+            co_await sleepFor(loop, std::chrono::milliseconds(200));
         }
     }
 
@@ -101,12 +100,10 @@ public:
         request.key = m_lock + '/';
         request.end = etcd::endOfPrefix(request.key);
         request.keysOnly = true;
-        auto asking = m_client.range(request, deadline);
-        const auto answer = co_await asking;
+        const auto answer = co_await m_client.range(request, deadline);
         for (const auto &entry : answer ? answer->entries : std::vector<etcd::KeyValue>()) {
             left.push_back(entry.key);
-            auto revoking = m_client.revoke(entry.lease, deadline);
-            (void)co_await revoking;
+            (void)co_await m_client.revoke(entry.lease, deadline);
         }
         co_return left;
     }
@@ -133,18 +130,12 @@ public:
         m_gated = operate::gated(*m_client, m_gate);
         m_observer = std::make_unique<inspect::EtcdObserver>(*m_gated, m_spec.name, m_spec.databaseName.toUtf8(),
                                                              m_context.options.observer, m_proxy);
-        m_state = m_client->onState([this](etcd::ClientState state) { stateChanged(state); });
+        m_state = m_client->onState(
+            [this](etcd::ClientState state) { stateChanged(state == etcd::ClientState::Connected); });
     }
 
     [[nodiscard]] bool isConnected() const override { return m_client->state() == etcd::ClientState::Connected; }
-    [[nodiscard]] std::optional<Error> problem() const override
-    {
-        if (isConnected() || m_client->lastError().isEmpty())
-            return std::nullopt;
-        if (m_client->state() == etcd::ClientState::AuthFailed)
-            return refused(m_client->lastError(), m_client->isExplained());
-        return notConnected(m_client->lastError(), m_client->isExplained());
-    }
+    [[nodiscard]] std::optional<Error> problem() const override { return problemOf(*m_client); }
     [[nodiscard]] QString serverVersion() override
     {
         const auto version = m_client->serverVersion();
@@ -176,21 +167,10 @@ public:
     }
 
 private:
-    void stateChanged(etcd::ClientState state)
-    {
-        if (state == etcd::ClientState::Connected && !m_started && m_context.options.observe) {
-            m_started = true;
-            m_observer->firstSnapshot().then([this](bool) { m_proxy.firstSnapshotComplete(); });
-            m_observer->start();
-        }
-        m_context.changed(*this);
-    }
-
     std::unique_ptr<etcd::Client> m_client;
     std::unique_ptr<etcd::Client> m_gated;
     std::unique_ptr<inspect::EtcdObserver> m_observer;
     Subscription m_state;
-    bool m_started = false;
 };
 
 } // namespace

@@ -85,8 +85,7 @@ Task<Result<void>> HeldLock::refuseBesideOthers(Link *link, Deadline deadline)
     auto names = m_contender->leasesBelow();
     names.insert(names.begin(), m_request.lock.name);
     for (const auto &name : names) {
-        auto looking = refuseBeside(link, name, deadline);
-        CO_TRY_VOID(co_await looking);
+        CO_TRY_VOID(co_await refuseBeside(link, name, deadline));
     }
     co_return Result<void>();
 }
@@ -174,8 +173,7 @@ void HeldLock::closeSession()
 
 Task<void> HeldLock::heedRecipe()
 {
-    auto lostByRecipe = m_lock->lost();
-    const auto loss = co_await lostByRecipe;
+    const auto loss = co_await m_lock->lost();
     if (!m_releasing)
         m_lost.complete(lossText(loss));
 }
@@ -214,8 +212,7 @@ Task<Result<recipes::Grant>> HeldLock::acquire(std::optional<std::chrono::millis
     const auto deadline = wait ? Deadline::after(m_workspace.loop(), *wait) : Deadline::never();
     auto grant = co_await m_lock->acquire(deadline);
     if (!grant) {
-        auto explaining = explained(link, grant.error());
-        const auto error = co_await explaining;
+        const auto error = co_await explained(link, grant.error());
         co_return error;
     }
     watchOver(*grant);

@@ -126,6 +126,30 @@ protected:
         return {ErrorCode::AuthFailed, u"%1 refused the credentials: %2"_s.arg(m_spec.displayUri(), why), false,
                 isExplained};
     }
+    template <class Client>
+    [[nodiscard]] std::optional<Error> problemOf(const Client &client) const
+    {
+        if (isConnected() || client.lastError().isEmpty())
+            return std::nullopt;
+        using State = decltype(client.state());
+        return client.state() == State::AuthFailed ? refused(client.lastError(), client.isExplained())
+                                                   : notConnected(client.lastError(), client.isExplained());
+    }
+    // The connection's state changed: what there is to be seen is looked for once it stands.
+    void stateChanged(bool isUp)
+    {
+        if (isUp)
+            startObserving();
+        m_context.changed(*this);
+    }
+    void startObserving()
+    {
+        if (m_started || !m_context.options.observe)
+            return;
+        m_started = true;
+        observer().firstSnapshot().then([this](bool) { m_proxy.firstSnapshotComplete(); });
+        observer().start();
+    }
     // What goes through its ssh from the first on.
     static std::vector<HostPort> serversOf(const ConnectionSpec &spec)
     {
@@ -144,6 +168,7 @@ protected:
     operate::Gate m_gate;
     ObserverProxy m_proxy;
     std::shared_ptr<transport::Transport> m_transport; // kept by whatever connects through it, too
+    bool m_started = false;                            // observing
 };
 
 // Starts connecting; an error for a URI that names what this backend cannot connect to.

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/workspace/mariadblink.h"
-
 #include "core/inspect/mariadb/observer.h"
-#include "core/inspect/mariadb/ownid.h"
-#include "core/inspect/mariadb/rights.h"
 #include "core/operate/killconnection.h"
 #include "core/rules/rowlayouts.h"
 #include "core/transport/speech.h"

@@ -246,9 +246,7 @@ Result<void> MuteStore::store(std::vector<Mute> mutes, MuteTime now)
     if (!m_loadError.isEmpty())
         return Error{ErrorCode::Refused, m_loadError};
     std::erase_if(mutes, [now](const Mute &mute) { return mute.until <= now; });
-    QJsonArray array;
-    for (const auto &mute : mutes)
-        array.append(muteJson(mute));
+    const auto array = mapped<QJsonArray>(mutes, [&](const auto &mute) { return muteJson(mute); });
     TRY_VOID(writeSettings(m_file, {{u"mutes"_s, array}}));
     m_all = std::move(mutes);
     watchFile();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/workspace/ownholds.h"
+#include "core/workspace/iocontroller.h"
 
 #include "core/async/dated.h"
 #include "core/async/sleep.h"
@@ -38,8 +38,7 @@ Task<void> OwnHolds::run(quint64 id)
 {
     auto *lock = m_holds[id].lock.get();
     const auto wait = m_holds[id].hold.request.wait;
-    auto acquiring = lock->acquire(wait);
-    const auto grant = co_await acquiring;
+    const auto grant = co_await lock->acquire(wait);
     const auto at = m_holds.find(id);
     if (at == m_holds.end() || at->second.hold.state != Hold::State::Waiting)
         co_return;
@@ -55,8 +54,7 @@ Task<void> OwnHolds::run(quint64 id)
     hold.contender = grant->id;
     hold.fencingToken = grant->fencingToken;
     m_tell(hold);
-    auto losing = lock->lost();
-    const auto why = co_await losing;
+    const auto why = co_await lock->lost();
     const auto still = m_holds.find(id);
     if (still == m_holds.end() || still->second.hold.state != Hold::State::Held)
         co_return;
@@ -93,8 +91,7 @@ Task<void> OwnHolds::end(quint64 id)
 {
     auto *lock = m_holds[id].lock.get();
     const auto limit = Deadline::after(m_workspace.loop(), 10s);
-    auto releasing = lock->release(limit);
-    const auto released = co_await releasing;
+    const auto released = co_await lock->release(limit);
     const auto at = m_holds.find(id);
     if (at == m_holds.end())
         co_return;
@@ -154,10 +151,8 @@ Task<void> OwnHolds::endAll(Duration atMost, std::function<void(QStringList)> do
         return std::ranges::any_of(m_holds, [](const auto &entry) { return entry.second.isReleasing; })
                || std::ranges::any_of(links, [](Link *link) { return link->isCleaningUp(); });
     };
-    while (isUnderWay() && m_workspace.loop().now() < until) {
-        auto pause = sleepFor(m_workspace.loop(), 5ms);
-        co_await pause;
-    }
+    while (isUnderWay() && m_workspace.loop().now() < until)
+        co_await sleepFor(m_workspace.loop(), 5ms);
     QStringList left;
     for (const auto &[id, pending] : m_holds) {
         if (pending.isReleasing || pending.isLeft)

@@ -3,6 +3,7 @@
 
 #include "core/async/sleep.h"
 #include "core/base/text.h"
+#include "core/workspace/realrunrules.h"
 
 namespace lockscope {
 
@@ -58,8 +59,7 @@ Task<Result<void>> RealRun::takePool()
                             u"could not open %1 sessions on %2 within 15 s; try with fewer sessions"_s.arg(
                                 QString::number(context.sessions), link->spec().displayUri()),
                             true};
-        const auto pause = sleepFor(m_workspace.loop(), 5ms);
-        co_await pause;
+        co_await sleepFor(m_workspace.loop(), 5ms);
     }
     auto prepared = co_await m_pool->prepare(limit);
     co_return prepared;
@@ -165,8 +165,7 @@ void Runs::play(quint64 id, RealRunOptions options, Deliver deliver)
 
 Task<void> Runs::follow(quint64 id)
 {
-    auto playing = m_running.at(id).run->play();
-    auto played = co_await playing;
+    auto played = co_await m_running.at(id).run->play();
     const auto at = m_running.find(id);
     auto one = std::move(at->second);
     m_running.erase(at);
@@ -232,6 +231,35 @@ void Runs::notifyAll()
         m_timer.cancel();
     else
         m_timer = m_workspace.loop().callAt(m_workspace.loop().now() + notifyEvery, [this] { notifyAll(); });
+}
+
+Result<void> playableOnServers(const contention::Scenario &scenario, int mostSessions, const QString &where)
+{
+    const auto bad = [](const QString &why) { return Error{ErrorCode::BadInput, u"simulate: "_s + why}; };
+    if (!scenario.faults.empty() || !scenario.planned.empty())
+        return bad(u"faults need the simulator; on %1 only contention is played"_s.arg(where));
+    const auto *recipe = recipes::findRecipe(scenario.recipe);
+    if (!recipe)
+        return bad(u"%1 is deliberately broken and runs only in the simulator"_s.arg(label(scenario.recipe)));
+    if (scenario.locks != 1)
+        return bad(u"real servers play one lock; two locks need the simulator"_s);
+    const contention::Scenario plain;
+    const bool isOfServersAsTheyAre = scenario.acquires == plain.acquires && scenario.servers == plain.servers
+                                      && scenario.aof == plain.aof && scenario.leastLatency == plain.leastLatency
+                                      && scenario.mostLatency == plain.mostLatency && scenario.acts.empty()
+                                      && scenario.rows == plain.rows && scenario.isIndexed;
+    if (!isOfServersAsTheyAre)
+        return bad(
+            u"repeated acquires, several rows, server counts, server files, delays and actions need the simulator"_s);
+    if (scenario.contenders > mostContendersOnServers)
+        return bad(u"real servers play at most %1 contenders, not %2; the simulator takes more"_s
+                       .arg(mostContendersOnServers)
+                       .arg(scenario.contenders));
+    if (infoOf(recipe->backend).oneLockEach && scenario.contenders > mostSessions)
+        return bad(u"a session on %1 carries one lock at a time: up to %2 contenders in as many sessions"_s
+                       .arg(infoOf(recipe->backend).title)
+                       .arg(mostSessions));
+    return {};
 }
 
 } // namespace lockscope

@@ -3,6 +3,7 @@
 // primary that sentinels name: to all that stands on it these are the same.
 #include "core/workspace/redislink.h"
 
+#include "core/base/text.h"
 #include "core/contention/traced/tracedconnection.h"
 #include "core/inspect/redis/observer.h"
 #include "core/inspect/redis/rights.h"
@@ -23,7 +24,8 @@ public:
         m_gated = operate::gated(*m_connection, m_gate);
         m_observer = std::make_unique<inspect::RedisObserver>(*m_gated, m_spec.name, m_context.options.observer,
                                                               m_proxy, m_spec.database);
-        m_state = m_connection->onState([this](redis::ConnectionState state) { stateChanged(state); });
+        m_state = m_connection->onState(
+            [this](redis::ConnectionState state) { stateChanged(state == redis::ConnectionState::Connected); });
         if (m_spec.scheme == Scheme::RedisCluster)
             m_proxy.describe(u"Redis Cluster"_s);
         if (m_spec.scheme == Scheme::RedisSentinel)
@@ -34,14 +36,7 @@ public:
     {
         return m_connection->state() == redis::ConnectionState::Connected;
     }
-    [[nodiscard]] std::optional<Error> problem() const override
-    {
-        if (isConnected() || m_connection->lastError().isEmpty())
-            return std::nullopt;
-        if (m_connection->state() == redis::ConnectionState::AuthFailed)
-            return refused(m_connection->lastError(), m_connection->isExplained());
-        return notConnected(m_connection->lastError(), m_connection->isExplained());
-    }
+    [[nodiscard]] std::optional<Error> problem() const override { return problemOf(*m_connection); }
     [[nodiscard]] std::vector<redis::Connection *> nodes() override { return {m_gated.get()}; }
     [[nodiscard]] inspect::Observer &observer() override { return *m_observer; }
     [[nodiscard]] QString remark() const override { return m_remark; }
@@ -73,15 +68,6 @@ private:
         if (!m_remark.isEmpty())
             m_gate.event(m_remark);
     }
-    void stateChanged(redis::ConnectionState state)
-    {
-        if (state == redis::ConnectionState::Connected && !m_started && m_context.options.observe) {
-            m_started = true;
-            m_observer->firstSnapshot().then([this](bool) { m_proxy.firstSnapshotComplete(); });
-            m_observer->start();
-        }
-        m_context.changed(*this);
-    }
 
     std::unique_ptr<redis::Connection> m_connection;
     std::unique_ptr<redis::Connection> m_gated;
@@ -90,7 +76,165 @@ private:
     QString m_remark;
     bool m_isCluster = false;
     bool m_isReplica = false;
-    bool m_started = false;
+};
+
+class RedisPool : public ContenderPool {
+public:
+    RedisPool(RedisLinkBase &link, const ContenderPoolContext &context)
+        : m_link(link), m_scenario(context.scenario), m_key("lockscope-simulate:" + context.name)
+    {
+        for (int i = 0; i < context.sessions; ++i) {
+            auto &process = m_processes.emplace_back();
+            process.connections = m_link.openConnections();
+            for (const auto &connection : process.connections)
+                process.traced.push_back(
+                    std::make_unique<contention::TracedConnection>(*connection.gated, context.trace, i));
+        }
+    }
+
+    [[nodiscard]] bool isReady() const override
+    {
+        for (const auto &process : m_processes) {
+            for (const auto &connection : process.connections) {
+                if (connection.gated->state() != redis::ConnectionState::Connected)
+                    return false;
+            }
+        }
+        return true;
+    }
+
+    Task<Result<void>> prepare(Deadline) override { co_return Result<void>(); }
+
+    Result<std::unique_ptr<recipes::Lock>> makeLock(int contender, bool readMode) override
+    {
+        const recipes::AcquireOptions options{readMode, m_scenario.limit, m_scenario.ttl};
+        const auto &traced = m_processes[std::size_t(contender) % m_processes.size()].traced;
+        const auto random = Random::fromSystem();
+        if (!recipes::recipeOf(m_scenario.recipe).quorum)
+            return recipes::makeLock(m_scenario.recipe, *traced.front(), m_key, options, random);
+        const auto nodes =
+            mapped<std::vector<redis::Connection *>>(traced, [&](const auto &node) { return node.get(); });
+        return recipes::makeLock(m_scenario.recipe, nodes, m_key, options, random);
+    }
+
+    // Only the lock's own key counts: what stands beside it (counters, latches with a TTL) is the recipe's.
+    Task<std::vector<QByteArray>> tidy(Deadline deadline) override
+    {
+        std::vector<QByteArray> left;
+        for (auto *node : m_link.nodes()) {
+            QByteArray cursor = "0";
+            QByteArrayList found;
+            do {
+                const redis::Command scan{"SCAN", cursor, "MATCH", "*" + m_key.bytes() + "*", "COUNT", "1000"};
+                const auto page = co_await node->command(scan, deadline);
+                if (!page || page->items.size() != 2)
+                    break;
+                cursor = page->items[0].text;
+                for (const auto &item : page->items[1].items)
+                    found << item.text;
+            } while (cursor != "0");
+            for (const auto &key : found) {
+                if (key == m_key.bytes())
+                    left.push_back(key);
+                const redis::Command remove{"DEL", key};
+                (void)co_await node->command(remove, deadline);
+            }
+        }
+        co_return left;
+    }
+
+private:
+    struct Process {
+        std::vector<RedisLinkBase::OwnConnection> connections; // one per node
+        std::vector<std::unique_ptr<contention::TracedConnection>> traced;
+    };
+
+    RedisLinkBase &m_link;
+    const contention::Scenario m_scenario;
+    const RedisKey m_key;
+    std::vector<Process> m_processes;
+};
+
+// A contender of ours on a Redis or a Redlock set: it uses the link's connections, and has them tell of its key.
+class RedisContender : public OwnContender {
+public:
+    RedisContender(std::vector<redis::Connection *> nodes, HoldRequest request)
+        : m_nodes(std::move(nodes)), m_loop(m_nodes.front()->loop()), m_request(std::move(request)), m_news(m_loop)
+    {
+    }
+
+    Result<std::unique_ptr<recipes::Lock>> makeLock() override
+    {
+        const recipes::AcquireOptions options{m_request.readMode, m_request.limit, m_request.ttl,
+                                              m_request.isLimitGiven};
+        const RedisKey key(m_request.lock.name);
+        const auto random = Random::fromSystem();
+        if (m_nodes.size() == 1)
+            return recipes::makeLock(m_request.recipe, *m_nodes.front(), key, options, random);
+        return recipes::makeLock(m_request.recipe, m_nodes, key, options, random);
+    }
+
+    // A value that every holder writes names a hold only with the moment at which it ends.
+    Task<QByteArray> idOf(QByteArray granted) override
+    {
+        const auto &recipe = recipes::recipeOf(m_request.recipe);
+        if (m_nodes.size() > 1 || recipe.namesHolder || recipe.endsBy != recipes::EndsBy::Lease)
+            co_return granted;
+        const redis::Command question{"PEXPIRETIME", m_request.lock.name};
+        const auto expiry =
+            co_await m_nodes.front()->command(question, Deadline::after(m_loop, std::chrono::seconds(5)));
+        co_return expiry && expiry->integer > 0 ? recipes::constantContenderId(granted, expiry->integer) : granted;
+    }
+
+    void watchOver(const Holding &holding, const recipes::Grant &grant) override
+    {
+        holding.scope.launch(heedKey(holding, grant));
+        for (auto *node : m_nodes)
+            holding.scope.launch(listenTo(node));
+    }
+
+private:
+    // Asks whether the key is still ours (on a set: on a majority of its nodes) whenever a server says that it
+    // changed; where one does not tell (no permission for client tracking), every 250 ms. Once a second in any
+    // case: a reconnect ends the tracking silently.
+    Task<void> heedKey(Holding holding, recipes::Grant grant)
+    {
+        while (!holding.isReleasing) {
+            m_news = Completion<bool>(m_loop);
+            m_news.completeAt(Deadline::after(m_loop, m_askEvery), false);
+            const auto limit = Deadline::after(m_loop, std::chrono::seconds(5));
+            const auto mine = co_await holding.lock.isStillMine(limit);
+            if (mine && !*mine && !holding.isReleasing) {
+                holding.lock.noteTakenAway(grant);
+                holding.lost(recipes::Loss::TakenAway);
+                co_return;
+            }
+            co_await m_news;
+        }
+    }
+
+    // Has one server tell of changes of the key.
+    Task<void> listenTo(redis::Connection *node)
+    {
+        m_subscriptions.push_back(
+            node->subscribe("__redis__:invalidate", [this](const redis::Message &) { m_news.complete(true); }));
+        const auto id = co_await node->subscriberId(Deadline::after(m_loop, std::chrono::seconds(2)));
+        const redis::Command track{
+            "CLIENT", "TRACKING",         "ON", "REDIRECT", QByteArray::number(id ? *id : 0), "BCAST",
+            "PREFIX", m_request.lock.name};
+        const auto tracked = co_await node->command(track, Deadline::after(m_loop, std::chrono::seconds(2)));
+        // An overlapping prefix means that the observer tracks this key already.
+        if (!tracked && !tracked.error().message.contains("overlap"_L1))
+            m_askEvery = std::chrono::milliseconds(250);
+        m_news.complete(true); // what changed until now nobody told
+    }
+
+    const std::vector<redis::Connection *> m_nodes;
+    Loop &m_loop;
+    const HoldRequest m_request;
+    Completion<bool> m_news; // completed when a server says that the key changed
+    std::vector<Subscription> m_subscriptions;
+    std::chrono::milliseconds m_askEvery{1000};
 };
 
 } // namespace
@@ -122,10 +266,8 @@ redis::ConnectionOptions RedisLinkBase::connectionOptions(const HostPort &host) 
 Task<QStringList> RedisLinkBase::rights(Deadline deadline)
 {
     const auto all = nodes();
-    auto looking = inspect::redisServer(all.front(), deadline);
-    m_server = co_await looking;
-    auto asking = inspect::redisRights(all.front(), !isReplica(), deadline);
-    auto said = co_await asking;
+    m_server = co_await inspect::redisServer(all.front(), deadline);
+    auto said = co_await inspect::redisRights(all.front(), !isReplica(), deadline);
     if (all.size() > 1)
         said << u"asked of the first of %1 nodes"_s.arg(all.size());
     co_return said;
@@ -145,12 +287,12 @@ std::vector<RedisLinkBase::OwnConnection> RedisLinkBase::openConnections()
 
 std::unique_ptr<OwnContender> RedisLinkBase::openContender(const HoldRequest &request)
 {
-    return makeRedisContender(nodes(), request);
+    return std::make_unique<RedisContender>(nodes(), request);
 }
 
 std::unique_ptr<ContenderPool> RedisLinkBase::openPool(const ContenderPoolContext &context)
 {
-    return makeRedisPool(*this, context);
+    return std::make_unique<RedisPool>(*this, context);
 }
 
 Task<Result<operate::Sent>> RedisLinkBase::sendRelease(operate::ForceReleasePlan plan, Deadline deadline)
@@ -191,189 +333,6 @@ Result<std::unique_ptr<LinkBase>> makeRedisLink(ConnectionSpec spec, LinkContext
     if (spec.hosts.size() > 1 && areNodesApart(spec.scheme))
         return makeRedisSetLink(std::move(spec), std::move(context));
     return std::unique_ptr<LinkBase>(std::make_unique<RedisLink>(std::move(spec), std::move(context)));
-}
-
-namespace {
-
-class RedisPool : public ContenderPool {
-public:
-    RedisPool(RedisLinkBase &link, const ContenderPoolContext &context)
-        : m_link(link), m_scenario(context.scenario), m_key("lockscope-simulate:" + context.name)
-    {
-        for (int i = 0; i < context.sessions; ++i) {
-            auto &process = m_processes.emplace_back();
-            process.connections = m_link.openConnections();
-            for (const auto &connection : process.connections)
-                process.traced.push_back(
-                    std::make_unique<contention::TracedConnection>(*connection.gated, context.trace, i));
-        }
-    }
-
-    [[nodiscard]] bool isReady() const override
-    {
-        for (const auto &process : m_processes) {
-            for (const auto &connection : process.connections) {
-                if (connection.gated->state() != redis::ConnectionState::Connected)
-                    return false;
-            }
-        }
-        return true;
-    }
-
-    Task<Result<void>> prepare(Deadline) override { co_return Result<void>(); }
-
-    Result<std::unique_ptr<recipes::Lock>> makeLock(int contender, bool readMode) override
-    {
-        const recipes::AcquireOptions options{readMode, m_scenario.limit, m_scenario.ttl};
-        const auto &traced = m_processes[std::size_t(contender) % m_processes.size()].traced;
-        const auto random = Random::fromSystem();
-        if (!recipes::recipeOf(m_scenario.recipe).quorum)
-            return recipes::makeLock(m_scenario.recipe, *traced.front(), m_key, options, random);
-        std::vector<redis::Connection *> nodes;
-        for (const auto &node : traced)
-            nodes.push_back(node.get());
-        return recipes::makeLock(m_scenario.recipe, nodes, m_key, options, random);
-    }
-
-    // Only the lock's own key counts: what stands beside it (counters, latches with a TTL) is the recipe's.
-    Task<std::vector<QByteArray>> tidy(Deadline deadline) override
-    {
-        std::vector<QByteArray> left;
-        for (auto *node : m_link.nodes()) {
-            QByteArray cursor = "0";
-            QByteArrayList found;
-            do {
-                const redis::Command scan{"SCAN", cursor, "MATCH", "*" + m_key.bytes() + "*", "COUNT", "1000"};
-                auto scanning = node->command(scan, deadline);
-                const auto page = co_await scanning;
-                if (!page || page->items.size() != 2)
-                    break;
-                cursor = page->items[0].text;
-                for (const auto &item : page->items[1].items)
-                    found << item.text;
-            } while (cursor != "0");
-            for (const auto &key : found) {
-                if (key == m_key.bytes())
-                    left.push_back(key);
-                const redis::Command remove{"DEL", key};
-                auto removing = node->command(remove, deadline);
-                (void)co_await removing;
-            }
-        }
-        co_return left;
-    }
-
-private:
-    struct Process {
-        std::vector<RedisLinkBase::OwnConnection> connections; // one per node
-        std::vector<std::unique_ptr<contention::TracedConnection>> traced;
-    };
-
-    RedisLinkBase &m_link;
-    const contention::Scenario m_scenario;
-    const RedisKey m_key;
-    std::vector<Process> m_processes;
-};
-
-} // namespace
-
-std::unique_ptr<ContenderPool> makeRedisPool(RedisLinkBase &link, const ContenderPoolContext &context)
-{
-    return std::make_unique<RedisPool>(link, context);
-}
-
-// A contender of ours on a Redis or a Redlock set: it uses the link's connections, and has them tell of its key.
-namespace {
-
-class RedisContender : public OwnContender {
-public:
-    RedisContender(std::vector<redis::Connection *> nodes, HoldRequest request)
-        : m_nodes(std::move(nodes)), m_loop(m_nodes.front()->loop()), m_request(std::move(request)), m_news(m_loop)
-    {
-    }
-
-    Result<std::unique_ptr<recipes::Lock>> makeLock() override
-    {
-        const recipes::AcquireOptions options{m_request.readMode, m_request.limit, m_request.ttl,
-                                              m_request.isLimitGiven};
-        const RedisKey key(m_request.lock.name);
-        const auto random = Random::fromSystem();
-        if (m_nodes.size() == 1)
-            return recipes::makeLock(m_request.recipe, *m_nodes.front(), key, options, random);
-        return recipes::makeLock(m_request.recipe, m_nodes, key, options, random);
-    }
-
-    // A value that every holder writes names a hold only with the moment at which it ends.
-    Task<QByteArray> idOf(QByteArray granted) override
-    {
-        const auto &recipe = recipes::recipeOf(m_request.recipe);
-        if (m_nodes.size() > 1 || recipe.namesHolder || recipe.endsBy != recipes::EndsBy::Lease)
-            co_return granted;
-        const redis::Command question{"PEXPIRETIME", m_request.lock.name};
-        auto asking = m_nodes.front()->command(question, Deadline::after(m_loop, std::chrono::seconds(5)));
-        const auto expiry = co_await asking;
-        co_return expiry && expiry->integer > 0 ? recipes::constantContenderId(granted, expiry->integer) : granted;
-    }
-
-    void watchOver(const Holding &holding, const recipes::Grant &grant) override
-    {
-        holding.scope.launch(heedKey(holding, grant));
-        for (auto *node : m_nodes)
-            holding.scope.launch(listenTo(node));
-    }
-
-private:
-    // Asks whether the key is still ours (on a set: on a majority of its nodes) whenever a server says that it
-    // changed; where one does not tell (no permission for client tracking), every 250 ms. Once a second in any
-    // case: a reconnect ends the tracking silently.
-    Task<void> heedKey(Holding holding, recipes::Grant grant)
-    {
-        while (!holding.isReleasing) {
-            m_news = Completion<bool>(m_loop);
-            m_news.completeAt(Deadline::after(m_loop, m_askEvery), false);
-            const auto limit = Deadline::after(m_loop, std::chrono::seconds(5));
-            const auto mine = co_await holding.lock.isStillMine(limit);
-            if (mine && !*mine && !holding.isReleasing) {
-                holding.lock.noteTakenAway(grant);
-                holding.lost(recipes::Loss::TakenAway);
-                co_return;
-            }
-            auto news = m_news;
-            co_await news;
-        }
-    }
-
-    // Has one server tell of changes of the key.
-    Task<void> listenTo(redis::Connection *node)
-    {
-        m_subscriptions.push_back(
-            node->subscribe("__redis__:invalidate", [this](const redis::Message &) { m_news.complete(true); }));
-        auto subscriber = node->subscriberId(Deadline::after(m_loop, std::chrono::seconds(2)));
-        const auto id = co_await subscriber;
-        const redis::Command track{
-            "CLIENT", "TRACKING",         "ON", "REDIRECT", QByteArray::number(id ? *id : 0), "BCAST",
-            "PREFIX", m_request.lock.name};
-        auto reply = node->command(track, Deadline::after(m_loop, std::chrono::seconds(2)));
-        const auto tracked = co_await reply;
-        // An overlapping prefix means that the observer tracks this key already.
-        if (!tracked && !tracked.error().message.contains("overlap"_L1))
-            m_askEvery = std::chrono::milliseconds(250);
-        m_news.complete(true); // what changed until now nobody told
-    }
-
-    const std::vector<redis::Connection *> m_nodes;
-    Loop &m_loop;
-    const HoldRequest m_request;
-    Completion<bool> m_news; // completed when a server says that the key changed
-    std::vector<Subscription> m_subscriptions;
-    std::chrono::milliseconds m_askEvery{1000};
-};
-
-} // namespace
-
-std::unique_ptr<OwnContender> makeRedisContender(std::vector<redis::Connection *> nodes, const HoldRequest &request)
-{
-    return std::make_unique<RedisContender>(std::move(nodes), request);
 }
 
 } // namespace lockscope

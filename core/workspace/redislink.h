@@ -45,12 +45,7 @@ protected:
 private:
     QString m_server;
 };
-// Empty unless of that backend.
-[[nodiscard]] std::vector<redis::Connection *> redisNodesOf(Link *link);
 
 [[nodiscard]] std::unique_ptr<LinkBase> makeRedisSetLink(ConnectionSpec spec, LinkContext context);
-[[nodiscard]] std::unique_ptr<OwnContender> makeRedisContender(std::vector<redis::Connection *> nodes,
-                                                               const HoldRequest &request);
-[[nodiscard]] std::unique_ptr<ContenderPool> makeRedisPool(RedisLinkBase &link, const ContenderPoolContext &context);
 
 } // namespace lockscope

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Redlock set: independent Redis nodes, each with a client of its own, all behind one gate. Connected
 // when a majority is, and the others had a moment to say what is the matter with them.
+#include "core/base/text.h"
 #include "core/inspect/redis/setobserver.h"
 #include "core/rules/turn.h"
 #include "core/workspace/redislink.h"
@@ -22,7 +23,7 @@ public:
             node.name = displayHost(host);
             node.client = redis::openConnection(m_context.loop, connectionOptions(host));
             node.gated = operate::gated(*node.client, m_gate, node.name);
-            node.state = node.client->onState([this](redis::ConnectionState) { stateChanged(); });
+            node.state = node.client->onState([this](redis::ConnectionState) { stateChanged(isConnected()); });
             observed.push_back({node.name, node.gated.get(), m_spec.database});
             m_nodes.push_back(std::move(node));
         }
@@ -30,7 +31,7 @@ public:
                                                                  m_context.options.observer, m_proxy);
         m_settling = m_context.loop.callAt(m_context.loop.now() + settlingTime, [this] {
             m_settled = true;
-            stateChanged();
+            stateChanged(isConnected());
         });
     }
 
@@ -61,10 +62,7 @@ public:
     }
     [[nodiscard]] std::vector<redis::Connection *> nodes() override
     {
-        std::vector<redis::Connection *> all;
-        for (const auto &node : m_nodes)
-            all.push_back(node.gated.get());
-        return all;
+        return mapped<std::vector<redis::Connection *>>(m_nodes, [&](const auto &node) { return node.gated.get(); });
     }
     [[nodiscard]] inspect::Observer &observer() override { return *m_observer; }
 
@@ -84,32 +82,17 @@ private:
     {
         return node.client->state() != redis::ConnectionState::Connected && !node.client->lastError().isEmpty();
     }
-    [[nodiscard]] int failed() const
-    {
-        return static_cast<int>(std::count_if(m_nodes.begin(), m_nodes.end(), hasFailed));
-    }
+    [[nodiscard]] int failed() const { return static_cast<int>(std::ranges::count_if(m_nodes, hasFailed)); }
     [[nodiscard]] int connected() const
     {
-        return static_cast<int>(std::count_if(m_nodes.begin(), m_nodes.end(), [](const Node &node) {
-            return node.client->state() == redis::ConnectionState::Connected;
-        }));
-    }
-
-    void stateChanged()
-    {
-        if (isConnected() && !m_started && m_context.options.observe) {
-            m_started = true;
-            m_observer->firstSnapshot().then([this](bool) { m_proxy.firstSnapshotComplete(); });
-            m_observer->start();
-        }
-        m_context.changed(*this);
+        return static_cast<int>(std::ranges::count_if(
+            m_nodes, [](const Node &node) { return node.client->state() == redis::ConnectionState::Connected; }));
     }
 
     std::vector<Node> m_nodes;
     std::unique_ptr<inspect::RedisSetObserver> m_observer;
     Timer m_settling;
     bool m_settled = false;
-    bool m_started = false;
 };
 
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The window's queries and commands as values. A query names the type of its answer; a command has none. Backend
-// takes both, the I/O thread handles them in iorequests.cpp.
+// takes both, the I/O thread handles them in iocontroller.cpp.
 #pragma once
 
 #include "core/base/overloaded.h"
@@ -47,17 +47,7 @@ struct KeyPage {
     QString missing;    // of a set: which node did not answer, and why
 };
 
-// What a client is doing, where its server says that: of MariaDB and MySQL.
-struct SessionDoing {
-    QByteArray statement; // that it runs, or ran last; empty where that is not known
-    bool isRunning = false;
-    QByteArray state;                                        // the server's word for what it is at
-    std::optional<std::chrono::milliseconds> inState;        // how long it has run, or slept
-    std::optional<std::chrono::milliseconds> transactionAge; // empty: none is open, or that cannot be seen
-    qint64 rowsLocked = 0;
-    qint64 rowsModified = 0;
-    QStringList gaps; // what the server did not tell, and why
-};
+using SessionDoing = inspect::SessionActivity;
 
 struct AcquireRequest {
     inspect::LockName lock;

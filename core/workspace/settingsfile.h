@@ -4,6 +4,8 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/inspect/thresholds.h"
+#include "core/inspect/waits/clients.h"
 
 #include <QJsonObject>
 
@@ -17,5 +19,31 @@ namespace lockscope {
 [[nodiscard]] Result<void> writeSettings(const QString &file, QJsonObject settings);
 // "FILE: FIELD: why".
 [[nodiscard]] Error badSetting(const QString &file, const QString &field, const QString &why);
+
+// The user's thresholds: thresholds.json, which both programs read.
+
+[[nodiscard]] QString thresholdFile();
+// The defaults where there is no file.
+[[nodiscard]] Result<inspect::ThresholdRules> readThresholds(const QString &file = thresholdFile());
+[[nodiscard]] Result<void> writeThresholds(const inspect::ThresholdRules &rules,
+                                           const QString &file = thresholdFile());
+// Why this is no such rule, in words that name the field; empty where it is one.
+[[nodiscard]] QString objectionTo(const inspect::ThresholdRule &rule);
+// "90s", "10m", "2h": as it is read.
+[[nodiscard]] QString writtenDuration(std::chrono::milliseconds span);
+
+// What the user calls clients, kept for both programs: a line PATTERN=NAME each, in the folder of the connections.
+
+[[nodiscard]] QString clientLabelFile();
+// Those of the file; none when there is no file. Lines that are no label are left out. `problem` is why a file that
+// exists was not read.
+[[nodiscard]] std::vector<inspect::ClientLabel> savedClientLabels(const QString &file = clientLabelFile(),
+                                                                  QString *problem = nullptr);
+// Those and no others, in this order; the file's comments stay, at its beginning.
+[[nodiscard]] Result<void> writeClientLabels(const std::vector<inspect::ClientLabel> &labels,
+                                             const QString &file = clientLabelFile());
+// Adds those that are not there yet.
+[[nodiscard]] Result<void> saveClientLabels(const std::vector<inspect::ClientLabel> &labels,
+                                            const QString &file = clientLabelFile());
 
 } // namespace lockscope

@@ -65,8 +65,7 @@ public:
     Task<QByteArray> idOf(QByteArray granted) override
     {
         const auto askBy = Deadline::after(m_session->loop(), std::chrono::milliseconds(1500));
-        auto asking = m_kit.ownId(m_session.get(), m_request.recipe, askBy);
-        const auto id = co_await asking;
+        const auto id = co_await m_kit.ownId(m_session.get(), m_request.recipe, askBy);
         co_return id.value_or(granted);
     }
     [[nodiscard]] std::vector<QByteArray> otherNames() const override
@@ -89,108 +88,6 @@ private:
     const SqlKit &m_kit;
 };
 
-} // namespace
-
-SqlLink::SqlLink(ConnectionSpec spec, LinkContext context, const SqlKit &kit)
-    : LinkBase(std::move(spec), std::move(context)), m_kit(kit)
-{
-    // It looks and kills, and waits for no lock: silence means that nobody answers.
-    auto options = sessionOptions();
-    options.readsWithin = std::chrono::seconds(15);
-    m_session = m_kit.open(m_context.loop, std::move(options));
-    m_gated = operate::gated(*m_session, m_gate, m_kit.writeWords());
-    m_observer = m_kit.observe(*m_gated, m_spec.name, m_context.options.observer, m_proxy);
-    m_state = m_session->onState([this](mariadb::SessionState state) { stateChanged(state); });
-}
-
-std::unique_ptr<mariadb::Session> SqlLink::openSession()
-{
-    return operate::gated(m_kit.open(m_context.loop, sessionOptions()), m_gate, m_kit.writeWords());
-}
-
-bool SqlLink::isConnected() const
-{
-    return m_session->state() == mariadb::SessionState::Connected;
-}
-
-std::optional<Error> SqlLink::problem() const
-{
-    if (isConnected() || m_session->lastError().isEmpty())
-        return std::nullopt;
-    if (m_session->state() == mariadb::SessionState::AuthFailed
-        && m_transport->isProblemOfTls()) // ours, of the login
-        return Error{ErrorCode::AuthFailed,
-                     u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), m_transport->problem()), false, true};
-    if (m_session->state() == mariadb::SessionState::AuthFailed)
-        return refused(reason(m_session->lastError()), m_session->isExplained());
-    return notConnected(m_session->lastError(), m_session->isExplained());
-}
-
-QString SqlLink::serverVersion()
-{
-    const auto version = m_session->serverVersion();
-    return version.isEmpty() ? QString() : m_kit.title(version) + u' ' + QString::fromUtf8(version);
-}
-
-Task<QStringList> SqlLink::rights(Deadline deadline)
-{
-    return m_kit.rights(m_gated.get(), deadline);
-}
-
-std::unique_ptr<OwnContender> SqlLink::openContender(const HoldRequest &request)
-{
-    return std::make_unique<SqlContender>(openSession(), request, m_kit);
-}
-
-std::unique_ptr<ContenderPool> SqlLink::openPool(const ContenderPoolContext &context)
-{
-    return makeSqlPool(*this, context);
-}
-
-Task<operate::ForceReleasePlan> SqlLink::withLosses(operate::ForceReleasePlan plan, Deadline deadline)
-{
-    return m_kit.withLosses(std::move(plan), m_gated.get(), deadline);
-}
-
-Task<Result<operate::Sent>> SqlLink::sendRelease(operate::ForceReleasePlan plan, Deadline deadline)
-{
-    return m_kit.sendRelease(std::move(plan), m_gated.get(), deadline);
-}
-
-mariadb::SessionOptions SqlLink::sessionOptions() const
-{
-    mariadb::SessionOptions options;
-    options.host = m_transport->throughSql(m_spec.hosts.front(), m_kit.speech, !m_password.isEmpty());
-    options.keep = m_transport;
-    options.user = m_spec.user;
-    options.password = m_password;
-    options.database = m_spec.databaseName;
-    const auto &tls = m_spec.transport.tls;
-    if (tls.isOn)
-        options.secured = tls.cert.isEmpty() ? mariadb::Secured::ByTls : mariadb::Secured::ByCertificate;
-    return options;
-}
-
-void SqlLink::stateChanged(mariadb::SessionState state)
-{
-    if (state == mariadb::SessionState::Connected && !m_started && m_context.options.observe) {
-        m_started = true;
-        m_observer->firstSnapshot().then([this](bool) { m_proxy.firstSnapshotComplete(); });
-        m_observer->start();
-    }
-    m_context.changed(*this);
-}
-
-Result<std::unique_ptr<LinkBase>> makeSqlLink(ConnectionSpec spec, LinkContext context, const SqlKit &kit,
-                                              const QString &server)
-{
-    if (spec.hosts.size() > 1)
-        return Error{ErrorCode::BadInput, u"%1: one %2 server at a time"_s.arg(spec.displayUri(), server)};
-    return std::unique_ptr<LinkBase>(std::make_unique<SqlLink>(std::move(spec), std::move(context), kit));
-}
-
-namespace {
-
 class SqlPool : public ContenderPool {
 public:
     SqlPool(SqlLink &link, const ContenderPoolContext &context)
@@ -205,16 +102,15 @@ public:
 
     [[nodiscard]] bool isReady() const override
     {
-        return std::all_of(m_sessions.begin(), m_sessions.end(),
-                           [](const auto &session) { return session->state() == mariadb::SessionState::Connected; });
+        return std::ranges::all_of(
+            m_sessions, [](const auto &session) { return session->state() == mariadb::SessionState::Connected; });
     }
 
     Task<Result<void>> prepare(Deadline deadline) override
     {
         for (const auto &text : m_lock.making) {
             const mariadb::Statement statement{text, {}, {}, true};
-            auto executing = m_link.session().execute(statement, deadline);
-            const auto done = co_await executing;
+            const auto done = co_await m_link.session().execute(statement, deadline);
             if (!done)
                 co_return Error{done.error().code,
                                 u"simulate needs a row of its own, and could not make it on %1: %2"_s.arg(
@@ -231,8 +127,7 @@ public:
 
     Task<std::vector<QByteArray>> tidy(Deadline deadline) override
     {
-        auto executing = m_link.session().execute(m_lock.ending, deadline);
-        const auto done = co_await executing;
+        const auto done = co_await m_link.session().execute(m_lock.ending, deadline);
         const bool isLeft =
             m_lock.making.isEmpty() ? done && done->cell(0, "held") == QByteArray("1") : !done.operator bool();
         co_return isLeft ? std::vector{m_lock.left} : std::vector<QByteArray>();
@@ -248,9 +143,71 @@ private:
 
 } // namespace
 
-std::unique_ptr<ContenderPool> makeSqlPool(SqlLink &link, const ContenderPoolContext &context)
+SqlLink::SqlLink(ConnectionSpec spec, LinkContext context, const SqlKit &kit)
+    : LinkBase(std::move(spec), std::move(context)), m_kit(kit)
 {
-    return std::make_unique<SqlPool>(link, context);
+    // It looks and kills, and waits for no lock: silence means that nobody answers.
+    auto options = sessionOptions();
+    options.readsWithin = std::chrono::seconds(15);
+    m_session = m_kit.open(m_context.loop, std::move(options));
+    m_gated = operate::gated(*m_session, m_gate, m_kit.writeWords());
+    m_observer = m_kit.observe(*m_gated, m_spec.name, m_context.options.observer, m_proxy);
+    m_state = m_session->onState(
+        [this](mariadb::SessionState state) { stateChanged(state == mariadb::SessionState::Connected); });
+}
+
+std::unique_ptr<mariadb::Session> SqlLink::openSession()
+{
+    return operate::gated(m_kit.open(m_context.loop, sessionOptions()), m_gate, m_kit.writeWords());
+}
+
+std::optional<Error> SqlLink::problem() const
+{
+    const bool isRefused = m_session->state() == mariadb::SessionState::AuthFailed;
+    if (isRefused && !m_session->lastError().isEmpty() && m_transport->isProblemOfTls()) // ours, of the login
+        return Error{ErrorCode::AuthFailed,
+                     u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), m_transport->problem()), false, true};
+    return isRefused && !m_session->lastError().isEmpty()
+               ? refused(reason(m_session->lastError()), m_session->isExplained())
+               : problemOf(*m_session);
+}
+
+QString SqlLink::serverVersion()
+{
+    const auto version = m_session->serverVersion();
+    return version.isEmpty() ? QString() : m_kit.title(version) + u' ' + QString::fromUtf8(version);
+}
+
+std::unique_ptr<OwnContender> SqlLink::openContender(const HoldRequest &request)
+{
+    return std::make_unique<SqlContender>(openSession(), request, m_kit);
+}
+
+std::unique_ptr<ContenderPool> SqlLink::openPool(const ContenderPoolContext &context)
+{
+    return std::make_unique<SqlPool>(*this, context);
+}
+
+mariadb::SessionOptions SqlLink::sessionOptions() const
+{
+    mariadb::SessionOptions options;
+    options.host = m_transport->throughSql(m_spec.hosts.front(), m_kit.speech, !m_password.isEmpty());
+    options.keep = m_transport;
+    options.user = m_spec.user;
+    options.password = m_password;
+    options.database = m_spec.databaseName;
+    const auto &tls = m_spec.transport.tls;
+    if (tls.isOn)
+        options.secured = tls.cert.isEmpty() ? mariadb::Secured::ByTls : mariadb::Secured::ByCertificate;
+    return options;
+}
+
+Result<std::unique_ptr<LinkBase>> makeSqlLink(ConnectionSpec spec, LinkContext context, const SqlKit &kit,
+                                              const QString &server)
+{
+    if (spec.hosts.size() > 1)
+        return Error{ErrorCode::BadInput, u"%1: one %2 server at a time"_s.arg(spec.displayUri(), server)};
+    return std::unique_ptr<LinkBase>(std::make_unique<SqlLink>(std::move(spec), std::move(context), kit));
 }
 
 } // namespace lockscope

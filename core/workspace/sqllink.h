@@ -51,30 +51,35 @@ public:
     // A fresh one for a contender of ours, gated and logged as this link's.
     [[nodiscard]] std::unique_ptr<mariadb::Session> openSession();
 
-    [[nodiscard]] bool isConnected() const override;
+    [[nodiscard]] bool isConnected() const override { return m_session->state() == mariadb::SessionState::Connected; }
     [[nodiscard]] std::optional<Error> problem() const override;
     [[nodiscard]] QString serverVersion() override;
-    [[nodiscard]] Task<QStringList> rights(Deadline deadline) override;
+    [[nodiscard]] Task<QStringList> rights(Deadline deadline) override
+    {
+        return m_kit.rights(m_gated.get(), deadline);
+    }
     [[nodiscard]] inspect::Observer &observer() override { return *m_observer; }
     [[nodiscard]] std::unique_ptr<OwnContender> openContender(const HoldRequest &request) override;
     [[nodiscard]] std::unique_ptr<ContenderPool> openPool(const ContenderPoolContext &context) override;
     [[nodiscard]] Task<operate::ForceReleasePlan> withLosses(operate::ForceReleasePlan plan,
-                                                             Deadline deadline) override;
-    [[nodiscard]] Task<Result<operate::Sent>> sendRelease(operate::ForceReleasePlan plan, Deadline deadline) override;
+                                                             Deadline deadline) override
+    {
+        return m_kit.withLosses(std::move(plan), m_gated.get(), deadline);
+    }
+    [[nodiscard]] Task<Result<operate::Sent>> sendRelease(operate::ForceReleasePlan plan, Deadline deadline) override
+    {
+        return m_kit.sendRelease(std::move(plan), m_gated.get(), deadline);
+    }
 
 private:
     [[nodiscard]] mariadb::SessionOptions sessionOptions() const;
-    void stateChanged(mariadb::SessionState state);
 
     const SqlKit &m_kit;
     std::unique_ptr<mariadb::Session> m_session;
     std::unique_ptr<mariadb::Session> m_gated;
     std::unique_ptr<inspect::Observer> m_observer;
     Subscription m_state;
-    bool m_started = false;
 };
-
-[[nodiscard]] std::unique_ptr<ContenderPool> makeSqlPool(SqlLink &link, const ContenderPoolContext &context);
 
 // An error, which calls it a `server`, where several are named.
 [[nodiscard]] Result<std::unique_ptr<LinkBase>> makeSqlLink(ConnectionSpec spec, LinkContext context,

@@ -3,6 +3,7 @@
 
 #include "core/base/backendkind.h"
 #include "core/base/text.h"
+#include "core/inspect/coverage.h"
 #include "core/transport/tls.h"
 #include "core/workspace/linkbase.h"
 
@@ -11,35 +12,6 @@
 #include <algorithm>
 
 namespace lockscope {
-
-struct Workspace::Private {
-    Private(Loop &l, WorkspaceOptions o, inspect::ObserverSink *s)
-        : loop(l), options(std::move(o)), sink(s), audit(options.auditPath)
-    {
-    }
-
-    void linkChanged(Link &link)
-    {
-        if (listener)
-            listener(link);
-        for (const auto &waiting : std::exchange(waiters, {}))
-            waiting.complete(true);
-    }
-
-    LinkContext contextOfLinks()
-    {
-        return {loop, options, log, sink, [this](Link &link) { linkChanged(link); }};
-    }
-
-    Loop &loop;
-    WorkspaceOptions options;
-    inspect::ObserverSink *sink;
-    operate::CommandLog log;
-    operate::AuditFile audit;
-    std::function<void(Link &)> listener;
-    std::vector<Completion<bool>> waiters; // for any link to change
-    std::map<ConnectionName, std::unique_ptr<LinkBase>> links;
-};
 
 namespace {
 
@@ -54,15 +26,25 @@ Result<std::unique_ptr<LinkBase>> makeLink(BackendKind backend, ConnectionSpec s
 } // namespace
 
 Workspace::Workspace(Loop &loop, WorkspaceOptions options, inspect::ObserverSink *sink)
-    : d(std::make_unique<Private>(loop, std::move(options), sink))
+    : m_loop(loop), m_options(std::move(options)), m_sink(sink), m_audit(m_options.auditPath)
 {
 }
 
 Workspace::~Workspace() = default;
 
+LinkContext Workspace::contextOfLinks()
+{
+    return {m_loop, m_options, m_log, m_sink, [this](Link &link) {
+                if (m_listener)
+                    m_listener(link);
+                for (const auto &waiting : std::exchange(m_waiters, {}))
+                    waiting.complete(true);
+            }};
+}
+
 Result<void> Workspace::add(ConnectionSpec spec)
 {
-    if (d->links.contains(spec.name))
+    if (m_links.contains(spec.name))
         return Error{ErrorCode::BadInput,
                      u"there is a connection named %1 already"_s.arg(escaped(spec.name.bytes()))};
     const auto name = spec.name;
@@ -75,28 +57,28 @@ Result<void> Workspace::add(ConnectionSpec spec)
         if (const auto tls = transport::tlsConfiguration(spec.transport.tls); !tls)
             return tls.error();
     }
-    TRY(auto &link, makeLink(*backend, std::move(spec), d->contextOfLinks()));
-    d->links.emplace(name, std::move(link));
+    TRY(auto &link, makeLink(*backend, std::move(spec), contextOfLinks()));
+    m_links.emplace(name, std::move(link));
     return {};
 }
 
 void Workspace::remove(const ConnectionName &name)
 {
-    const auto at = d->links.find(name);
-    if (at == d->links.end())
+    const auto at = m_links.find(name);
+    if (at == m_links.end())
         return;
     at->second->proxy().removeAll(at->second->observer().snapshots());
-    d->links.erase(at);
+    m_links.erase(at);
 }
 
 void Workspace::retry(const ConnectionName &name)
 {
-    const auto at = d->links.find(name);
-    if (at == d->links.end() || at->second->isConnected())
+    const auto at = m_links.find(name);
+    if (at == m_links.end() || at->second->isConnected())
         return;
     auto spec = at->second->wholeSpec();
     const auto backend = backendOf(spec.scheme);
-    auto link = makeLink(*backend, std::move(spec), d->contextOfLinks());
+    auto link = makeLink(*backend, std::move(spec), contextOfLinks());
     if (!link)
         return;
     (*link)->proxy().takeOver(at->second->proxy(), at->second->observer().snapshots());
@@ -105,8 +87,8 @@ void Workspace::retry(const ConnectionName &name)
 
 void Workspace::setThresholds(const inspect::ThresholdRules &rules)
 {
-    *d->options.observer.thresholds = rules;
-    for (auto &[name, link] : d->links) {
+    *m_options.observer.thresholds = rules;
+    for (auto &[name, link] : m_links) {
         if (link->isConnected())
             link->observer().reconsider();
     }
@@ -114,21 +96,16 @@ void Workspace::setThresholds(const inspect::ThresholdRules &rules)
 
 Link *Workspace::find(const ConnectionName &name)
 {
-    const auto at = d->links.find(name);
-    return at == d->links.end() ? nullptr : at->second.get();
+    const auto at = m_links.find(name);
+    return at == m_links.end() ? nullptr : at->second.get();
 }
 
 std::vector<Link *> Workspace::links()
 {
     std::vector<Link *> all;
-    for (const auto &[name, link] : d->links)
+    for (const auto &[name, link] : m_links)
         all.push_back(link.get());
     return all;
-}
-
-void Workspace::onLinkChanged(std::function<void(Link &)> listener)
-{
-    d->listener = std::move(listener);
 }
 
 Task<Result<void>> Workspace::whenConnected(ConnectionName name, Deadline deadline)
@@ -141,14 +118,14 @@ Task<Result<void>> Workspace::whenConnected(ConnectionName name, Deadline deadli
             co_return Result<void>();
         if (auto problem = link->problem())
             co_return *problem;
-        if (deadline.hasPassed(d->loop))
+        if (deadline.hasPassed(m_loop))
             co_return Error{
                 ErrorCode::NotConnected,
                 u"could not connect to %1 in time; is the server up and answering?"_s.arg(link->spec().displayUri()),
                 true, true};
-        Completion<bool> changed(d->loop);
+        Completion<bool> changed(m_loop);
         changed.completeAt(deadline, false);
-        d->waiters.push_back(changed);
+        m_waiters.push_back(changed);
         co_await changed;
     }
 }
@@ -156,20 +133,18 @@ Task<Result<void>> Workspace::whenConnected(ConnectionName name, Deadline deadli
 Result<inspect::LockName> Workspace::parseLock(const QString &text) const
 {
     std::vector<ConnectionName> names;
-    for (const auto &[name, link] : d->links)
+    for (const auto &[name, link] : m_links)
         names.push_back(name);
     auto lock = lockscope::parseLock(text, names);
     if (lock)
-        lock->name = nameAsStored(*backendOf(d->links.at(lock->connection)->spec().scheme), lock->name);
+        lock->name = nameAsStored(*backendOf(m_links.at(lock->connection)->spec().scheme), lock->name);
     return lock;
 }
 
 Result<inspect::LockName> parseLock(const QString &text, const std::vector<ConnectionName> &connections)
 {
     const auto raw = unescaped(text);
-    QStringList names;
-    for (const auto &name : connections)
-        names << escaped(name.bytes());
+    const auto names = mapped<QStringList>(connections, [&](const auto &name) { return escaped(name.bytes()); });
     const auto hint = u"write CONNECTION:NAME, for example %1:…; connections: %2"_s.arg(names.value(0, u"zk"_s),
                                                                                         names.join(u", "_s));
     if (!raw)
@@ -251,8 +226,8 @@ Task<Result<operate::ForceReleaseOutcome>> Workspace::forceRelease(operate::Forc
     tools.send = [link](operate::ForceReleasePlan sent, Deadline by) {
         return link->sendRelease(std::move(sent), by);
     };
-    tools.audit = &d->audit;
-    tools.loop = &d->loop;
+    tools.audit = &m_audit;
+    tools.loop = &m_loop;
     auto outcome = co_await operate::forceRelease(plan, tools, reason, deadline);
     co_return outcome;
 }
@@ -269,10 +244,8 @@ Task<Result<operate::BulkReport>> Workspace::bulkRelease(std::vector<operate::Bu
         return forceRelease(std::move(plan), std::move(why), by);
     };
     tools.progressed = std::move(progressed);
-    tools.loop = &d->loop;
-    auto releasing = operate::bulkRelease(std::move(targets), tools, reason);
-    auto report = co_await releasing;
-    co_return report;
+    tools.loop = &m_loop;
+    return operate::bulkRelease(std::move(targets), std::move(tools), std::move(reason));
 }
 
 namespace {
@@ -316,7 +289,7 @@ Task<Result<operate::EditPlan>> Workspace::planEdit(operate::EditRequest request
     if (auto refusal = refusalElsewhere(request.subject(), request.server, *link))
         co_return *refusal;
     request.server = link->spec().displayUri();
-    const auto tools = editToolsOf(link, d->loop, d->audit);
+    const auto tools = editToolsOf(link, m_loop, m_audit);
     auto plan = co_await operate::planEdit(request, tools, deadline);
     co_return plan;
 }
@@ -327,24 +300,9 @@ Task<Result<operate::EditOutcome>> Workspace::applyEdit(operate::EditPlan plan, 
     auto *link = find(plan.request.connection);
     if (auto refusal = refusalElsewhere(plan.request.subject(), plan.request.server, *link))
         co_return *refusal;
-    const auto tools = editToolsOf(link, d->loop, d->audit);
+    const auto tools = editToolsOf(link, m_loop, m_audit);
     auto outcome = co_await operate::applyEdit(plan, tools, reason, deadline);
     co_return outcome;
-}
-
-Loop &Workspace::loop()
-{
-    return d->loop;
-}
-
-operate::CommandLog &Workspace::log()
-{
-    return d->log;
-}
-
-operate::AuditFile &Workspace::audit()
-{
-    return d->audit;
 }
 
 } // namespace lockscope

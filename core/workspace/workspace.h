@@ -9,6 +9,7 @@
 #include "core/operate/edit.h"
 #include "core/operate/forcerelease.h"
 #include "core/operate/gate.h"
+#include "core/workspace/account.h"
 #include "core/workspace/owncontender.h"
 
 #include <map>
@@ -24,6 +25,8 @@ struct WorkspaceOptions {
 };
 
 class ContenderPool;
+class LinkBase;
+struct LinkContext;
 struct ContenderPoolContext;
 
 // One connection. A ZooKeeper session that expired is replaced by a new one, with a new observer;
@@ -70,6 +73,11 @@ public:
     [[nodiscard]] virtual std::chrono::system_clock::time_point heardAt() const = 0;
 };
 
+// The gated ports of a link; null, or none, where it is of another backend.
+[[nodiscard]] zk::Session *zooKeeperOf(Link *link);
+[[nodiscard]] mariadb::Session *mariaDbOf(Link *link);
+[[nodiscard]] std::vector<redis::Connection *> redisNodesOf(Link *link);
+
 // "CONNECTION:NAME" split at the first colon, the name unescaped; errors name the connections there are.
 [[nodiscard]] Result<inspect::LockName> parseLock(const QString &text,
                                                   const std::vector<ConnectionName> &connections);
@@ -91,7 +99,7 @@ public:
     [[nodiscard]] Link *find(const ConnectionName &name);
     [[nodiscard]] std::vector<Link *> links();
     // Called whenever a link's state changes.
-    void onLinkChanged(std::function<void(Link &)> listener);
+    void onLinkChanged(std::function<void(Link &)> listener) { m_listener = std::move(listener); }
 
     // Until connected. The link's problem as soon as the server refused the credentials or no host can be
     // reached, or when the deadline passes (the link itself keeps trying).
@@ -115,13 +123,21 @@ public:
     [[nodiscard]] Task<Result<operate::EditOutcome>> applyEdit(operate::EditPlan plan, QString reason,
                                                                Deadline deadline);
 
-    [[nodiscard]] Loop &loop();
-    [[nodiscard]] operate::CommandLog &log();
-    [[nodiscard]] operate::AuditFile &audit();
+    [[nodiscard]] Loop &loop() { return m_loop; }
+    [[nodiscard]] operate::CommandLog &log() { return m_log; }
+    [[nodiscard]] operate::AuditFile &audit() { return m_audit; }
 
 private:
-    struct Private;
-    std::unique_ptr<Private> d;
+    [[nodiscard]] LinkContext contextOfLinks();
+
+    Loop &m_loop;
+    WorkspaceOptions m_options;
+    inspect::ObserverSink *m_sink;
+    operate::CommandLog m_log;
+    operate::AuditFile m_audit;
+    std::function<void(Link &)> m_listener;
+    std::vector<Completion<bool>> m_waiters; // for any link to change
+    std::map<ConnectionName, std::unique_ptr<LinkBase>> m_links;
 };
 
 } // namespace lockscope

@@ -2,7 +2,6 @@
 #include "core/workspace/znodefollower.h"
 
 #include "core/async/sleep.h"
-#include "core/workspace/zookeeperlink.h"
 
 #include <algorithm>
 #include <set>
@@ -61,8 +60,7 @@ Task<void> ZnodeFollower::followOne(ConnectionName name, ZPath path)
         bool watching = false;
         if (connected) {
             zk::Watch watch(loop);
-            auto reply = session->children(path, watch, Deadline::never());
-            const auto listed = co_await reply;
+            const auto listed = co_await session->children(path, watch, Deadline::never());
             watching = static_cast<bool>(listed);
             if (watching && (!first || !isAsListed(name, path, listed->stat)))
                 m_changed(name, path);

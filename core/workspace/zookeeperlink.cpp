@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A ZooKeeper connection: session, gate, evidence, observer. A session that expired is replaced.
-#include "core/workspace/zookeeperlink.h"
-
 #include "core/async/completion.h"
 #include "core/async/scope.h"
 #include "core/async/sleep.h"
@@ -10,6 +8,7 @@
 #include "core/inspect/zookeeper/observer.h"
 #include "core/operate/zookeeper.h"
 #include "core/recipes/zookeeper/sessionlock.h"
+#include "core/workspace/linkbase.h"
 #include "core/zookeeper/client.h"
 #include "core/zookeeper/sendable.h"
 
@@ -123,6 +122,87 @@ private:
     const QString m_uri;
 };
 
+class ZooKeeperPort {
+public:
+    virtual ~ZooKeeperPort() = default;
+    [[nodiscard]] virtual zk::Session &session() = 0; // gated
+    // A fresh one for a contender of ours, gated and logged as this link's.
+    [[nodiscard]] virtual std::unique_ptr<zk::Session> openSession() = 0;
+};
+
+class ZooKeeperPool : public ContenderPool {
+public:
+    ZooKeeperPool(ZooKeeperPort &port, const ContenderPoolContext &context)
+        : m_port(port), m_scenario(context.scenario), m_root("/lockscope-simulate-" + context.name),
+          m_lock(m_root.bytes() + "/lock")
+    {
+        for (int i = 0; i < context.sessions; ++i)
+            m_sessions.push_back(m_port.openSession());
+        for (int i = 0; i < m_scenario.contenders; ++i)
+            m_traced.push_back(std::make_unique<contention::TracedSession>(
+                *m_sessions[std::size_t(i % context.sessions)], context.trace, i));
+    }
+
+    [[nodiscard]] bool isReady() const override
+    {
+        return std::ranges::all_of(
+            m_sessions, [](const auto &session) { return session->state() == zk::SessionState::Connected; });
+    }
+
+    // A container goes by itself should we not get to it; before 3.5 servers know none.
+    Task<Result<void>> prepare(Deadline deadline) override
+    {
+        const auto open = zk::openAcl();
+        auto making = m_port.session().create(m_root, {}, zk::CreateMode::Container, open, deadline);
+        auto made = co_await making;
+        if (!made && made.error().code == ErrorCode::Unsupported) {
+            auto again = m_port.session().create(m_root, {}, zk::CreateMode::Persistent, open, deadline);
+            made = co_await again;
+        }
+        if (!made)
+            co_return made.error();
+        co_return Result<void>();
+    }
+
+    Result<std::unique_ptr<recipes::Lock>> makeLock(int contender, bool readMode) override
+    {
+        const recipes::AcquireOptions options{readMode, m_scenario.limit, m_scenario.ttl};
+        return recipes::makeLock(m_scenario.recipe, *m_traced[std::size_t(contender)], m_lock, options,
+                                 Random::fromSystem());
+    }
+
+    // Nodes of contenders count; the directories that recipes keep do not.
+    Task<std::vector<QByteArray>> tidy(Deadline deadline) override
+    {
+        std::vector<QByteArray> left;
+        std::vector<ZPath> open{m_root}, all;
+        auto *session = &m_port.session();
+        while (!open.empty()) {
+            const auto path = open.back();
+            open.pop_back();
+            all.push_back(path);
+            const auto children = co_await session->children(path, std::nullopt, deadline);
+            for (const auto &name : children ? children->names : std::vector<NodeName>())
+                open.push_back(path.child(name));
+            const auto stat = co_await session->exists(path, std::nullopt, deadline);
+            if (stat && !stat->ephemeralOwner.isNone())
+                left.push_back(path.bytes());
+        }
+        for (auto path = all.rbegin(); path != all.rend(); ++path) {
+            const auto removed = co_await session->remove(*path, zk::anyVersion, deadline);
+            (void)removed; // what cannot be removed goes with its session, or as an empty container
+        }
+        co_return left;
+    }
+
+private:
+    ZooKeeperPort &m_port;
+    const contention::Scenario m_scenario;
+    const ZPath m_root, m_lock;
+    std::vector<std::unique_ptr<zk::Session>> m_sessions;
+    std::vector<std::unique_ptr<contention::TracedSession>> m_traced; // by contender
+};
+
 class ZooKeeperLink : public LinkBase, public ZooKeeperPort {
 public:
     ZooKeeperLink(ConnectionSpec spec, LinkContext context)
@@ -160,7 +240,7 @@ public:
     }
     [[nodiscard]] std::unique_ptr<ContenderPool> openPool(const ContenderPoolContext &context) override
     {
-        return makeZooKeeperPool(*this, context);
+        return std::make_unique<ZooKeeperPool>(*this, context);
     }
     [[nodiscard]] Task<Result<operate::Sent>> sendRelease(operate::ForceReleasePlan plan, Deadline deadline) override
     {
@@ -246,11 +326,7 @@ private:
     {
         if (state == zk::SessionState::Connected) {
             m_problem.reset();
-            if (!m_started && m_context.options.observe) {
-                m_started = true;
-                m_observer->firstSnapshot().then([this](bool) { m_proxy.firstSnapshotComplete(); });
-                m_observer->start();
-            }
+            startObserving();
             if (m_context.options.observe)
                 m_scope.launch(learnServer());
         } else if (state == zk::SessionState::Expired) {
@@ -271,8 +347,7 @@ private:
     // What notes and recordings say of it. Each time: it may have been another version's before.
     Task<void> learnServer()
     {
-        auto asking = rights(Deadline::after(m_context.loop, std::chrono::seconds(5)));
-        co_await asking;
+        co_await rights(Deadline::after(m_context.loop, std::chrono::seconds(5)));
         m_context.changed(*this);
     }
 
@@ -298,8 +373,7 @@ private:
             Result<bool> reachable = true;
             if (m_transport->isDirect()) {
                 const auto limit = Deadline::after(m_context.loop, std::chrono::seconds(5));
-                auto reply = m_reachability.check(limit);
-                const auto answer = co_await reply;
+                const auto answer = co_await m_reachability.check(limit);
                 reachable = answer;
             } else if (const auto why = m_transport->problem(); !why.isEmpty()) {
                 // A door opens to whoever knocks; what is behind it is another matter.
@@ -323,8 +397,7 @@ private:
                 accepted = 0;
             const auto span =
                 m_transport->isDirect() ? std::chrono::milliseconds(2000) : std::chrono::milliseconds(250);
-            auto pause = sleepFor(m_context.loop, span);
-            co_await pause;
+            co_await sleepFor(m_context.loop, span);
         }
         m_probing = false;
     }
@@ -338,7 +411,6 @@ private:
     std::unique_ptr<inspect::ZooKeeperObserver> m_observer;
     Subscription m_state;
     std::optional<Error> m_problem;
-    bool m_started = false;
     bool m_probing = false;
     std::shared_ptr<int> m_alive = std::make_shared<int>(0);
     Scope m_scope;
@@ -355,91 +427,6 @@ zk::Session *zooKeeperOf(Link *link)
 Result<std::unique_ptr<LinkBase>> makeZooKeeperLink(ConnectionSpec spec, LinkContext context)
 {
     return std::unique_ptr<LinkBase>(std::make_unique<ZooKeeperLink>(std::move(spec), std::move(context)));
-}
-
-namespace {
-
-class ZooKeeperPool : public ContenderPool {
-public:
-    ZooKeeperPool(ZooKeeperPort &port, const ContenderPoolContext &context)
-        : m_port(port), m_scenario(context.scenario), m_root("/lockscope-simulate-" + context.name),
-          m_lock(m_root.bytes() + "/lock")
-    {
-        for (int i = 0; i < context.sessions; ++i)
-            m_sessions.push_back(m_port.openSession());
-        for (int i = 0; i < m_scenario.contenders; ++i)
-            m_traced.push_back(std::make_unique<contention::TracedSession>(
-                *m_sessions[std::size_t(i % context.sessions)], context.trace, i));
-    }
-
-    [[nodiscard]] bool isReady() const override
-    {
-        return std::all_of(m_sessions.begin(), m_sessions.end(),
-                           [](const auto &session) { return session->state() == zk::SessionState::Connected; });
-    }
-
-    // A container goes by itself should we not get to it; before 3.5 servers know none.
-    Task<Result<void>> prepare(Deadline deadline) override
-    {
-        const auto open = zk::openAcl();
-        auto making = m_port.session().create(m_root, {}, zk::CreateMode::Container, open, deadline);
-        auto made = co_await making;
-        if (!made && made.error().code == ErrorCode::Unsupported) {
-            auto again = m_port.session().create(m_root, {}, zk::CreateMode::Persistent, open, deadline);
-            made = co_await again;
-        }
-        if (!made)
-            co_return made.error();
-        co_return Result<void>();
-    }
-
-    Result<std::unique_ptr<recipes::Lock>> makeLock(int contender, bool readMode) override
-    {
-        const recipes::AcquireOptions options{readMode, m_scenario.limit, m_scenario.ttl};
-        return recipes::makeLock(m_scenario.recipe, *m_traced[std::size_t(contender)], m_lock, options,
-                                 Random::fromSystem());
-    }
-
-    // Nodes of contenders count; the directories that recipes keep do not.
-    Task<std::vector<QByteArray>> tidy(Deadline deadline) override
-    {
-        std::vector<QByteArray> left;
-        std::vector<ZPath> open{m_root}, all;
-        auto *session = &m_port.session();
-        while (!open.empty()) {
-            const auto path = open.back();
-            open.pop_back();
-            all.push_back(path);
-            auto listing = session->children(path, std::nullopt, deadline);
-            const auto children = co_await listing;
-            for (const auto &name : children ? children->names : std::vector<NodeName>())
-                open.push_back(path.child(name));
-            auto looking = session->exists(path, std::nullopt, deadline);
-            const auto stat = co_await looking;
-            if (stat && !stat->ephemeralOwner.isNone())
-                left.push_back(path.bytes());
-        }
-        for (auto path = all.rbegin(); path != all.rend(); ++path) {
-            auto removing = session->remove(*path, zk::anyVersion, deadline);
-            const auto removed = co_await removing;
-            (void)removed; // what cannot be removed goes with its session, or as an empty container
-        }
-        co_return left;
-    }
-
-private:
-    ZooKeeperPort &m_port;
-    const contention::Scenario m_scenario;
-    const ZPath m_root, m_lock;
-    std::vector<std::unique_ptr<zk::Session>> m_sessions;
-    std::vector<std::unique_ptr<contention::TracedSession>> m_traced; // by contender
-};
-
-} // namespace
-
-std::unique_ptr<ContenderPool> makeZooKeeperPool(ZooKeeperPort &port, const ContenderPoolContext &context)
-{
-    return std::make_unique<ZooKeeperPool>(port, context);
 }
 
 } // namespace lockscope

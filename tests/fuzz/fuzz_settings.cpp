@@ -3,7 +3,7 @@
 // wrote and which lie in whatever folder a program is started in.
 #include "core/connections/sharedconnections.h"
 #include "core/workspace/mutes.h"
-#include "core/workspace/thresholdfile.h"
+#include "core/workspace/settingsfile.h"
 #include "tests/fuzz/files.h"
 #include "tests/fuzz/parser.h"
 

@@ -5,7 +5,7 @@
 #include "core/base/text.h"
 #include "core/connections/connectionstore.h"
 #include "core/recipes/mariadb/rowname.h"
-#include "core/workspace/clientlabels.h"
+#include "core/workspace/settingsfile.h"
 #include "core/workspace/workspace.h"
 #include "tests/fuzz/files.h"
 #include "tests/fuzz/locks.h"

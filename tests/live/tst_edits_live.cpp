@@ -7,7 +7,6 @@
 
 #include "core/base/random.h"
 #include "core/workspace/workspace.h"
-#include "core/workspace/zookeeperlink.h"
 #include "tests/support/testmain.h"
 
 using namespace lockscope;

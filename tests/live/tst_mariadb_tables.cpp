@@ -2,7 +2,6 @@
 // Locks on whole tables of a real MariaDB: LOCK TABLES, an ALTER behind an open transaction and who waits behind it,
 // what a server that tells less still says, and how they are ended. And what a client is doing.
 #include "core/inspect/findings.h"
-#include "core/inspect/mariadb/sessionactivity.h"
 #include "core/inspect/mariadb/observer.h"
 #include "core/operate/forcerelease.h"
 #include "core/operate/alternatives.h"

@@ -3,7 +3,7 @@
 // a file that is not understood is said and not used.
 #include "core/redis/client.h"
 #include "core/workspace/mutes.h"
-#include "core/workspace/thresholdfile.h"
+#include "core/workspace/settingsfile.h"
 #include "tests/support/testmain.h"
 #include "tests/support/ctlfixture.h"
 

@@ -8,7 +8,7 @@
 
 #include "core/inspect/waits/waitgraph.h"
 #include "core/rules/catalogue.h"
-#include "core/workspace/clientlabels.h"
+#include "core/workspace/settingsfile.h"
 
 #include <QRegularExpression>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names that a person gives to clients: read from words, kept in a file that people write in, too.
-#include "core/workspace/clientlabels.h"
+#include "core/workspace/settingsfile.h"
 #include "tests/support/testmain.h"
 
 #include <QFile>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From when on an age is worth a finding: the user's thresholds, what is held long by nature, and what changed.
 #include "core/inspect/findings.h"
-#include "core/workspace/thresholdfile.h"
+#include "core/workspace/settingsfile.h"
 #include "tests/support/testmain.h"
 
 #include <QFile>

@@ -3,7 +3,10 @@
 
 #include "core/inspect/mariadb/readerrows.h"
 
+#include <QDateTime>
+#include <QRegularExpression>
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace lockscope::inspect {
@@ -61,8 +64,7 @@ Task<Result<void>> SqlDeadlocks::read(SqlSend sending, const SqlPoll *look, Dead
     if (log) {
         ended.at = std::chrono::floor<std::chrono::seconds>(look->now) - log->age;
         ended.isAtLatest = false;
-        auto naming = namedParties(&sending, &*log, deadline);
-        ended.parties = co_await naming;
+        ended.parties = co_await namedParties(&sending, &*log, deadline);
     } else {
         ended.unknown = !status ? u"its log cannot be read: %1"_s.arg(status.error().message)
                         : isNew ? u"its log (LATEST DETECTED DEADLOCK) is not understood"_s
@@ -104,6 +106,257 @@ Task<std::vector<EndedDeadlock::Party>> SqlDeadlocks::namedParties(const SqlSend
                            innoDbLockName(wait, named), logged.isRolledBack});
     }
     co_return parties;
+}
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr std::size_t mostParties = 200; // InnoDB searches for no longer cycle
+constexpr qsizetype mostOfStatement = 1000;
+
+QRegularExpression lineLike(QStringView pattern)
+{
+    return QRegularExpression(QRegularExpression::anchoredPattern(pattern));
+}
+
+// Of bytes as of Latin-1: a byte is a character, so matches are bytes again.
+QRegularExpressionMatch matchOf(const QRegularExpression &expression, const QByteArray &line)
+{
+    return expression.match(QString::fromLatin1(line));
+}
+
+std::optional<QDateTime> timeAtBeginOf(const QByteArray &line)
+{
+    constexpr qsizetype length = 19; // "2026-11-29 11:49:32"; some versions pad the hour with a space
+    const auto time = QDateTime::fromString(QString::fromLatin1(line.left(length)).replace(u"  "_s, u" 0"_s),
+                                            u"yyyy-MM-dd HH:mm:ss"_s);
+    return time.isValid() ? std::optional(time) : std::nullopt;
+}
+
+// One pass over the lines of the section. Each line has to fit where it is.
+class LogParser {
+public:
+    bool take(const QByteArray &line);
+    [[nodiscard]] std::optional<std::vector<LoggedParty>> parties();
+
+private:
+    enum class Part { Begin, Head, Statement, Awaited, Record, Others, End };
+
+    bool takeMarker(const QByteArray &line);
+    bool takeHead(const QByteArray &line);
+    bool takeAwaited(const QByteArray &line);
+    void takeRecord(const QByteArray &line);
+
+    std::vector<LoggedParty> m_parties;
+    std::size_t m_rolledBack = 0;
+    Part m_part = Part::Begin;
+};
+
+bool LogParser::takeMarker(const QByteArray &line)
+{
+    static const auto beginLine = lineLike(u"\\*\\*\\* \\((\\d{1,3})\\) TRANSACTION:");
+    static const auto endLine = lineLike(u"\\*\\*\\* WE ROLL BACK TRANSACTION \\((\\d{1,3})\\)");
+    static const auto lockLine = lineLike(u"\\*\\*\\* (?:\\((\\d{1,3})\\) )?(WAITING FOR THIS LOCK TO BE GRANTED:|"
+                                          u"HOLDS THE LOCK\\(S\\):|CONFLICTING WITH:)");
+    if (m_part == Part::End)
+        return false;
+    const bool isWhole = m_parties.empty() || !m_parties.back().wait.table.isEmpty();
+    const auto begin = matchOf(beginLine, line), end = matchOf(endLine, line);
+    if (begin.hasMatch()) {
+        if (!isWhole || begin.captured(1).toULongLong() != m_parties.size() + 1 || m_parties.size() == mostParties)
+            return false;
+        m_parties.emplace_back();
+        m_part = Part::Head;
+        return true;
+    }
+    if (end.hasMatch()) {
+        m_rolledBack = static_cast<std::size_t>(end.captured(1).toULongLong());
+        m_part = isWhole ? Part::End : m_part;
+        return isWhole;
+    }
+    const auto lock = matchOf(lockLine, line);
+    const auto number = lock.captured(1);
+    if (!lock.hasMatch() || m_part == Part::Begin || m_part == Part::Head
+        || (!number.isEmpty() && number.toULongLong() != m_parties.size()))
+        return false;
+    const bool isWaiting = lock.captured(2).startsWith(u'W');
+    if (isWaiting && !m_parties.back().wait.table.isEmpty())
+        return false;
+    m_part = isWaiting ? Part::Awaited : Part::Others;
+    return true;
+}
+
+bool LogParser::takeHead(const QByteArray &line)
+{
+    auto &party = m_parties.back();
+    if (party.transaction.isEmpty()) {
+        static const auto firstLine = lineLike(u"TRANSACTION (\\d{1,20}), .*");
+        const auto first = matchOf(firstLine, line);
+        party.transaction = first.captured(1).toLatin1();
+        return first.hasMatch();
+    }
+    static const auto threadLine =
+        lineLike(u"(?:MariaDB|MySQL) thread id (\\d{1,20}), OS thread handle \\w+, query id \\d+ ?(.*)");
+    const auto thread = matchOf(threadLine, line);
+    if (thread.hasMatch()) {
+        party.connection = thread.captured(1).toULongLong();
+        party.client = thread.captured(2).toLatin1().trimmed();
+        m_part = Part::Statement;
+    }
+    return !line.startsWith("***");
+}
+
+bool LogParser::takeAwaited(const QByteArray &line)
+{
+    static const auto lockLine =
+        lineLike(u"(?:RECORD LOCKS space id (\\d+) page no (\\d+) n bits \\d+ index (.+) of table|TABLE LOCK table) "
+                 u"(`.+`)(?: /\\* Partition .* \\*/)? trx id (\\d+) lock[_ ]mode ([A-Z_-]+)(.*) waiting");
+    const auto lock = matchOf(lockLine, line);
+    auto &party = m_parties.back();
+    if (!lock.hasMatch() || lock.captured(5).toLatin1() != party.transaction)
+        return false;
+    auto &wait = party.wait;
+    wait.requesting = party.transaction;
+    wait.index = lock.captured(3).toLatin1();
+    if (wait.index.startsWith('`') && wait.index.endsWith('`')) // older versions quote it
+        wait.index = wait.index.mid(1, wait.index.size() - 2).replace("``", "`");
+    wait.table = lock.captured(4).toLatin1();
+    wait.requestedMode = lock.captured(6).toLatin1();
+    const auto rest = lock.captured(7);
+    if (rest.contains(u"rec but not gap"_s))
+        wait.requestedMode += ",REC_NOT_GAP";
+    if (rest.contains(u"gap before rec"_s))
+        wait.requestedMode += ",GAP";
+    if (rest.contains(u"insert intention"_s))
+        wait.requestedMode += ",INSERT_INTENTION";
+    if (!wait.index.isEmpty())
+        wait.id = party.transaction + ':' + lock.captured(1).toLatin1() + ':' + lock.captured(2).toLatin1();
+    m_part = wait.index.isEmpty() ? Part::Others : Part::Record;
+    return true;
+}
+
+void LogParser::takeRecord(const QByteArray &line)
+{
+    auto &party = m_parties.back();
+    static const auto recordLine = lineLike(u"Record lock, heap no (\\d+) .*");
+    static const auto fieldLine = lineLike(u" (\\d+): len (\\d+); hex ([0-9a-f]*); asc .*");
+    if (const auto record = matchOf(recordLine, line); record.hasMatch()) {
+        if (party.wait.id.count(':') == 2)
+            party.wait.id += ':' + record.captured(1).toLatin1();
+        if (record.captured(1) == u"1"_s) // the end of the index ("supremum"), which has no values
+            m_part = Part::Others;
+        return;
+    }
+    const auto field = matchOf(fieldLine, line);
+    const auto bytes = QByteArray::fromHex(field.captured(3).toLatin1());
+    if (field.hasMatch() && field.captured(1).toLongLong() == party.key.size()
+        && field.captured(2).toLongLong() == bytes.size()) // longer ones are cut
+        party.key << bytes;
+    else
+        m_part = Part::Others; // those behind it have no number that is sure
+}
+
+bool LogParser::take(const QByteArray &line)
+{
+    if (line.startsWith("*** ") && takeMarker(line))
+        return true;
+    switch (m_part) {
+    case Part::Begin: return false;
+    case Part::Head: return takeHead(line);
+    case Part::Statement: {
+        auto &statement = m_parties.back().statement;
+        if (statement.size() < mostOfStatement)
+            statement += (statement.isEmpty() ? "" : "\n") + line;
+        return true;
+    }
+    case Part::Awaited: return takeAwaited(line);
+    case Part::Record: takeRecord(line); [[fallthrough]];
+    case Part::Others: return !line.startsWith("***");
+    case Part::End: return line.trimmed().isEmpty();
+    }
+    return false;
+}
+
+std::optional<std::vector<LoggedParty>> LogParser::parties()
+{
+    std::set<QByteArray> transactions;
+    for (auto &party : m_parties) {
+        transactions.insert(party.transaction);
+        party.statement = withoutTexts(party.statement.left(mostOfStatement), BackendKind::MariaDb);
+    }
+    const bool isWhole = m_part == Part::End && m_rolledBack >= 1 && m_rolledBack <= m_parties.size()
+                         && transactions.size() == m_parties.size() && m_parties.size() >= 2
+                         && !m_parties.back().wait.table.isEmpty();
+    if (!isWhole)
+        return std::nullopt;
+    m_parties[m_rolledBack - 1].isRolledBack = true;
+    return std::move(m_parties);
+}
+
+} // namespace
+
+QByteArray deadlockSectionOf(const QByteArray &status)
+{
+    static const QByteArray line = "\n------------";
+    const auto next = line + "\nTRANSACTIONS" + line + '\n';
+    const auto others = status.indexOf(next);
+    if (others < 0 || status.indexOf(next, others + 1) >= 0)
+        return {};
+    const auto before = status.left(others);
+    const QByteArray title = line + "------------\nLATEST DETECTED DEADLOCK" + line + "------------\n";
+    const auto at = before.indexOf(title);
+    const bool isOnly = at >= 0 && before.indexOf(title, at + 1) < 0;
+    return isOnly ? before.mid(at + title.size()) : QByteArray();
+}
+
+std::optional<DeadlockLog> parseDeadlockLog(const QByteArray &status)
+{
+    // Both times are of the server's own zone, which may be any: only their difference is used.
+    constexpr qsizetype mostOfHead = 300;
+    std::optional<QDateTime> printed;
+    for (const auto &line : status.left(mostOfHead).split('\n')) {
+        if (!printed && line.endsWith(" INNODB MONITOR OUTPUT"))
+            printed = timeAtBeginOf(line);
+    }
+    auto lines = deadlockSectionOf(status).split('\n');
+    const auto happened = timeAtBeginOf(lines.takeFirst());
+    if (!printed || !happened || *happened > *printed)
+        return std::nullopt;
+    LogParser parser;
+    for (const auto &line : lines) {
+        if (!parser.take(line))
+            return std::nullopt;
+    }
+    auto parties = parser.parties();
+    if (!parties)
+        return std::nullopt;
+    return DeadlockLog{std::chrono::seconds(happened->secsTo(*printed)), std::move(*parties)};
+}
+
+// Numbers are kept with their highest byte first, and with the sign's bit the other way around.
+std::optional<QByteArray> valueOfField(const QByteArray &field, const QByteArray &type)
+{
+    static const std::map<QByteArray, qsizetype> lengths{
+        {"tinyint", 1}, {"smallint", 2}, {"mediumint", 3}, {"int", 4}, {"bigint", 8}};
+    const auto name = type.left(std::min(type.indexOf('(') < 0 ? type.size() : type.indexOf('('),
+                                         type.indexOf(' ') < 0 ? type.size() : type.indexOf(' ')));
+    if (name == "varchar") {
+        const bool isPlain = !field.isEmpty() && std::ranges::all_of(field, [](char c) {
+            return c >= ' ' && c <= '~' && c != '\'' && c != '\\';
+        });
+        return isPlain ? std::optional('\'' + field + '\'') : std::nullopt;
+    }
+    const auto length = lengths.find(name);
+    if (length == lengths.end() || field.size() != length->second)
+        return std::nullopt;
+    quint64 number = 0;
+    for (const char c : field)
+        number = (number << 8) | static_cast<quint8>(c);
+    if (type.contains("unsigned"))
+        return QByteArray::number(number);
+    const quint64 zero = quint64(1) << (8 * field.size() - 1);
+    return QByteArray::number(static_cast<qint64>(number - zero));
 }
 
 } // namespace lockscope::inspect

@@ -3,6 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/inspect/mariadb/readerrows.h"
+#include "core/mariadb/freshness.h"
 #include "core/rules/userrules.h"
 
 #include <algorithm>
@@ -48,10 +49,6 @@ bool isNamedLikeLocks(const QByteArray &table)
     }
     return false;
 }
-
-} // namespace
-
-namespace {
 
 // Of a table that the user's rule names and that its layout does not fit.
 QString misfitText(const recipes::RowLayout &rule, const LockRowTable &table)
@@ -99,9 +96,8 @@ Task<Result<void>> SqlLockRows::read(SqlSend send, Loop *loop, std::vector<SqlTa
 Task<Result<void>> SqlLockRows::findTables(SqlSend send, Deadline deadline)
 {
     m_tableGaps.clear();
-    QByteArrayList ofRules;
-    for (const auto *layout : recipes::userRowLayouts())
-        ofRules << layout->table;
+    const auto ofRules =
+        mapped<QByteArrayList>(recipes::userRowLayouts(), [&](const auto *layout) { return layout->table; });
     const auto named = ofRules.join(',');
     auto asking = send(m_dialect->whichTables, deadline, {named, named});
     const auto rows = co_await asking;
@@ -158,8 +154,7 @@ Task<Result<LockRowTable>> SqlLockRows::withLayout(SqlSend send, LockRowTable ta
         if (known != m_tables.end())
             co_return *known;
         const QByteArrayList parameters{table.schema, table.name};
-        auto asking = send(m_dialect->whichColumns, deadline, parameters);
-        const auto rows = co_await asking;
+        const auto rows = co_await send(m_dialect->whichColumns, deadline, parameters);
         if (!rows && !m_dialect->isRefusal(rows.error()))
             co_return rows.error();
         table.columns.clear();
@@ -292,6 +287,60 @@ void SqlLockRows::take(const LockRowTable &table, const Rows &rows)
         std::ranges::move(taken, std::back_inserter(m_rows));
     else
         takeRuled(table, std::move(taken));
+}
+
+// What MariaDB and MySQL are asked for rows that are locks.
+
+namespace {
+
+QByteArray ownText(const QByteArray &column)
+{
+    return "CAST(" + column + " AS CHAR)";
+}
+
+const QByteArray ownNumber = " REGEXP '^[0-9]{1,12}([.][0-9]{1,9}|)$'";
+
+// By the server's wall clock, or by UTC's, to the moment.
+QByteArray ownTime(const QByteArray &column, recipes::RowTime time, bool, bool isInUtc)
+{
+    using recipes::RowTime;
+    if (time == RowTime::Epoch)
+        return "CASE WHEN " + ownText(column) + ownNumber + " THEN " + column + " + 0 END";
+    const bool isUtc = time == RowTime::Utc || (isInUtc && time == RowTime::Unclear);
+    return "UNIX_TIMESTAMP(NOW(3)) + TIMESTAMPDIFF(MICROSECOND, "
+           + QByteArray(isUtc ? "UTC_TIMESTAMP(3), " : "NOW(3), ") + column + ") / 1000000";
+}
+
+// What is no date has no difference to one.
+QByteArray ownIsAhead(const QByteArray &column, recipes::RowTime time, bool)
+{
+    if (time == recipes::RowTime::Epoch)
+        return "CASE WHEN " + ownText(column) + ownNumber + " THEN " + column
+               + " > UNIX_TIMESTAMP(NOW(3)) ELSE 1 END";
+    return "(TIMESTAMPDIFF(SECOND, " + column + ", NOW()) IS NULL OR " + column
+           + " > LEAST(NOW(3), UTC_TIMESTAMP(3)))";
+}
+
+} // namespace
+
+const LockRowDialect &ownLockRows()
+{
+    static const LockRowDialect dialect{
+        .whichTables = mariadb::sqlText("mariadb-lock-tables"),
+        .whichColumns = mariadb::sqlText("mariadb-columns"),
+        .from = "FROM ",
+        .quoted = mariadb::quotedName,
+        .asText = ownText,
+        .isTrue = [](const QByteArray &column) { return column + " = 1"; },
+        .timeOf = ownTime,
+        .isAhead = ownIsAhead,
+        // What was rolled back is not to be told: so not as uncommitted reads are.
+        .beforeRows = mariadb::committedNext,
+        .moment = moment,
+        .isRefusal = isRefusal,
+        .readErrorText = [](const Error &error) { return error.message; },
+    };
+    return dialect;
 }
 
 } // namespace lockscope::inspect

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/mariadb/observer.h"
 
+#include "core/async/sleep.h"
+#include "core/base/duration.h"
+#include "core/base/random.h"
 #include "core/base/text.h"
+#include "core/inspect/mariadb/poll.h"
+#include "core/mariadb/freshness.h"
+#include "core/rules/catalogue.h"
 
 #include <algorithm>
+#include <set>
 
 namespace lockscope::inspect {
 
@@ -112,6 +119,90 @@ QString MariaDbObserver::coverageDescription() const
            u"for writing (LOCK TABLES). Server-wide locks (FLUSH TABLES WITH READ LOCK, backups). The rows of known "
            u"clients' lock tables (Liquibase, ShedLock, Knex, Laravel and others). Row locks without a waiter are "
            u"not visible, and other lock tables are not searched"_s;
+}
+
+namespace {
+
+QString permissionText(bool is, const QString &what, const QString &without)
+{
+    return is ? u"may "_s + what : u"may not %1: %2"_s.arg(what, without);
+}
+
+} // namespace
+
+Task<QStringList> mariaDbRights(mariadb::Session *session, Deadline deadline)
+{
+    auto asking = session->execute({mariadb::sqlText("mariadb-privileges"), {}, std::nullopt, false}, deadline);
+    const auto rows = co_await asking;
+    if (!rows)
+        co_return QStringList{u"could not read the user's rights: %1"_s.arg(rows.error().message)};
+    if (rows->rows.empty())
+        co_return QStringList{u"the server lists no privileges for this user"_s};
+    std::set<QByteArray> has;
+    for (std::size_t i = 0; i < rows->rows.size(); ++i)
+        has.insert(rows->cell(i, "privilege").value_or(QByteArray()));
+    const bool mayKill =
+        has.contains("SUPER") || has.contains("CONNECTION ADMIN") || has.contains("CONNECTION_ADMIN");
+    QStringList said{u"user "_s + label(rows->cell(0, "who").value_or(QByteArray()), 120)};
+    said << permissionText(has.contains("PROCESS"), u"see the locks and connections of others"_s,
+                           u"it has no PROCESS privilege"_s)
+         << permissionText(mayKill, u"end the connections of others"_s,
+                           u"it has neither CONNECTION ADMIN nor SUPER; its own it may"_s);
+    const auto role = rows->cell(0, "role").value_or(QByteArray());
+    if (!role.isEmpty() && role != "NONE")
+        said << u"what its role %1 adds is not counted"_s.arg(label(role, 120));
+    co_return said;
+}
+
+namespace {
+
+ServerTime seconds(const mariadb::Rows &rows)
+{
+    return ServerTime(millisecondsOf(rows.cell(0, "started").value_or(QByteArray()).toDouble() * 1000));
+}
+
+Task<std::optional<QByteArray>> ownRowId(mariadb::Session *session, Deadline deadline)
+{
+    auto &loop = session->loop();
+    const auto connection = session->connectionId();
+    auto random = Random::fromSystem();
+    while (!deadline.hasPassed(loop)) {
+        // The transaction that holds the lock is in each new copy, and makes the mark visible there.
+        const auto mark = mariadb::freshMark();
+        const mariadb::Statement question{"SELECT t.trx_id AS id, UNIX_TIMESTAMP(t.trx_started) AS started "
+                                          "FROM information_schema.INNODB_TRX t WHERE "
+                                              + mariadb::isMarked(mark),
+                                          {},
+                                          connection,
+                                          false};
+        const auto rows = co_await session->execute(question, deadline);
+        if (!rows)
+            co_return std::nullopt;
+        if (!rows->rows.empty())
+            co_return rowContenderId(connection, rows->cell(0, "id").value_or(QByteArray()), seconds(*rows));
+        const std::chrono::milliseconds more(random.below(150));
+        co_await sleepFor(loop, mariadb::copyRestsFor + more);
+    }
+    co_return std::nullopt;
+}
+
+} // namespace
+
+Task<std::optional<QByteArray>> ownContenderId(mariadb::Session *session, QByteArray recipe, Deadline deadline)
+{
+    const auto &info = recipes::recipeOf(recipe);
+    if (info.optimistic || info.endsBy != recipes::EndsBy::Session) // a token says whose row it is
+        co_return std::nullopt;
+    if (info.shape == recipes::Shape::Row) {
+        auto id = co_await ownRowId(session, deadline);
+        co_return id;
+    }
+    const auto connection = session->connectionId();
+    auto asking = session->execute({mariadb::serverQuestion(*session), {}, connection, false}, deadline);
+    const auto server = co_await asking;
+    if (!server || server->rows.empty())
+        co_return std::nullopt;
+    co_return namedContenderId(connection, seconds(*server));
 }
 
 } // namespace lockscope::inspect

@@ -31,4 +31,14 @@ private:
     SqlReader m_reader;
 };
 
+// What the user of a connection may do there: a sentence each, by the privileges that the server lists for
+// CURRENT_USER(); what roles add is not in that list, and said not to be. `session` outlives the task.
+[[nodiscard]] Task<QStringList> mariaDbRights(mariadb::Session *session, Deadline deadline);
+
+// The id under which snapshots show what one of our own connections holds. Empty where the server does not tell:
+// without PROCESS, or while others keep what it says of transactions from being renewed. `recipe`: sql-for-update or
+// sql-get-lock; none has an id of this kind else. The session holds it now.
+[[nodiscard]] Task<std::optional<QByteArray>> ownContenderId(mariadb::Session *session, QByteArray recipe,
+                                                             Deadline deadline);
+
 } // namespace lockscope::inspect

@@ -86,16 +86,12 @@ Task<Result<SqlPoll>> SqlReader::look(Deadline deadline, QByteArray also)
     auto &loop = m_session.loop();
     CO_TRY_VOID(co_await meetServer(deadline));
     const auto pace = m_pace;
-    while (pace->looking) {
-        auto other = *pace->looking;
-        co_await other;
-    }
+    while (pace->looking)
+        co_await *pace->looking;
     const Turn turn(pace, loop);
     const auto rested = pace->lastLook + mariadb::copyRestsFor;
-    if (loop.now() < rested) {
-        auto rest = sleepUntil(loop, rested);
-        co_await rest;
-    }
+    if (loop.now() < rested)
+        co_await sleepUntil(loop, rested);
     auto answer = co_await ask(deadline, also);
     if (answer) {
         m_gaps = m_newGaps;
@@ -116,8 +112,7 @@ Task<Result<SqlPoll>> SqlReader::freshLook(Deadline deadline, QByteArray also)
         const auto rest = restAfterLook(mariadb::copyRestsFor);
         if (!answer || answer->rowsAreFresh || loop.now() + rest >= until)
             co_return answer;
-        auto resting = sleepFor(loop, rest);
-        co_await resting;
+        co_await sleepFor(loop, rest);
     }
 }
 
@@ -230,8 +225,7 @@ Task<SqlReader::NoRows> SqlReader::missingRowsReason(Error error, Deadline deadl
     if (error.code != ErrorCode::NoPermission)
         co_return NoRows{error.message, true};
     if (!m_session.features().innoDbLocks) {
-        auto asking = send("SELECT COUNT(*) FROM information_schema.INNODB_TRX", deadline);
-        const auto transactions = co_await asking;
+        const auto transactions = co_await send("SELECT COUNT(*) FROM information_schema.INNODB_TRX", deadline);
         if (transactions)
             co_return NoRows{u"SELECT on performance_schema is missing (GRANT SELECT ON performance_schema.* TO …)"_s,
                              true};
@@ -287,8 +281,7 @@ Task<Result<void>> SqlReader::readPreparedXa(SqlPoll *look, Deadline deadline)
     const auto without = std::ranges::find(look->transactions, quint64(0), &SqlTransaction::connection);
     if (look->waits.empty() || without == look->transactions.end())
         co_return Result<void>();
-    auto asking = send("XA RECOVER", deadline);
-    const auto rows = co_await asking;
+    const auto rows = co_await send("XA RECOVER", deadline);
     if (!rows && !isRefusal(rows.error()))
         co_return rows.error();
     if (!rows)
@@ -302,10 +295,10 @@ Task<Result<void>> SqlReader::readPreparedXa(SqlPoll *look, Deadline deadline)
 Task<Result<void>> SqlReader::readProcesses(SqlPoll *look, Deadline deadline)
 {
     const QByteArray time = m_session.features().milliseconds ? "TIME_MS" : "TIME * 1000";
-    auto asking = send("SELECT ID, USER, HOST, DB, COMMAND, STATE, INFO, " + time
-                           + " AS in_state, UNIX_TIMESTAMP(NOW(3)) AS now FROM information_schema.PROCESSLIST",
-                       deadline);
-    CO_TRY(const auto &rows, co_await asking);
+    CO_TRY(const auto &rows,
+           co_await send("SELECT ID, USER, HOST, DB, COMMAND, STATE, INFO, " + time
+                             + " AS in_state, UNIX_TIMESTAMP(NOW(3)) AS now FROM information_schema.PROCESSLIST",
+                         deadline));
     for (std::size_t i = 0; i < rows.rows.size(); ++i) {
         SqlProcess process;
         process.connection = text(rows, i, "id").toULongLong();
@@ -330,8 +323,7 @@ Task<Result<void>> SqlReader::readAttributes(SqlPoll *look, Deadline deadline)
 {
     if (!m_tellsAttributes || (look->waits.empty() && look->namedLocks.empty()))
         co_return Result<void>();
-    auto asking = send(mariadb::sqlText("mariadb-attributes"), deadline);
-    const auto rows = co_await asking;
+    const auto rows = co_await send(mariadb::sqlText("mariadb-attributes"), deadline);
     if (!rows && !isRefusal(rows.error()))
         co_return rows.error();
     if (!rows || rows->rows.empty()) { // our own client's name would be in it

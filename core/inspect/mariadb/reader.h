@@ -105,4 +105,8 @@ private:
     Random m_random = Random::fromSystem();
 };
 
+// NoNode if there is no such connection. `session`, behind the gate, must outlive the task.
+[[nodiscard]] Task<Result<SessionActivity>> readSqlDoing(mariadb::Session *session, quint64 connection,
+                                                         Deadline deadline);
+
 } // namespace lockscope::inspect

@@ -62,14 +62,12 @@ std::map<quint64, SqlWaitLimits> ownLimitsIn(const Rows &rows)
 
 Task<Result<SqlReader::NamedLocks>> SqlReader::findNamedLocks(Deadline deadline)
 {
-    auto asking = send(metadataInstrument, deadline);
-    const auto enabled = co_await asking;
+    const auto enabled = co_await send(metadataInstrument, deadline);
     if (!enabled && !isRefusal(enabled.error()))
         co_return enabled.error();
     if (enabled && text(*enabled, 0, "enabled") == "1")
         co_return NamedLocks::PerformanceSchema;
-    auto trying = send(mariadb::sqlText("mariadb-metadata-locks"), deadline);
-    const auto plugin = co_await trying;
+    const auto plugin = co_await send(mariadb::sqlText("mariadb-metadata-locks"), deadline);
     if (!plugin && !isRefusal(plugin.error()))
         co_return plugin.error();
     co_return plugin ? NamedLocks::Plugin : NamedLocks::WaitersOnly;
@@ -154,11 +152,11 @@ Task<Result<void>> SqlReader::readTableLocks(SqlPoll *look, const Rows *rows, De
         places << "(?, ?, ?)";
         names << type << schema << name;
     }
-    auto asking = send(tableColumns + "m.LOCK_STATUS IN ('GRANTED', 'PENDING') AND " + ourselves
-                           + " AND (m.OBJECT_TYPE, COALESCE(m.OBJECT_SCHEMA, ''), COALESCE(m.OBJECT_NAME, '')) IN ("
-                           + places.join(", ") + ')',
-                       deadline, names);
-    CO_TRY(const auto &all, co_await asking);
+    CO_TRY(const auto &all,
+           co_await send(tableColumns + "m.LOCK_STATUS IN ('GRANTED', 'PENDING') AND " + ourselves
+                             + " AND (m.OBJECT_TYPE, COALESCE(m.OBJECT_SCHEMA, ''), COALESCE(m.OBJECT_NAME, '')) IN ("
+                             + places.join(", ") + ')',
+                         deadline, names));
     std::erase_if(look->tableLocks, [&](const SqlTableLock &one) { return waitedFor.contains(mdlObjectOf(one)); });
     for (std::size_t i = 0; i < all.rows.size(); ++i)
         take(all, i);
@@ -171,8 +169,7 @@ Task<Result<void>> SqlReader::readLockRows(SqlPoll *look, Deadline deadline)
         return send(query, by, parameters);
     };
     auto *loop = &m_session.loop();
-    auto reading = m_lockRows.read(sending, loop, look->tableLocks, deadline);
-    const auto read = co_await reading;
+    const auto read = co_await m_lockRows.read(sending, loop, look->tableLocks, deadline);
     look->lockRows = m_lockRows.rows();
     for (const auto &gap : m_lockRows.gaps())
         note(gap);
@@ -224,18 +221,16 @@ Task<Result<void>> SqlReader::readLimits(SqlPoll *look, Deadline deadline)
         || std::ranges::find(look->tableLocks, false, &SqlTableLock::isGranted) != look->tableLocks.end();
     if (!isAnybodyWaiting)
         co_return Result<void>();
-    auto asking = send("SELECT @@global.innodb_lock_wait_timeout AS row_limit, "
-                       "@@global.lock_wait_timeout AS table_limit",
-                       deadline);
-    const auto usual = co_await asking;
+    const auto usual = co_await send("SELECT @@global.innodb_lock_wait_timeout AS row_limit, "
+                                     "@@global.lock_wait_timeout AS table_limit",
+                                     deadline);
     if (!usual && !isRefusal(usual.error()))
         co_return usual.error();
     if (usual && !usual->rows.empty())
         look->usualLimits = {secondsIn(usual->cell(0, "row_limit")), secondsIn(usual->cell(0, "table_limit"))};
     if (!m_tellsOwnLimits)
         co_return Result<void>();
-    auto reading = send(mariadb::sqlText("mariadb-own-limits"), deadline);
-    const auto own = co_await reading;
+    const auto own = co_await send(mariadb::sqlText("mariadb-own-limits"), deadline);
     if (!own && !isRefusal(own.error()))
         co_return own.error();
     if (!own || own->rows.empty()) { // our own would be in it

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/identifiers.h"
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
+#include "core/inspect/knownclients.h"
 #include "core/inspect/mariadb/pollindex.h"
 
 #include <tuple>
@@ -210,6 +212,102 @@ std::vector<SessionSnapshot> sessionsOf(const SqlPoll &look, const std::vector<L
     for (auto &[id, session] : sessions)
         all.push_back(std::move(session));
     return all;
+}
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// What has only just begun to wait may have the lock by the next question of the same look.
+constexpr auto waitsInEarnest = 100ms;
+
+// "Waiting for backup lock", "Waiting for table level lock", "Waiting for table flush", "User lock".
+bool isStateOfWait(const QByteArray &state)
+{
+    const bool isLock = state.startsWith("Waiting for ") && (state.endsWith("lock") || state.endsWith("flush"));
+    return isLock || state == "User lock" || state == "Waiting for tables";
+}
+
+} // namespace
+
+std::vector<Unexplained> unexplainedWaits(const SqlPoll &look, const std::vector<LockSnapshot> &snapshots)
+{
+    std::set<quint64> shown;
+    for (const auto &lock : snapshots) {
+        for (const auto &contender : lock.contenders) {
+            if (contender.role == Role::Waiter && contender.session
+                && (lock.holderCount() > 0 || !contender.watches.empty()))
+                shown.insert(contender.session->toULongLong());
+        }
+    }
+    std::map<QByteArray, std::vector<quint64>> unexplained; // connections by state
+    for (const auto &process : look.processes) {
+        if (isStateOfWait(process.state) && process.inState >= waitsInEarnest && !shown.contains(process.connection))
+            unexplained[process.state].push_back(process.connection);
+    }
+    std::vector<Unexplained> all;
+    const auto add = [&all](const std::vector<quint64> &who, const QString &what) {
+        all.push_back({qint64(who.size()), what, "connection " + QByteArray::number(who.front()), true});
+    };
+    for (const auto &[state, connections] : unexplained) {
+        const auto who =
+            connections.size() == 1 ? u"1 connection waits"_s : u"%1 connections wait"_s.arg(connections.size());
+        add(connections,
+            u"%1 in the state \"%2\", and it is not known who holds that lock"_s.arg(who, label(state, 80)));
+    }
+    std::vector<quint64> rows;
+    for (const auto &one : look.transactions) {
+        if (look.rowsAreFresh && one.waitStarted && !shown.contains(one.connection))
+            rows.push_back(one.connection);
+    }
+    if (!rows.empty())
+        add(rows, u"%1 for an InnoDB lock, and it is not known who holds that lock"_s.arg(
+                      rows.size() == 1 ? u"1 transaction waits"_s : u"%1 transactions wait"_s.arg(rows.size())));
+    return all;
+}
+
+namespace {
+
+// "Flyway-" and Java's hash code of the table's name: an int.
+bool isFlyways(const QByteArray &name)
+{
+    if (!name.startsWith("Flyway-"))
+        return false;
+    bool isNumber = false;
+    const auto number = name.mid(7);
+    const auto value = number.toInt(&isNumber);
+    return isNumber && QByteArray::number(value) == number;
+}
+
+// Rails' salt times the CRC-32 of the database's name, in decimal. By chance one number in two thousand million is.
+bool isRails(const QByteArray &name)
+{
+    constexpr quint64 salt = 2'053'462'845;
+    bool isNumber = false;
+    const auto value = name.toULongLong(&isNumber);
+    return isNumber && value > 0 && QByteArray::number(value) == name && value % salt == 0
+           && value / salt <= 0xffff'ffffULL;
+}
+
+} // namespace
+
+void attributeNamedLock(LockSnapshot &lock, const QByteArray &name)
+{
+    if (isFlyways(name))
+        attribute(lock, clients::flyway);
+    else if (isRails(name))
+        attribute(lock, clients::railsMigrations);
+}
+
+void attributeRow(LockSnapshot &lock, const SqlLockWait &wait, const IndexColumns &columns)
+{
+    static const QByteArrayList quartzKey{"SCHED_NAME", "LOCK_NAME"};
+    const auto at = columns.find({wait.table, wait.index});
+    if (at == columns.end() || !wait.table.toUpper().endsWith("LOCKS`"))
+        return;
+    const auto key = mapped<QByteArrayList>(at->second, [&](const auto &column) { return column.toUpper(); });
+    if (key == quartzKey)
+        attribute(lock, clients::quartz);
 }
 
 } // namespace lockscope::inspect

@@ -54,15 +54,13 @@ Task<void> SqlObserver::poll()
             isDone ? std::min(took, std::exchange(m_tookBefore, took)) * restPerWork : Duration(restAfterFailedLook);
         const auto rest = restAfterLook(std::max<Duration>({work, m_options.pollEvery, leastPause}));
         notifyCost(rest);
-        auto pause = sleepFor(m_loop, rest);
-        co_await pause;
+        co_await sleepFor(m_loop, rest);
     }
 }
 
 Task<bool> SqlObserver::lookAndTell(Deadline deadline)
 {
-    auto looking = look(deadline);
-    auto seen = co_await looking;
+    auto seen = co_await look(deadline);
     if (seen) {
         settle(std::move(*seen));
         m_sink.confirm(m_name);

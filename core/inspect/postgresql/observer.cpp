@@ -37,8 +37,7 @@ QString missingPgLockReason(const QByteArray &name, const PgPoll &look, const st
 
 Task<Result<SqlObserver::Seen>> PostgreSqlObserver::look(Deadline deadline)
 {
-    auto looking = m_reader.look(deadline);
-    CO_TRY(const auto &look, co_await looking);
+    CO_TRY(const auto &look, co_await m_reader.look(deadline));
     Seen seen;
     seen.snapshots = judged(snapshotsOf(look, name()));
     seen.sessions = sessionsOf(look, seen.snapshots, name());
@@ -51,8 +50,7 @@ Task<Result<LockSnapshot>> PostgreSqlObserver::readNow(QByteArray lock, Deadline
 {
     if (isLockRowName(lock))
         m_reader.readLockRowsAnew();
-    auto looking = m_reader.look(deadline);
-    CO_TRY(const auto &look, co_await looking);
+    CO_TRY(const auto &look, co_await m_reader.look(deadline));
     auto snapshots = judged(snapshotsOf(look, name()));
     m_unexplained = unexplainedPgWaits(look, snapshots);
     const auto at = std::ranges::find(snapshots, lock, [](const LockSnapshot &one) { return one.lock.name; });
@@ -108,8 +106,7 @@ Task<std::optional<QByteArray>> ownBackendId(mariadb::Session *session, QByteArr
         {},
         connection,
         false};
-    auto asking = session->execute(question, deadline);
-    const auto rows = co_await asking;
+    const auto rows = co_await session->execute(question, deadline);
     if (!rows || !rows->cell(0, "started"))
         co_return std::nullopt;
     co_return backendContenderId(connection, rows->cell(0, "started")->toLongLong());

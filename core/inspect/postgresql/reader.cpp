@@ -3,6 +3,7 @@
 
 #include "core/async/dated.h"
 #include "core/base/endpoint.h"
+#include "core/base/text.h"
 #include "core/postgresql/dialect.h"
 
 #include <algorithm>
@@ -92,8 +93,7 @@ Task<Result<void>> PgReader::setUp(Deadline deadline)
     const auto connection = m_session.connectionId();
     if (m_knownFor == connection)
         co_return Result<void>();
-    auto setting = send("SELECT set_config('lock_timeout', '100', false)", deadline);
-    CO_TRY_VOID(co_await setting);
+    CO_TRY_VOID(co_await send("SELECT set_config('lock_timeout', '100', false)", deadline));
     m_isReconnected = true;
     m_lockRows.forget();
     m_deadlocks.forgetCount();
@@ -104,8 +104,7 @@ Task<Result<void>> PgReader::setUp(Deadline deadline)
 Task<Result<PgPoll>> PgReader::look(Deadline deadline)
 {
     CO_TRY_VOID(co_await setUp(deadline));
-    auto asking = send(mariadb::sqlText("postgresql-locks"), deadline);
-    CO_TRY(const auto &rows, co_await asking);
+    CO_TRY(const auto &rows, co_await send(mariadb::sqlText("postgresql-locks"), deadline));
     PgPoll look;
     QStringList gaps;
     for (std::size_t i = 0; i < rows.rows.size(); ++i) {
@@ -163,13 +162,13 @@ Task<Result<void>> PgReader::readLockRows(PgPoll *look, Deadline deadline)
     look->lockRows = m_lockRows.rows();
     if (!read || look->lockRows.empty() || !look->seesOthers)
         co_return read;
-    auto asking =
-        send("SELECT host(client_addr) AS address, count(*)::text AS count, count(xact_start)::text AS busy, "
-                 + microseconds("min(backend_start)")
-                 + "::text AS oldest FROM pg_catalog.pg_stat_activity WHERE backend_type = 'client backend' "
-                   "AND pid <> pg_backend_pid() GROUP BY client_addr",
-             deadline);
-    CO_TRY(const auto &rows, co_await asking);
+    CO_TRY(const auto &rows,
+           co_await send(
+               "SELECT host(client_addr) AS address, count(*)::text AS count, count(xact_start)::text AS busy, "
+                   + microseconds("min(backend_start)")
+                   + "::text AS oldest FROM pg_catalog.pg_stat_activity WHERE backend_type = 'client backend' "
+                     "AND pid <> pg_backend_pid() GROUP BY client_addr",
+               deadline));
     look->clientConnections.emplace();
     for (std::size_t i = 0; i < rows.rows.size(); ++i) {
         auto &from = (*look->clientConnections)[plainHost(QString::fromUtf8(pgText(rows, i, "address")))];
@@ -186,11 +185,11 @@ Task<Result<void>> PgReader::readPrepared(PgPoll *look, Deadline deadline)
 {
     if (std::ranges::find(look->locks, quint64(0), &PgLock::pid) == look->locks.end())
         co_return Result<void>();
-    auto asking = send("SELECT transaction::text AS transaction, gid AS name, owner::text AS user_name, "
-                           + microseconds("prepared")
-                           + "::text AS prepared, database::text AS database FROM pg_catalog.pg_prepared_xacts",
-                       deadline);
-    CO_TRY(const auto &rows, co_await asking);
+    CO_TRY(const auto &rows,
+           co_await send("SELECT transaction::text AS transaction, gid AS name, owner::text AS user_name, "
+                             + microseconds("prepared")
+                             + "::text AS prepared, database::text AS database FROM pg_catalog.pg_prepared_xacts",
+                         deadline));
     for (std::size_t i = 0; i < rows.rows.size(); ++i)
         look->prepared.push_back({pgText(rows, i, "transaction"), pgText(rows, i, "name"),
                                   pgText(rows, i, "user_name"), pgText(rows, i, "prepared").toLongLong(),
@@ -203,10 +202,10 @@ Task<Result<void>> PgReader::readLimits(PgPoll *look, Deadline deadline)
 {
     if (std::ranges::find(look->locks, false, &PgLock::isGranted) == look->locks.end())
         co_return Result<void>();
-    auto asking = send("SELECT name::text AS name, reset_val::text AS value FROM pg_catalog.pg_settings "
-                       "WHERE name IN ('lock_timeout', 'deadlock_timeout') AND unit = 'ms' ORDER BY name",
-                       deadline);
-    CO_TRY(const auto &rows, co_await asking);
+    CO_TRY(const auto &rows,
+           co_await send("SELECT name::text AS name, reset_val::text AS value FROM pg_catalog.pg_settings "
+                         "WHERE name IN ('lock_timeout', 'deadlock_timeout') AND unit = 'ms' ORDER BY name",
+                         deadline));
     for (std::size_t i = 0; i < rows.rows.size(); ++i) {
         const std::chrono::milliseconds longest(pgText(rows, i, "value").toInt());
         if (longest.count() > 0) // 0: it never ends
@@ -266,15 +265,13 @@ Task<Result<PgRowKey>> PgReader::readRowKey(PgLock tuple, Deadline deadline)
     CO_TRY(const auto &columns, co_await readKeyColumns(tuple.relation, deadline));
     if (columns.isEmpty())
         co_return key;
-    QByteArrayList wanted;
-    for (const auto &column : columns)
-        wanted << postgresql::quotedName(column) + "::text";
+    const auto wanted = mapped<QByteArrayList>(
+        columns, [&](const auto &column) { return postgresql::quotedName(column) + "::text"; });
     CO_TRY(const auto &named, co_await tableName(tuple.relation, deadline));
     const QByteArray place = '(' + tuple.page + ',' + tuple.tuple + ')';
-    auto reading = send("SELECT " + wanted.join(", ") + " FROM ONLY " + named
-                            + " WHERE ctid = " + postgresql::quotedText(place) + "::tid",
-                        deadline);
-    CO_TRY(const auto &row, co_await reading);
+    CO_TRY(const auto &row, co_await send("SELECT " + wanted.join(", ") + " FROM ONLY " + named
+                                              + " WHERE ctid = " + postgresql::quotedText(place) + "::tid",
+                                          deadline));
     if (row.rows.empty())
         co_return key;
     key.columns = columns;
@@ -286,8 +283,8 @@ Task<Result<PgRowKey>> PgReader::readRowKey(PgLock tuple, Deadline deadline)
 // Quoted, as the server writes it.
 Task<Result<QByteArray>> PgReader::tableName(QByteArray relation, Deadline deadline)
 {
-    auto naming = send("SELECT " + postgresql::quotedText(relation) + "::oid::regclass::text AS name", deadline);
-    CO_TRY(const auto &named, co_await naming);
+    CO_TRY(const auto &named,
+           co_await send("SELECT " + postgresql::quotedText(relation) + "::oid::regclass::text AS name", deadline));
     co_return pgText(named, 0, "name");
 }
 
@@ -321,17 +318,15 @@ Task<Result<QByteArrayList>> PgReader::sharersOf(PgLock tuple, QByteArray waited
     QByteArrayList sharers;
     CO_TRY(const auto &name, co_await tableName(tuple.relation, deadline));
     const QByteArray place = '(' + tuple.page + ',' + tuple.tuple + ')';
-    auto reading = send("SELECT xmax::text AS xmax FROM ONLY " + name
-                            + " WHERE ctid = " + postgresql::quotedText(place) + "::tid",
-                        deadline);
-    CO_TRY(const auto &row, co_await reading);
+    CO_TRY(const auto &row, co_await send("SELECT xmax::text AS xmax FROM ONLY " + name
+                                              + " WHERE ctid = " + postgresql::quotedText(place) + "::tid",
+                                          deadline));
     const auto locker = row.rows.empty() ? QByteArray() : pgText(row, 0, "xmax");
     if (locker.isEmpty() || locker == "0" || locker == waitedFor)
         co_return sharers;
-    auto asking = send("SELECT xid::text AS xid FROM pg_catalog.pg_get_multixact_members("
-                           + postgresql::quotedText(locker) + "::xid)",
-                       deadline);
-    const auto members = co_await asking;
+    const auto members = co_await send("SELECT xid::text AS xid FROM pg_catalog.pg_get_multixact_members("
+                                           + postgresql::quotedText(locker) + "::xid)",
+                                       deadline);
     if (!members) // it changed hands meanwhile, and is a transaction's
         co_return members.error();
     for (std::size_t i = 0; i < members->rows.size(); ++i)
@@ -343,14 +338,72 @@ Task<Result<QByteArrayList>> PgReader::sharersOf(PgLock tuple, QByteArray waited
 // their own, or a policy of the table's.
 Task<Result<QByteArrayList>> PgReader::readKeyColumns(QByteArray relation, Deadline deadline)
 {
-    auto asking = send(mariadb::sqlText("postgresql-key-columns") + ' ' + postgresql::quotedText(relation)
-                           + "::oid ORDER BY k.place",
-                       deadline);
-    CO_TRY(const auto &rows, co_await asking);
+    CO_TRY(const auto &rows, co_await send(mariadb::sqlText("postgresql-key-columns") + ' '
+                                               + postgresql::quotedText(relation) + "::oid ORDER BY k.place",
+                                           deadline));
     QByteArrayList columns;
     for (std::size_t i = 0; i < rows.rows.size(); ++i)
         columns << pgText(rows, i, "name");
     co_return columns;
+}
+
+namespace {
+
+QByteArray pgColumnText(const QByteArray &column)
+{
+    return column + "::text";
+}
+
+const QByteArray pgNumber = "::text ~ '^[0-9]{1,12}([.][0-9]{1,9}|)$'";
+
+// From the zone's own wall clock to the moment. A time without a zone is in the zone of the client that wrote it.
+QByteArray pgTimeOf(const QByteArray &column, recipes::RowTime time, bool isZoned, bool isInUtc)
+{
+    using recipes::RowTime;
+    if (time == RowTime::Epoch)
+        return "CASE WHEN " + column + pgNumber + " THEN (" + column + "::text::numeric * 1000000)::bigint::text END";
+    const bool isUtc = time == RowTime::Utc || (isInUtc && time == RowTime::Unclear);
+    return microseconds(isZoned ? column
+                        : isUtc ? '(' + column + " AT TIME ZONE 'UTC')"
+                                : column + "::timestamptz")
+           + "::text";
+}
+
+QByteArray pgIsAhead(const QByteArray &column, recipes::RowTime time, bool isZoned)
+{
+    if (time == recipes::RowTime::Epoch)
+        return "CASE WHEN " + column + pgNumber + " THEN " + column
+               + "::text::numeric > extract(epoch FROM clock_timestamp())::numeric ELSE TRUE END";
+    const QByteArray now =
+        isZoned ? "clock_timestamp()" : "LEAST(clock_timestamp()::timestamp, timezone('UTC', clock_timestamp()))";
+    return '(' + column + " IS NULL OR " + column + " > " + now + ')';
+}
+
+std::optional<ServerTime> pgTime(const mariadb::Rows &rows, std::size_t row, const QByteArray &column)
+{
+    const auto at = pgMoment(rows, row, column.constData());
+    return at ? std::optional(timeOf(*at)) : std::nullopt;
+}
+
+} // namespace
+
+const LockRowDialect &pgLockRows()
+{
+    static const LockRowDialect dialect{
+        .whichTables = mariadb::sqlText("postgresql-lock-tables"),
+        .whichColumns = {},
+        .from = "FROM ONLY ",
+        .quoted = postgresql::quotedName,
+        .asText = pgColumnText,
+        .isTrue = [](const QByteArray &column) { return column + "::text IN ('1', 't', 'true')"; },
+        .timeOf = pgTimeOf,
+        .isAhead = pgIsAhead,
+        .beforeRows = {},
+        .moment = pgTime,
+        .isRefusal = isPgRefusal,
+        .readErrorText = readErrorText,
+    };
+    return dialect;
 }
 
 } // namespace lockscope::inspect

@@ -209,9 +209,8 @@ QByteArray rowName(const PgPoll &look, const PgLock &tuple)
     const auto key = look.rowKeys.find({tuple.relation, tuple.page, tuple.tuple});
     if (key == look.rowKeys.end() || tuple.relationName.isEmpty())
         return rowLockName(wait, {});
-    QByteArrayList values;
-    for (const auto &value : key->second.values)
-        values << inQuotes(value);
+    const auto values =
+        mapped<QByteArrayList>(key->second.values, [&](const auto &value) { return inQuotes(value); });
     wait.data = values.join(", ");
     return rowLockName(wait, {{{wait.table, wait.index}, key->second.columns}});
 }

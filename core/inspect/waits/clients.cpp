@@ -46,9 +46,7 @@ struct Seat {
 // "billing"; with its process also "billing-4711", "billing:4711" …
 std::set<QByteArray> namesOf(const Native &native)
 {
-    std::set<QByteArray> names;
-    for (const auto &identity : native.identities)
-        names.insert(identity);
+    auto names = mapped<std::set<QByteArray>>(native.identities, [&](const auto &identity) { return identity; });
     for (const auto &program : native.programs) {
         names.insert(program);
         for (const auto pid : native.pids) {

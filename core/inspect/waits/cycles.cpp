@@ -279,17 +279,15 @@ private:
 
 std::vector<WaitCycle> cyclesOf(const WaitGraph &graph, const GraphSources &sources)
 {
-    std::vector<WaitCycle> all;
-    for (const auto &knot : sources.contests.deadlockSets())
-        all.push_back(Teller(graph, sources, knot).cycle());
-    return all;
+    return mapped<std::vector<WaitCycle>>(sources.contests.deadlockSets(),
+                                          [&](const auto &knot) { return Teller(graph, sources, knot).cycle(); });
 }
 
 QByteArray keyOf(const WaitGraph &graph, const WaitCycle &cycle)
 {
-    QByteArrayList seats;
-    for (const auto &seat : cycle.seats)
-        seats << graph.locks[static_cast<std::size_t>(seat.lock)].name.text() + '\0' + seat.contender;
+    auto seats = mapped<QByteArrayList>(cycle.seats, [&](const auto &seat) {
+        return graph.locks[static_cast<std::size_t>(seat.lock)].name.text() + '\0' + seat.contender;
+    });
     std::ranges::sort(seats);
     return seats.join('\n');
 }

@@ -137,9 +137,7 @@ private:
                 incident.age = edge->age;
         }
         incident.target = victimOf(m_graph, cycle);
-        QStringList names;
-        for (const int client : cycle.clients)
-            names << nameOf(client);
+        const auto names = mapped<QStringList>(cycle.clients, [&](const int client) { return nameOf(client); });
         incident.cause = names.size() == 2 ? u"%1 and %2 wait for each other."_s.arg(names.front(), names.back())
                                            : u"%1 clients wait for each other in a cycle: %2."_s.arg(
                                                QString::number(names.size()), names.join(u", "_s));
@@ -248,9 +246,7 @@ private:
     }
     [[nodiscard]] QString causeText(const Incident &incident, const Clients &causes, std::size_t blocked) const
     {
-        QStringList names;
-        for (const int client : causes)
-            names << nameOf(client, incident.target);
+        auto names = mapped<QStringList>(causes, [&](const int client) { return nameOf(client, incident.target); });
         if (names.size() > qsizetype(mostClientsNamed))
             names = {u"%1 and %2 more"_s.arg(names.front(), QString::number(names.size() - 1))};
         return causeText(incident, names.isEmpty() ? u"A client"_s : names.join(u", "_s), causes.size() > 1, blocked);

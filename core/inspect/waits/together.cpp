@@ -80,19 +80,11 @@ std::vector<QByteArray> heldWith(const LockSnapshot &lock, const std::vector<Hel
 
 QString heldWithNames(const std::vector<QByteArray> &others)
 {
-    constexpr std::size_t namedAtMost = 3;
-    constexpr int longestName = 60;
-    QStringList names;
-    for (const auto &other : others) {
-        if (names.size() < qsizetype(namedAtMost))
-            names << label(other, longestName);
-    }
-    auto all = names.join(u", "_s);
-    if (others.size() > namedAtMost)
-        all += u" and %1 more"_s.arg(others.size() - namedAtMost);
-    else if (names.size() > 1)
-        all = names.mid(0, names.size() - 1).join(u", "_s) + u" and "_s + names.last();
-    return all;
+    constexpr qsizetype namedAtMost = 3;
+    const auto names = mapped<QStringList>(others, [](const auto &other) { return label(other, 60); });
+    return names.size() > namedAtMost || names.size() < 2
+               ? firstNamed(names, namedAtMost)
+               : names.mid(0, names.size() - 1).join(u", "_s) + u" and "_s + names.last();
 }
 
 QString heldWithSentence(const std::vector<QByteArray> &others)

@@ -163,9 +163,8 @@ std::vector<ConnectionName> unlinkedConnections(const WaitGraph &graph)
 
 QString unlinkedSentence(const WaitGraph &graph, const QString &howToLink)
 {
-    QStringList names;
-    for (const auto &name : unlinkedConnections(graph))
-        names << label(name.bytes());
+    const auto names =
+        mapped<QStringList>(unlinkedConnections(graph), [&](const auto &name) { return label(name.bytes()); });
     if (names.isEmpty())
         return {};
     return u"a deadlock across %1 would not be found: clients that wait there are not linked; %2"_s.arg(
@@ -277,10 +276,7 @@ QJsonValue textOrNone(const std::optional<QString> &text)
 
 QJsonArray namesOf(const WaitGraph &graph, const std::set<int> &locks)
 {
-    QJsonArray names;
-    for (const int lock : locks)
-        names.append(lockOf(graph, lock));
-    return names;
+    return mapped<QJsonArray>(locks, [&](const int lock) { return lockOf(graph, lock); });
 }
 
 QJsonArray clientsJson(const WaitGraph &graph)
@@ -292,9 +288,8 @@ QJsonArray clientsJson(const WaitGraph &graph)
     QJsonArray clients;
     for (std::size_t i = 0; i < graph.clients.size(); ++i) {
         const auto &client = graph.clients[i];
-        QJsonArray endpoints;
-        for (const auto &endpoint : client.endpoints)
-            endpoints.append(escaped(endpoint.toUtf8()));
+        const auto endpoints =
+            mapped<QJsonArray>(client.endpoints, [&](const auto &endpoint) { return escaped(endpoint.toUtf8()); });
         const auto because = client.because.isEmpty() ? QJsonValue(QJsonValue::Null) : QJsonValue(client.because);
         clients.append(QJsonObject{{u"id"_s, escaped(client.id)},
                                    {u"label"_s, client.name},
@@ -324,9 +319,9 @@ QJsonObject cycleJson(const WaitGraph &graph, const WaitCycle &cycle)
 
 QJsonObject togetherJson(const HeldTogether &group)
 {
-    QJsonArray locks;
-    for (const auto &name : group.locks)
-        locks.append(escaped(LockName{group.connection, name}.text()));
+    const auto locks = mapped<QJsonArray>(group.locks, [&](const auto &name) {
+        return escaped(LockName{group.connection, name}.text());
+    });
     return {{u"thread"_s, escaped(group.thread)}, {u"locks"_s, locks}};
 }
 
@@ -354,9 +349,7 @@ QJsonObject toJson(const WaitGraph &graph)
 {
     QJsonArray edges, roots, cycles;
     for (const auto &edge : graph.edges) {
-        QJsonArray behind;
-        for (const int one : edge.behind)
-            behind.append(idOf(graph, one));
+        auto behind = mapped<QJsonArray>(edge.behind, [&](const int one) { return idOf(graph, one); });
         if (edge.isBehindItself)
             behind.append(idOf(graph, edge.client));
         QJsonObject json{
@@ -378,9 +371,7 @@ QJsonObject toJson(const WaitGraph &graph)
                                  {u"waitingMs"_s, qint64(root.waiting.count())}});
     for (const auto &cycle : graph.cycles)
         cycles.append(cycleJson(graph, cycle));
-    QJsonArray together;
-    for (const auto &group : graph.together)
-        together.append(togetherJson(group));
+    const auto together = mapped<QJsonArray>(graph.together, [&](const auto &group) { return togetherJson(group); });
     return {{u"clients"_s, clientsJson(graph)},
             {u"edges"_s, edges},
             {u"roots"_s, roots},
