@@ -200,7 +200,7 @@ void printText(const LockSnapshot &lock, const std::optional<HeldBeside> &beside
     if (!lock.contenders.empty())
         lines << QString() << queueTable(lock, now);
     for (const auto &one : lock.contenders) {
-        if (one.work)
+        if (one.work && !inspect::workLines(*one.work, now).isEmpty())
             lines << u"%1: %2"_s.arg(escaped(one.id), inspect::workLines(*one.work, now).join(u"; "_s));
     }
     if (!lock.findings.empty())

@@ -91,6 +91,13 @@ const std::vector<BackendInfo> &allBackends()
         readResourceList(u"backends.json"_s, "backends", [&backends](FieldReader &reader) {
             backends.push_back(readBackend(reader, static_cast<BackendKind>(backends.size())));
         });
+        // A swapped or missing entry would give a backend the words of another.
+        const std::array first{Scheme::ZooKeeper, Scheme::Redis, Scheme::MariaDb, Scheme::Etcd, Scheme::PostgreSql};
+        const auto isOf = [](const BackendInfo &info, Scheme scheme) {
+            return std::ranges::count(info.schemes, scheme, &BackendScheme::scheme) == 1;
+        };
+        if (!std::ranges::equal(backends, first, isOf))
+            qFatal("backends.json: its entries are not in the order of BackendKind");
         return backends;
     }();
     return all;

@@ -81,7 +81,10 @@ GuaranteeRule twoBelieve(const QByteArray &held, FaultKind fault)
             const auto name = reader.text("fault").toUtf8();
             if (!faultByName(name))
                 reader.wrong(u"fault"_s, u"the name of a fault"_s);
-            auto &rule = rules[{reader.text("held").toUtf8(), name}];
+            const std::pair key(reader.text("held").toUtf8(), name);
+            if (rules.contains(key))
+                reader.wrong(u"held"_s, u"no second entry of this fault"_s);
+            auto &rule = rules[key];
             rule.because = reader.text("because");
             reader.take("isRare", rule.isRare);
         });

@@ -2,6 +2,7 @@
 #include "core/history/writer.h"
 
 #include "core/history/chunk.h"
+#include "core/inspect/snapshotstore.h"
 
 #include <algorithm>
 
@@ -30,8 +31,16 @@ Result<std::unique_ptr<RecordingWriter>> RecordingWriter::create(const QString &
 Result<void> RecordingWriter::add(Change change)
 {
     change.at = m_last = std::max(m_last, change.at);
+    const auto *lock = std::get_if<inspect::SnapshotChange>(&change.what);
+    const auto known = lock ? m_picture.locks.find(lock->lock.lock) : m_picture.locks.end();
+    const bool hasWork =
+        lock && std::ranges::any_of(lock->lock.contenders, [](const auto &one) { return bool(one.work); });
+    const bool isNews = !hasWork || known == m_picture.locks.end() || lock->kind != inspect::ChangeKind::Changed
+                        || !inspect::isRecordedAlike(known->second, lock->lock);
     m_picture.apply(change);
-    if (const auto *lock = std::get_if<inspect::SnapshotChange>(&change.what)) {
+    if (!isNews)
+        return {};
+    if (lock) {
         ++m_lockChanges;
         m_locksSeen.try_emplace(lock->lock.lock);
         m_unwritten.push_back(lock->lock.lock);

@@ -139,15 +139,28 @@ QStringList wakesBeside(const LockSnapshot &lock, const QByteArray &holder)
     return messages;
 }
 
-bool isSureToAcquire(const LockSnapshot &lock, const Contender &next)
+bool isFirstInLine(const LockSnapshot &lock, const Contender &next)
 {
+    constexpr std::chrono::seconds clocksInSeconds(1); // some servers tell since when one waits in those
     const auto isDeaf = [&](const Finding &finding) {
         const bool isAboutHearing = finding.code == FindingCode::LostWakeup || finding.code == FindingCode::WrongWatch
                                     || finding.code == FindingCode::StaleQueue;
         return isAboutHearing && std::ranges::count(finding.contenders, next.id) > 0;
     };
-    const bool isNamed = std::ranges::any_of(lock.findings, isDeaf);
-    return recipes::recipeOf(lock.recipe).fair && !next.isOnlyCounted() && !isNamed;
+    const bool isReported =
+        std::ranges::any_of(next.watches, [](const WatchEdge &edge) { return edge.evidence == Evidence::Server; });
+    const bool isByTime = !isReported && infoOf(lock.backend).isIdentityAnAccount; // SQL: no queue is told
+    const auto isBehind = [&](const Contender &one) {
+        return one.role == Role::Holder || one.id == next.id
+               || (next.waitingSince && one.waitingSince && *next.waitingSince + clocksInSeconds < *one.waitingSince);
+    };
+    return lock.waitersKnown && std::ranges::none_of(lock.findings, isDeaf)
+           && (!isByTime || std::ranges::all_of(lock.contenders, isBehind));
+}
+
+bool isSureToAcquire(const LockSnapshot &lock, const Contender &next)
+{
+    return recipes::recipeOf(lock.recipe).fair && !next.isOnlyCounted() && isFirstInLine(lock, next);
 }
 
 QStringList workLines(const SqlWork &work, ServerTime now)

@@ -444,7 +444,10 @@ template <class Predicate>
 }
 // What the lock's findings say of clients of other locks that a release of this hold wakes.
 [[nodiscard]] QStringList wakesBeside(const LockSnapshot &lock, const QByteArray &holder);
-// Where clients wait in order, and no finding says that this one may not hear of the release.
+// Of the first that waits (nextAfter): whether all that wait are known, their order is told, and no finding says that
+// this one may not hear of a release.
+[[nodiscard]] bool isFirstInLine(const LockSnapshot &lock, const Contender &next);
+// And its recipe hands the lock over in that order.
 [[nodiscard]] bool isSureToAcquire(const LockSnapshot &lock, const Contender &next);
 // "idle for 4 m 38 s, transaction open for 4 m 39 s, 1 row modified", then "last statement: UPDATE …".
 [[nodiscard]] QStringList workLines(const SqlWork &work, ServerTime now);

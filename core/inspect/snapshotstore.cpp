@@ -7,6 +7,16 @@
 
 namespace lockscope::inspect {
 
+namespace {
+
+void keepWork(const LockSnapshot &before, LockSnapshot &now)
+{
+    for (std::size_t i = 0; i < now.contenders.size(); ++i)
+        now.contenders[i].work = before.contenders[i].work;
+}
+
+} // namespace
+
 std::vector<SnapshotChange> SnapshotStore::replace(const QByteArray &source, std::vector<LockSnapshot> now)
 {
     std::vector<SnapshotChange> changes;
@@ -19,6 +29,8 @@ std::vector<SnapshotChange> SnapshotStore::replace(const QByteArray &source, std
             changes.push_back({ChangeKind::Added, snapshot});
         else if (!isEquivalent(at->second.second, snapshot, m_wavering))
             changes.push_back({ChangeKind::Changed, snapshot});
+        else // what was told is what the next look is compared with: small steps add up
+            keepWork(at->second.second, snapshot);
         m_locks.insert_or_assign(name, std::pair(source, std::move(snapshot)));
     }
     for (const auto &name : std::exchange(m_names[source], names)) {
@@ -100,8 +112,10 @@ bool sameWork(const SqlWorkOf &before, const SqlWorkOf &now)
     return *before == as;
 }
 
-bool sameContender(const Contender &before, Contender now, std::chrono::milliseconds wavering)
+bool sameContender(const Contender &before, Contender now, bool isContended, std::chrono::milliseconds wavering)
 {
+    if (!isContended) // a busy client begins and ends statements all the time
+        now.runsNothing = before.runsNothing;
     if (!isAbout(before.expiresAt, now.expiresAt, wavering) || !sameWork(before.work, now.work))
         return false;
     now.expiresAt = before.expiresAt;
@@ -132,7 +146,10 @@ bool sameFinding(const Finding &before, const Finding &now, std::chrono::millise
 
 bool isEquivalent(const LockSnapshot &before, const LockSnapshot &now, std::chrono::milliseconds wavering)
 {
-    const auto sameOne = [wavering](const Contender &a, const Contender &b) { return sameContender(a, b, wavering); };
+    const bool isContended = now.state == LockState::Contended;
+    const auto sameOne = [isContended, wavering](const Contender &a, const Contender &b) {
+        return sameContender(a, b, isContended, wavering);
+    };
     const auto sameFault = [wavering](const Finding &a, const Finding &b) { return sameFinding(a, b, wavering); };
     return before.lock == now.lock && before.backend == now.backend && before.recipe == now.recipe
            && before.client == now.client && before.why == now.why && before.confidence == now.confidence
@@ -140,6 +157,16 @@ bool isEquivalent(const LockSnapshot &before, const LockSnapshot &now, std::chro
            && before.companions == now.companions && std::ranges::equal(before.nodes, now.nodes, sameNode)
            && std::ranges::equal(before.contenders, now.contenders, sameOne)
            && std::ranges::equal(before.findings, now.findings, sameFault);
+}
+
+bool isRecordedAlike(const LockSnapshot &before, LockSnapshot now)
+{
+    if (before.contenders.size() != now.contenders.size())
+        return false;
+    keepWork(before, now);
+    for (std::size_t i = 0; i < now.contenders.size(); ++i)
+        now.contenders[i].runsNothing = before.contenders[i].runsNothing;
+    return isEquivalent(before, now);
 }
 
 } // namespace lockscope::inspect

@@ -41,5 +41,7 @@ private:
 // in a message that counts them, nor moments that differ by no more than `wavering` (those of messages: a second).
 [[nodiscard]] bool isEquivalent(const LockSnapshot &before, const LockSnapshot &now,
                                 std::chrono::milliseconds wavering = {});
+// Whether a recording says the same of both, which does not have what SQL clients run.
+[[nodiscard]] bool isRecordedAlike(const LockSnapshot &before, LockSnapshot now);
 
 } // namespace lockscope::inspect

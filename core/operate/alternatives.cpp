@@ -134,7 +134,8 @@ Result<ForceReleasePlan> planWay(const LockSnapshot &snapshot, const QByteArray 
     plan.before = snapshot;
     plan.holder = one.id;
     plan.guard = one.guard;
-    if (const auto *next = one.role == Role::Holder ? snapshot.nextAfter(one.id) : nullptr)
+    if (const auto *next = one.role == Role::Holder ? snapshot.nextAfter(one.id) : nullptr;
+        next && inspect::isFirstInLine(snapshot, *next))
         plan.nextHolder = next->id;
     method->plan(plan, one);
     plan.ways = waysFor(snapshot, one);

@@ -203,9 +203,10 @@ void planEndLease(ForceReleasePlan &plan, const Contender &holder)
     plan.wakes = plan.before.waiterCount() == 0
                      ? wokenBeside(plan.before)
                      : u"the next in the queue, by the deletion; nothing else to publish"_s;
-    plan.who = plan.nextHolder            ? label(*plan.nextHolder, 80)
-               : plan.before.waitersKnown ? u"no client; then the lock is free"_s
-                                          : u"unknown"_s;
+    const bool isUnasked = plan.before.waitersKnown && plan.before.waiterCount() == 0;
+    plan.who = plan.nextHolder ? label(*plan.nextHolder, 80)
+               : isUnasked     ? u"no client; then the lock is free"_s
+                               : u"unknown"_s;
     plan.alsoLost = u"unknown: every other key attached to the lease"_s;
     plan.otherLocksKnown = false;
     plan.warnings

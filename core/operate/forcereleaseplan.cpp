@@ -272,7 +272,7 @@ Result<ForceReleasePlan> planForceRelease(const LockSnapshot &snapshot, const QB
     plan.before = snapshot;
     plan.holder = contender.id;
     plan.guard = contender.guard;
-    if (const auto *next = snapshot.nextAfter(contender.id))
+    if (const auto *next = snapshot.nextAfter(contender.id); next && inspect::isFirstInLine(snapshot, *next))
         plan.nextHolder = next->id;
     if (sharesOf(snapshot, contender).empty())
         method.plan(plan, contender);

@@ -95,9 +95,15 @@ private slots:
         row("a backslash at its end", MariaDb, "SET a = 'x\\\\', b = 'y'", "SET a = '?', b = '?'");
         // By one server's setting the second text begins in the middle of it.
         row("a quote behind a backslash", MariaDb, "SET a = 'x\\', b = 'geheim', c = 7", "SET a = '?' …");
+        row("a quote behind a backslash ends it", MariaDb, "SET a = 'x\\'', b = 'geheim'", "SET a = '?' …");
+        row("a quote alone behind a backslash", MariaDb, "REPLACE(x, '\\'', 'geheim')", "REPLACE(x, '?' …");
+        row("a text of bytes", MariaDb, "IDENTIFIED AS 0x244124 AND a0x1 = 10x", "IDENTIFIED AS '?' AND a0x1 = 10x");
+        row("a comment of another version", MariaDb, "/*!99999 it's */ SET PASSWORD = 'geheim'", "…");
+        row("a comment after a control character", MariaDb, "--\rdon't\n SET PASSWORD = 'geheim'",
+            "SET PASSWORD = '?'");
         row("it is cut off", MariaDb, "SET a = 'geheim", "SET a = '?'");
         row("a quote in a comment", MariaDb, "SELECT 1 /* it's */, 'geheim' -- don't\n, 'x'", "SELECT 1 , '?' , '?'");
-        row("a comment that is executed", MariaDb, "SELECT /*! 'geheim' */ 1", "SELECT /*! '?' */ 1");
+        row("a comment that is executed", MariaDb, "SELECT /*! STRAIGHT_JOIN */ 1", "SELECT /*! STRAIGHT_JOIN */ 1");
         row("minus and minus", MariaDb, "SELECT 5--3, 'x'", "SELECT 5--3, '?'");
         row("a name in double quotes", PostgreSql, "UPDATE \"it's\" SET a = 'geheim'", "UPDATE \"it's\" SET a = '?'");
         row("dollars", PostgreSql, "SELECT $$it's$$, $t$ $$ geheim $t$, $1, a$b", "SELECT '?', '?', $1, a$b");
@@ -105,6 +111,9 @@ private slots:
         row("comments in one another", PostgreSql, "SELECT /* a /* it's */ b' */ 'geheim'", "SELECT '?'");
         row("an escape text", PostgreSql, "SELECT E'it\\'s geheim', 'x'", "SELECT E'?' …");
         row("a number sign is an operator", PostgreSql, "SELECT 5 # 3, 'x'", "SELECT 5 # 3, '?'");
+        row("a tag beyond ASCII", PostgreSql, "SELECT $\xc3\xa4$geheim$\xc3\xa4$", "SELECT '?'");
+        row("a backtick is no quote", PostgreSql, "SELECT a ` 'geheim'", "SELECT a ` '?'");
+        row("a comment ends at CR", PostgreSql, "-- a\r, 'it\n', 'geheim'", ", '?', '?'");
         row("nothing", PostgreSql, "", "");
     }
     void textsOfAStatementAreHidden()

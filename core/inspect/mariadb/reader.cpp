@@ -158,7 +158,7 @@ Task<Result<void>> SqlReader::meetServer(Deadline deadline)
     m_pace = Pace::of(text(*server, 0, "server") + ' ' + text(*server, 0, "started"), m_session.loop().now());
     m_serverStarted = moment(*server, 0, "started");
     m_namedLocks = NamedLocks::NotAsked;
-    m_tellsAttributes = true;
+    m_tellsAttributes = m_tellsStatements = true;
     m_tellsOwnLimits = true;
     m_lastFresh.reset();
     m_lastFreshThere.reset();
@@ -188,8 +188,8 @@ Task<Result<SqlPoll>> SqlReader::ask(Deadline deadline, QByteArray also)
     CO_TRY_VOID(co_await readLockRows(&look, deadline));
     CO_TRY_VOID(co_await readAttributes(&look, deadline));
     CO_TRY_VOID(co_await readLimits(&look, deadline));
-    if (m_tellsAttributes) {
-        CO_TRY_VOID(co_await readLastStatements(sending, &look, deadline));
+    if (m_tellsAttributes && m_tellsStatements) {
+        CO_TRY(m_tellsStatements, co_await readLastStatements(sending, &look, deadline));
     }
     CO_TRY_VOID(co_await readColumns(&look, deadline));
     look.columns = m_columns;

@@ -87,6 +87,7 @@ private:
     mariadb::ConnectionId m_knownFor = 0; // the connection all this was found out on
     NamedLocks m_namedLocks = NamedLocks::NotAsked;
     bool m_tellsAttributes = true; // performance_schema is on and may be read
+    bool m_tellsStatements = true; // and what connections ran last, too
     bool m_tellsOwnLimits = true;  // variables_by_thread is there and may be read: MySQL's, not MariaDB's
     IndexColumns m_columns;
     SqlLockRows m_lockRows{ownLockRows()};

@@ -28,8 +28,8 @@ inline std::optional<ServerTime> moment(const mariadb::Rows &rows, std::size_t r
 }
 
 // Of connections that may be in the way of others and run nothing. Nothing of it is a gap: a statement is not needed
-// to know who holds what.
-[[nodiscard]] Task<Result<void>> readLastStatements(SqlSend send, SqlPoll *look, Deadline deadline);
+// to know who holds what. Whether the server may be asked again.
+[[nodiscard]] Task<Result<bool>> readLastStatements(SqlSend send, SqlPoll *look, Deadline deadline);
 
 // What a person has to do is in the message; what the connection is suffering from is nobody's gap.
 inline bool isRefusal(const Error &error)

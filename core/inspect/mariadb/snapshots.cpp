@@ -69,19 +69,31 @@ void finishBehindHolders(LockSnapshot &lock)
 
 void addWork(std::vector<LockSnapshot> &snapshots, const SqlPollIndex &looked)
 {
+    std::map<quint64, const SqlTransaction *> transactions;
+    for (const auto *all : {&looked.look().readers, &looked.look().transactions}) {
+        for (const auto &one : *all)
+            transactions[one.connection] = &one;
+    }
+    std::map<quint64, SqlWorkOf> known;
+    const auto workOf = [&](const SqlProcess &process) -> const SqlWorkOf & {
+        auto &work = known[process.connection];
+        if (work)
+            return work;
+        const auto found = transactions.find(process.connection);
+        const auto *transaction = found == transactions.end() ? nullptr : found->second;
+        work.set({.statement = withoutTexts(process.statement.left(longestStatement), BackendKind::MariaDb),
+                  .isRunning = !process.isIdle,
+                  .since = looked.look().now - process.inState,
+                  .transactionSince = transaction ? transaction->started : std::nullopt,
+                  .application = process.calledByClient,
+                  .rowsModified = transaction ? transaction->rowsModified : 0});
+        return work;
+    };
     for (auto &lock : snapshots) {
         for (auto &contender : lock.contenders) {
-            const auto connection = contender.session.value_or(QString()).toULongLong();
-            const auto *process = looked.process(connection);
-            if (!process || lock.state != LockState::Contended)
-                continue;
-            const auto *transaction = SqlPollIndex::transactionOf(looked.look(), connection);
-            contender.work.set({.statement = withoutTexts(process->statement.left(longestStatement), lock.backend),
-                                .isRunning = !process->isIdle,
-                                .since = looked.look().now - process->inState,
-                                .transactionSince = transaction ? transaction->started : std::nullopt,
-                                .application = process->calledByClient,
-                                .rowsModified = transaction ? transaction->rowsModified : 0});
+            const auto *process = looked.process(contender.session.value_or(QString()).toULongLong());
+            if (process && lock.state == LockState::Contended)
+                contender.work = workOf(*process);
         }
         noteOneClient(lock);
     }

@@ -40,26 +40,68 @@ private:
     void takeNext()
     {
         const char next = m_statement[m_at];
-        const bool isLineComment =
-            m_isPostgreSql ? isAt("--") : next == '#' || isAt("-- ") || isAt("--\n") || isAt("--\t");
-        if (isLineComment)
-            skipPast("\n");
-        else if (isAt("/*") && !isAt("/*!") && !isAt("/*M!")) // what stands in those is executed
+        const bool isConditional = isAt("/*!") || isAt("/*M!");
+        if (isAtLineComment())
+            skipLine();
+        else if (isAt("/*") && !isConditional)
             skipComment();
+        else if (isConditional)
+            skipConditional();
         else if (next == '\'' || (next == '"' && !m_isPostgreSql))
             hideText(next);
-        else if (next == '"' || next == '`')
+        else if (next == '"' || (next == '`' && !m_isPostgreSql))
             copyName(next);
-        else if (next == '$' && m_isPostgreSql && hideDollarText())
+        else if ((next == '$' && hideDollarText()) || (next == '0' && hideNumberOfBytes()))
             return;
         else
             m_shown += m_statement[m_at++];
     }
-    void skipPast(const QByteArray &end)
+    [[nodiscard]] bool isAtLineComment() const
     {
-        const auto found = m_statement.indexOf(end, m_at);
-        m_at = found < 0 ? m_statement.size() : found + end.size();
+        if (!m_isPostgreSql && m_statement[m_at] == '#')
+            return true;
+        const auto behind = m_at + 2 < m_statement.size() ? static_cast<unsigned char>(m_statement[m_at + 2]) : 0;
+        return isAt("--") && (m_isPostgreSql || behind <= ' ' || behind == 0x7f);
+    }
+    void skipLine()
+    {
+        while (m_at < m_statement.size() && m_statement[m_at] != '\n'
+               && !(m_isPostgreSql && m_statement[m_at] == '\r'))
+            ++m_at;
         m_shown += ' ';
+    }
+    // Executed by servers of some versions, and by others a comment, in which a quote begins nothing. What follows one
+    // may then be a text or not, and is left out.
+    void skipConditional()
+    {
+        const auto end = m_statement.indexOf("*/", m_at);
+        const auto inside = m_statement.mid(m_at, end < 0 ? -1 : end - m_at);
+        const bool hasQuote = inside.contains('\'') || inside.contains('"') || inside.contains('`');
+        m_shown += hasQuote ? " …" : inside;
+        m_at = hasQuote || end < 0 ? m_statement.size() : end;
+    }
+    // Whether the character before belongs to a name, or a number.
+    [[nodiscard]] bool isInWord() const
+    {
+        const auto before = m_at > 0 ? static_cast<unsigned char>(m_statement[m_at - 1]) : ' ';
+        return std::isalnum(before) != 0 || before == '_' || before == '$' || before >= 0x80;
+    }
+    // 0x61 and 0b1, which are texts where a text is expected.
+    bool hideNumberOfBytes()
+    {
+        static const QRegularExpression bytes(QStringLiteral("0x[0-9a-fA-F]+|0b[01]+"));
+        return !isInWord() && hideMatch(bytes);
+    }
+    bool hideMatch(const QRegularExpression &expression)
+    {
+        const auto match =
+            expression.match(QString::fromLatin1(m_statement.sliced(m_at)), 0, QRegularExpression::NormalMatch,
+                             QRegularExpression::AnchorAtOffsetMatchOption);
+        if (!match.hasMatch())
+            return false;
+        m_at += match.capturedLength();
+        m_shown += "'?'";
+        return true;
     }
     // PostgreSQL's may stand in one another.
     void skipComment()
@@ -86,17 +128,14 @@ private:
         for (++m_at; m_at < m_statement.size(); ++m_at) {
             if (m_statement[m_at] != quote)
                 continue;
-            if (m_at + 1 < m_statement.size() && m_statement[m_at + 1] == quote) {
-                ++m_at;
-                continue;
-            }
-            qsizetype backslashes = 0;
-            while (m_statement[m_at - 1 - backslashes] == '\\')
-                ++backslashes;
-            if (backslashes % 2 != 0) {
+            if (backslashesBefore() % 2 != 0) {
                 m_shown += " …";
                 m_at = m_statement.size();
                 return;
+            }
+            if (m_at + 1 < m_statement.size() && m_statement[m_at + 1] == quote) {
+                ++m_at;
+                continue;
             }
             ++m_at;
             return;
@@ -109,22 +148,24 @@ private:
         m_shown += m_statement.sliced(m_at, next - m_at);
         m_at = next;
     }
+    [[nodiscard]] qsizetype backslashesBefore() const
+    {
+        qsizetype count = 0;
+        while (m_statement[m_at - 1 - count] == '\\')
+            ++count;
+        return count;
+    }
     // $tag$ … $tag$; not $1, and not the $ in a name.
     bool hideDollarText()
     {
-        static const QRegularExpression begin(QStringLiteral("\\$(?:[A-Za-z_]\\w*)?\\$"));
-        const bool isInName =
-            m_at > 0
-            && (std::isalnum(static_cast<unsigned char>(m_statement[m_at - 1])) != 0 || m_statement[m_at - 1] == '_');
-        const auto match =
-            begin.match(QString::fromLatin1(m_statement.sliced(m_at)), 0, QRegularExpression::NormalMatch,
-                        QRegularExpression::AnchorAtOffsetMatchOption);
-        if (isInName || !match.hasMatch())
+        static const QRegularExpression begin(
+            QStringLiteral("\\$(?:[A-Za-z_\\x80-\\xff][A-Za-z0-9_\\x80-\\xff]*)?\\$"));
+        const auto at = m_at;
+        if (isInWord() || !hideMatch(begin))
             return false;
-        const auto tag = match.captured().toLatin1();
-        m_at += tag.size();
-        skipPast(tag);
-        m_shown += "'?'";
+        const auto tag = m_statement.sliced(at, m_at - at);
+        const auto end = m_statement.indexOf(tag, m_at);
+        m_at = end < 0 ? m_statement.size() : end + tag.size();
         return true;
     }
 
@@ -136,34 +177,42 @@ private:
 
 } // namespace
 
-Task<Result<void>> readLastStatements(SqlSend send, SqlPoll *look, Deadline deadline)
+Task<Result<bool>> readLastStatements(SqlSend send, SqlPoll *look, Deadline deadline)
 {
     constexpr qsizetype mostAsked = 100;
-    const auto isHolding = [look](quint64 connection) {
-        const auto holds = [connection](const auto &one) { return one.isGranted && one.connection == connection; };
-        return SqlPollIndex::transactionOf(*look, connection) || std::ranges::any_of(look->namedLocks, holds)
-               || std::ranges::any_of(look->tableLocks, holds);
-    };
     const bool isAwaited = !look->waits.empty() || !std::ranges::all_of(look->namedLocks, &SqlNamedLock::isGranted)
                            || !std::ranges::all_of(look->tableLocks, &SqlTableLock::isGranted);
+    std::set<quint64> holding;
+    for (const auto *all : {&look->transactions, &look->readers}) {
+        for (const auto &one : *all)
+            holding.insert(one.connection);
+    }
+    for (const auto &one : look->namedLocks)
+        holding.insert(one.connection);
+    for (const auto &one : look->tableLocks)
+        holding.insert(one.connection);
+    std::map<quint64, SqlProcess *> asked;
     QByteArrayList idle;
-    for (const auto &process : look->processes) {
-        if (isAwaited && process.isIdle && idle.size() < mostAsked && isHolding(process.connection))
-            idle << QByteArray::number(process.connection);
+    for (auto &process : look->processes) {
+        if (!isAwaited || !process.isIdle || idle.size() == mostAsked || !holding.contains(process.connection))
+            continue;
+        asked[process.connection] = &process;
+        idle << QByteArray::number(process.connection);
     }
     if (idle.isEmpty())
-        co_return Result<void>();
+        co_return true;
     auto asking = send(mariadb::sqlText("mariadb-last-statements").replace("?", idle.join(", ")), deadline, {});
     const auto rows = co_await asking;
+    if (!rows && rows.error().code == ErrorCode::TimedOut)
+        co_return true;
     if (!rows && !isRefusal(rows.error()))
         co_return rows.error();
     for (std::size_t i = 0; rows && i < rows->rows.size(); ++i) {
-        const auto of =
-            std::ranges::find(look->processes, text(*rows, i, "connection").toULongLong(), &SqlProcess::connection);
-        if (of != look->processes.end() && of->isIdle)
-            of->statement = text(*rows, i, "statement");
+        const auto of = asked.find(text(*rows, i, "connection").toULongLong());
+        if (of != asked.end())
+            of->second->statement = text(*rows, i, "statement");
     }
-    co_return Result<void>();
+    co_return rows.operator bool();
 }
 
 QByteArray withoutTexts(const QByteArray &statement, BackendKind backend)
@@ -200,7 +249,7 @@ SqlWork workOf(const PgSession &who)
     };
     const bool isTold = who.statement != "<insufficient privilege>";
     return {.statement = isTold ? withoutTexts(who.statement, BackendKind::PostgreSql) : QByteArray(),
-            .isRunning = who.state == "active",
+            .isRunning = !who.state.startsWith("idle"),
             .since = timeOr(who.stateSince),
             .transactionSince = timeOr(who.transactionStart),
             .application = who.application.left(longestName)};

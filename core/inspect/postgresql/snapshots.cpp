@@ -166,7 +166,8 @@ public:
         if (role == Role::Waiter)
             one.limits = m_look.usualLimits;
         one.runsNothing = role == Role::Holder && who->state.startsWith("idle");
-        if (!group.waiters.empty())
+        const bool isTold = !who->state.isEmpty() && who->state != "disabled"; // of others only with the right to it
+        if (!group.waiters.empty() && isTold)
             one.work.set(workOf(*who));
         if (role == Role::Waiter && part.lock->waitStart)
             one.waitingSince = timeOf(*part.lock->waitStart);
