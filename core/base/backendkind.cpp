@@ -94,7 +94,7 @@ const std::vector<BackendInfo> &allBackends()
         // A swapped or missing entry would give a backend the words of another.
         const std::array first{Scheme::ZooKeeper, Scheme::Redis, Scheme::MariaDb, Scheme::Etcd, Scheme::PostgreSql};
         const auto isOf = [](const BackendInfo &info, Scheme scheme) {
-            return std::ranges::count(info.schemes, scheme, &BackendScheme::scheme) == 1;
+            return std::ranges::count(info.schemes, scheme, &BackendScheme::scheme) > 0;
         };
         if (!std::ranges::equal(backends, first, isOf))
             qFatal("backends.json: its entries are not in the order of BackendKind");

@@ -160,7 +160,7 @@ private slots:
         QVERIFY2(m_keys <= 20, qPrintable(QString::number(m_keys)));
     }
 
-    // Writes allowed, a reason given, the lock named: more keys, none of them the mouse's, and no Tab to find a field.
+    // Writes allowed, a reason given, the lock named: more keys, none of them the mouse's, no Tab to find a field.
     void releaseOnProduction()
     {
         notifyConnected(true, true);

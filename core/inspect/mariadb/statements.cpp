@@ -70,7 +70,7 @@ private:
             ++m_at;
         m_shown += ' ';
     }
-    // Executed by servers of some versions, and by others a comment, in which a quote begins nothing. What follows one
+    // Servers of some versions execute it, for others it is a comment, where a quote begins nothing. What follows one
     // may then be a text or not, and is left out.
     void skipConditional()
     {
