@@ -120,6 +120,7 @@ void TimeTravel::setLock(const std::optional<inspect::LockName> &lock)
     if (m_lock == lock)
         return;
     m_lock = lock;
+    m_changeWanted.reset(); // of the other one
     if (isElsewhere())
         askMarks();
 }
@@ -175,6 +176,8 @@ void TimeTravel::ask()
                    if (!picture) {
                        m_wanted.reset();
                        emit said(label(picture.error().message.toUtf8(), 300));
+                       if (isInFile() && !m_at)
+                           closeFile(); // nothing of it is on screen that could be closed
                        return;
                    }
                    const bool isLast = *m_wanted == asked;
@@ -246,6 +249,7 @@ void TimeTravel::leave()
     if (!m_at)
         return;
     m_at.reset();
+    m_changeWanted.reset();
     m_clock.standAt({});
     m_screen.leavePast();
     m_refresh.stop();

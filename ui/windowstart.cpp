@@ -26,10 +26,10 @@ WindowStart::WindowStart(Backend &backend, MainWindow &window, std::function<voi
     auto *dialogs = &window.dialogs();
     dialogs->carryOut(page->checklist());
     connect(page, &StartPage::openRequested, this, [this, &backend](const ConnectionSpec &spec) {
-        const auto *status = m_window.connections().find(spec.name);
-        if (status && status->uri == spec.displayUri())
-            return backend.execute(Reconnect{spec.name});
-        if (status)
+        if (m_window.time().isElsewhere())
+            return; // over a moment that is past nothing is connected
+        // Anew, as the password, read-only and production may be others than those of the connection that failed.
+        if (m_window.connections().find(spec.name))
             emit disconnectRequested(spec.name);
         emit aboutToConnect(spec);
         backend.execute(Connect{spec});

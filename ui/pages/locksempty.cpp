@@ -47,7 +47,7 @@ void LocksPage::showFilled()
 
 void LocksPage::showEmptyNotice()
 {
-    const bool isStart = !m_isFilling && m_start->isNeeded();
+    const bool isStart = !m_isFilling && !clock().isElsewhere() && m_start->isNeeded();
     const auto *focus = window()->focusWidget();
     const bool losesFocus = !isStart && focus && m_start->isAncestorOf(focus);
     m_splitter->setVisible(!isStart);

@@ -225,7 +225,12 @@ void LocksPage::freeze(std::optional<std::chrono::system_clock::time_point>)
     m_detail->setPast(clock().isElsewhere());
     m_incidents->setPast(clock().isElsewhere());
     m_watch.reset();
-    if (!m_detail->snapshot())
+    const bool wasElsewhere = std::exchange(m_isElsewhere, clock().isElsewhere());
+    const auto current = m_table->currentLock();
+    const bool isThere = current && m_model.snapshot(*current);
+    if (wasElsewhere && !m_isElsewhere && !isThere)
+        m_detail->clear(); // it shows the lock as it was then
+    if (!m_detail->snapshot() || !isThere)
         showSnapshot(); // what it says of a lock that is not there depends on the moment
 }
 

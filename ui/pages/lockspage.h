@@ -174,7 +174,8 @@ private:
     bool m_isFilling = false;                          // demo locks were asked for and are to come
     LockDetail *m_detail;
     Backend *m_backend = nullptr;
-    IncidentWatch m_watch; // last: its look reads the others
+    bool m_isElsewhere = false; // another moment than now is on screen
+    IncidentWatch m_watch;      // last: its look reads the others
 };
 
 } // namespace lockscope::ui

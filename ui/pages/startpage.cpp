@@ -128,11 +128,7 @@ void StartPage::buildDoors()
     });
     connect(m_uri, &QLineEdit::returnPressed, this, &StartPage::test);
     connect(m_checklist, &TrialChecklist::fixRequested, this, &StartPage::fix);
-    auto *options = makeButton(tr("All options…"), m_doors, this, [this] {
-        SavedConnection fields;
-        fields.uri = m_uri->text().trimmed();
-        emit optionsRequested(fields);
-    });
+    auto *options = makeButton(tr("All options…"), m_doors, this, [this] { emit optionsRequested(typedFields()); });
     auto *testing = makeButton(tr("Test"), m_doors, this, &StartPage::test);
     auto *connecting = makeButton(tr("Connect"), m_doors, this, &StartPage::connectTyped, u"primary"_s);
     QStringList servers;
@@ -243,8 +239,10 @@ void StartPage::arrange()
     m_panes->setDirection(hasCards ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
     m_panes->setStretch(0, hasCards ? 1 : 0);
     m_panes->setStretch(1, hasCards ? 0 : 1);
-    m_left->parentWidget()->parentWidget()->setMaximumHeight(
-        hasCards ? QWIDGETSIZE_MAX : m_left->layout()->totalHeightForWidth(width()));
+    auto *left = m_left->parentWidget()->parentWidget();
+    const int needed = m_left->layout()->totalHeightForWidth(width());
+    left->setMinimumHeight(hasCards ? 0 : std::min(needed, height() / 2));
+    left->setMaximumHeight(hasCards ? QWIDGETSIZE_MAX : needed);
     m_doors->layout()->setContentsMargins(hasCards ? 16 : 24, hasCards ? 22 : 0, 16, 16);
     auto *doors = findChild<QScrollArea *>(u"startDoors"_s);
     doors->setMaximumWidth(hasCards ? beside : std::min(largeDoorsWidth, width()));
@@ -321,21 +319,27 @@ void StartPage::open(const std::vector<ConnectionCard *> &cards, bool isReadOnly
             card->setState(ConnectionCard::State::Failed, asked.error().message);
         if (!asked || (card->state() != ConnectionCard::State::Failed && m_opened.contains(asked->name)))
             continue;
-        m_opened.emplace(asked->name, false);
+        m_opened.insert_or_assign(asked->name, Opened::Asked);
         card->setState(ConnectionCard::State::Connecting);
         m_store->noteUsed(card->saved());
-        fillInPassword(*m_store, *asked, keychainTimeout, card, [this, isReadOnly](ConnectionSpec spec) {
+        fillInPassword(*m_store, *asked, keychainTimeout, this, [this, isReadOnly](ConnectionSpec spec) {
             spec.readOnly |= isReadOnly;
-            if (m_opened.contains(spec.name)) // not cancelled since
-                emit openRequested(spec);
+            const auto opened = m_opened.find(spec.name);
+            if (opened == m_opened.end()) // cancelled since
+                return;
+            opened->second = m_book.find(spec.name) ? Opened::Replacing : Opened::Sent;
+            emit openRequested(spec);
         });
     }
 }
 
 void StartPage::cancel(const ConnectionCard &card)
 {
-    m_opened.erase(card.name());
-    if (m_book.find(card.name()))
+    const auto opened = m_opened.find(card.name());
+    const bool isSent = opened != m_opened.end() && opened->second != Opened::Asked;
+    if (opened != m_opened.end())
+        m_opened.erase(opened);
+    if (isSent || m_book.find(card.name()))
         emit cancelRequested(card.name());
     follow();
 }
@@ -344,16 +348,24 @@ void StartPage::cancel(const ConnectionCard &card)
 void StartPage::follow()
 {
     using State = ConnectionStatus::State;
-    for (auto &[name, wasHere] : m_opened)
-        wasHere |= m_book.find(name) != nullptr;
+    for (auto &[name, opened] : m_opened) {
+        const bool isHere = m_book.find(name) != nullptr;
+        if (opened == Opened::Replacing && !isHere)
+            opened = Opened::Sent;
+        else if (opened == Opened::Sent && isHere)
+            opened = Opened::Here;
+    }
     std::erase_if(m_opened, [this](const auto &opened) {
         const auto *status = m_book.find(opened.first);
-        return status ? status->state == State::Connected : opened.second;
+        return status ? status->state == State::Connected : opened.second == Opened::Here;
     });
     for (auto *card : m_cards) {
         const auto *status = m_book.find(card->name());
         const bool isFailed = status && (status->state == State::Broken || status->state == State::AuthFailed);
-        if (isFailed)
+        const auto opened = m_opened.find(card->name());
+        const bool isBegunAnew =
+            opened != m_opened.end() && (opened->second == Opened::Asked || opened->second == Opened::Replacing);
+        if (isFailed && !isBegunAnew)
             card->setState(ConnectionCard::State::Failed, label(status->message.toUtf8(), 400));
         else if (!m_opened.contains(card->name()))
             card->setState(ConnectionCard::State::Closed);
@@ -408,11 +420,23 @@ void StartPage::move(const ConnectionCard &from, int key)
 
 Result<ConnectionSpec> StartPage::typed()
 {
+    if (hasUnencodedPassword(m_uri->text().trimmed()))
+        return Error{ErrorCode::BadInput, u"the password holds / or ?; write them as %2F and %3F, or give it in the "
+                                          u"form (All options…)"_s};
     std::vector<ConnectionSpec> specs;
     TRY(auto &spec, parseConnection(m_uri->text().trimmed()));
     specs.push_back(std::move(spec));
     TRY_VOID(nameConnections(specs));
     return specs.front();
+}
+
+SavedConnection StartPage::typedFields()
+{
+    SavedConnection fields;
+    fields.uri = m_uri->text().trimmed();
+    if (const auto spec = typed())
+        fields.user = spec->user;
+    return fields;
 }
 
 void StartPage::test()
@@ -442,6 +466,7 @@ void StartPage::connectTyped()
     used.user = spec->user;
     if (m_store)
         m_store->noteUsed(used);
+    m_uri->clear(); // its password is not for the next who looks
     emit openRequested(*spec);
 }
 
@@ -450,11 +475,9 @@ void StartPage::fix(TrialCheck::Fix fix)
     auto spec = typed();
     if (!spec || fix == TrialCheck::Fix::Hosts)
         return m_uri->setFocus();
-    SavedConnection fields;
-    fields.uri = m_uri->text().trimmed();
     if (fix != TrialCheck::Fix::TurnOnTls)
-        return emit optionsRequested(fields);
-    const auto uri = fields.uri;
+        return emit optionsRequested(typedFields());
+    const auto uri = m_uri->text().trimmed();
     m_uri->setText(uri + (uri.contains(u'?') ? u'&' : u'?') + u"tls=on"_s); // which tests it again
 }
 

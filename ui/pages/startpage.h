@@ -107,6 +107,7 @@ private:
     void cancel(const ConnectionCard &card);
     void move(const ConnectionCard &from, int key);
     [[nodiscard]] Result<ConnectionSpec> typed();
+    [[nodiscard]] SavedConnection typedFields();
     void test();
     void connectTyped();
     void fix(TrialCheck::Fix fix);
@@ -123,7 +124,10 @@ private:
     TrialChecklist *m_checklist;
     std::vector<ConnectionCard *> m_cards;
     std::vector<std::pair<QGridLayout *, std::vector<ConnectionCard *>>> m_groups;
-    std::map<ConnectionName, bool> m_opened; // from here, and not connected yet; whether the window has it
+    // Opened from here, and not connected yet: its password is asked for, the one that failed has to go first, it is
+    // on its way, the window has it.
+    enum class Opened { Asked, Replacing, Sent, Here };
+    std::map<ConnectionName, Opened> m_opened;
     int m_columns = 0;
     bool m_isLastSession = false; // what is checked is what was preselected
 };

@@ -244,7 +244,8 @@ void LaneArea::paintEvent(QPaintEvent *)
 void LaneArea::mousePressEvent(QMouseEvent *event)
 {
     m_view.setFocus(Qt::MouseFocusReason);
-    if (event->button() != Qt::LeftButton || m_view.end() == history::Moment{})
+    const bool isOnTime = event->position().x() >= lanesRect().left(); // not on a client's name
+    if (event->button() != Qt::LeftButton || m_view.end() == history::Moment{} || !isOnTime)
         return;
     m_drag = event->position().y() < lanesRect().top() ? wholeAxis() : lanesAxis();
     seek(event->position().x());

@@ -269,6 +269,8 @@ QString TimelineView::eventText() const
 
 void TimelineView::goToEvent(bool isBefore)
 {
+    if (m_span.end == history::Moment{})
+        return; // its events are not read yet
     const auto &events = m_timeline.events;
     const auto at = isBefore ? std::ranges::lower_bound(events, m_shownAt, {}, &history::TimelineEvent::at)
                              : std::ranges::upper_bound(events, m_shownAt, {}, &history::TimelineEvent::at);
@@ -283,7 +285,8 @@ void TimelineView::goToEvent(bool isBefore)
 // To the live view, or the end of a file.
 void TimelineView::leavePast()
 {
-    emit momentActivated(m_span.end + 24h);
+    if (m_span.end != history::Moment{})
+        emit momentActivated(m_span.end + 24h);
 }
 
 void TimelineView::keyPressEvent(QKeyEvent *event)
@@ -298,7 +301,7 @@ void TimelineView::keyPressEvent(QKeyEvent *event)
         emit momentActivated(m_shownAt + (key == Qt::Key_Left ? -1s : 1s));
     else if (key == Qt::Key_PageUp || key == Qt::Key_PageDown)
         emit momentActivated(m_shownAt + (key == Qt::Key_PageUp ? -5min : 5min));
-    else if (key == Qt::Key_Home)
+    else if (key == Qt::Key_Home && m_span.end != history::Moment{})
         emit momentActivated(m_since);
     else if (key == Qt::Key_End)
         leavePast();

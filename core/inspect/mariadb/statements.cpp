@@ -248,7 +248,8 @@ SqlWork workOf(const PgSession &who)
         return moment ? std::optional(timeOf(*moment)) : std::nullopt;
     };
     const bool isTold = who.statement != "<insufficient privilege>";
-    return {.statement = isTold ? withoutTexts(who.statement, BackendKind::PostgreSql) : QByteArray(),
+    return {.statement =
+                isTold ? withoutTexts(who.statement.left(longestStatement), BackendKind::PostgreSql) : QByteArray(),
             .isRunning = !who.state.startsWith("idle"),
             .since = timeOr(who.stateSince),
             .transactionSince = timeOr(who.transactionStart),
