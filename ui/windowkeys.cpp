@@ -151,10 +151,10 @@ void WindowKeys::addLockKeys(std::vector<FootKey> &keys)
         if (hasUse && m_actions.whyNot(m_actions.find(letter.action)).isEmpty())
             keys.push_back(keyOf(QKeySequence(letter.key).toString(), letter.text, letter.action));
     }
-    if (page.detail().hasWaiters())
-        keys.push_back({u"1…9"_s, tr("Waiting client")});
     if (page.table().hasFocus())
         keys.push_back({u"⏎"_s, tr("Open"), [&page] { page.detail().focusQueue(); }});
+    if (page.detail().hasWaiters())
+        keys.push_back({u"1…9"_s, tr("Waiting client")});
     keys.push_back(keyOf(u"F6"_s, tr("Next pane"), u"next-pane"_s));
 }
 

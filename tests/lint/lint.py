@@ -370,10 +370,10 @@ def check_client_names(path, text):
 
 # Every id in a file of the catalogue.
 def _recipe_ids():
-    rules = os.path.join(os.path.dirname(_CORE), "rules")
-    for name in sorted(os.listdir(rules)):
-        with open(os.path.join(rules, name), encoding="utf-8") as file:
-            yield from re.findall(r'\{\.id = "([\w-]+)"', file.read())
+    recipes = os.path.join(os.path.dirname(_CORE), "..", "resources", "recipes")
+    for name in sorted(os.listdir(recipes)):
+        with open(os.path.join(recipes, name), encoding="utf-8") as file:
+            yield from re.findall(r'"id": "([\w-]+)"', file.read())
 
 
 _RECIPE_ID = r'u?"(?:' + "|".join(_recipe_ids()) + r')"(?:_\w+)?'

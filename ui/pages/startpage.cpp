@@ -231,6 +231,14 @@ void StartPage::resizeEvent(QResizeEvent *event)
     arrange();
 }
 
+// With the style sheet everything is of another size.
+void StartPage::changeEvent(QEvent *event)
+{
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::StyleChange)
+        arrange();
+}
+
 // Without a card the doors are all there is.
 void StartPage::arrange()
 {

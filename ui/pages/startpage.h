@@ -92,6 +92,7 @@ signals:
 
 private:
     void resizeEvent(QResizeEvent *event) override;
+    void changeEvent(QEvent *event) override;
     bool eventFilter(QObject *watched, QEvent *event) override;
     QWidget *makeDoor(const QString &icon, const QString &title, const QString &text,
                       std::initializer_list<BoxPart> parts);

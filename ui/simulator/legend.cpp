@@ -61,11 +61,9 @@ Legend::Legend(QWidget *parent) : QWidget(parent), m_signs(signsOf({}, {}))
     });
 }
 
-void Legend::setRuns(const std::vector<PlayedRunPtr> &runs, std::optional<Moment> until,
-                     const std::vector<LaneGlyph> &without)
+void Legend::setRuns(const std::vector<PlayedRunPtr> &runs, std::optional<Moment> until)
 {
     auto signs = signsOf(runs, until);
-    std::erase_if(signs, [&](LaneGlyph sign) { return std::ranges::find(without, sign) != without.end(); });
     if (signs == m_signs)
         return;
     m_signs = std::move(signs);
@@ -84,9 +82,9 @@ Legend::Signs Legend::signsOf(const std::vector<PlayedRunPtr> &runs, std::option
     return all;
 }
 
-double Legend::paint(QPainter *painter, QPointF at, double width, const Tokens &t, const Signs &signs, int fontSize)
+double Legend::paint(QPainter *painter, QPointF at, double width, const Tokens &t, const Signs &signs)
 {
-    const QFont font = textFont(fontSize);
+    const QFont font = textFont(12);
     const QFontMetricsF metrics(font);
     const double line = std::max(legendLine, metrics.height() + 3);
     double x = 4, y = 0;
@@ -113,7 +111,7 @@ double Legend::paint(QPainter *painter, QPointF at, double width, const Tokens &
 
 int Legend::heightForWidth(int width) const
 {
-    return static_cast<int>(std::ceil(paint(nullptr, {}, width, Theme::tokens(), m_signs, m_fontSize)));
+    return static_cast<int>(std::ceil(paint(nullptr, {}, width, Theme::tokens(), m_signs)));
 }
 
 QSize Legend::sizeHint() const
@@ -132,7 +130,7 @@ void Legend::paintEvent(QPaintEvent *)
 {
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
-    paint(&painter, {}, width(), Theme::tokens(), m_signs, m_fontSize);
+    paint(&painter, {}, width(), Theme::tokens(), m_signs);
 }
 
 } // namespace lockscope::ui
