@@ -209,8 +209,7 @@ int run(QApplication &application, const app::WindowOptions &options)
     if (options.size || forScreenshot) // a first window keeps to its screen
         window.resize(options.size.value_or(usualSize));
     window.pages().whenMade<ui::LessonsPage>(
-        [language = languageOf(options, settings)](ui::LessonsPage &page) { page.setLanguage(language); }); // a picture has no motion
-        });
+        [language = languageOf(options, settings)](ui::LessonsPage &page) { page.setLanguage(language); });
     if (options.lock && !options.page.isEmpty())
         window.workbench().showOn(options.page, *options.lock);
     else if (options.lock)

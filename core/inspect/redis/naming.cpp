@@ -72,7 +72,7 @@ QByteArrayList wordsOf(const QByteArray &part)
 }
 
 // After the word, they make it a thing about locks.
-const QByteArrayList attributes{
+const QByteArrayList nameAttributes{
     "count",    "counts",  "counter",  "counters", "config",  "configuration", "settings", "setting",  "options",
     "timeout",  "ttl",     "duration", "status",   "state",   "stats",         "enabled",  "disabled", "version",
     "screen",   "out",     "until",    "at",       "reason",  "history",       "info",     "type",     "number",
@@ -148,9 +148,9 @@ bool callsItselfLock(const QByteArray &key)
         QByteArrayList behind = words;
         for (auto at = i + 1; at < parts.size(); ++at)
             behind += wordsOf(parts[at]);
-        const bool isAttribute = !behind.isEmpty() && attributes.contains(behind.back());
+        const bool isAttribute = !behind.isEmpty() && nameAttributes.contains(behind.back());
         const auto next = i + 1 < parts.size() ? wordsOf(parts[i + 1]) : QByteArrayList();
-        const bool isAbout = attributes.contains(words.back()) || (next.size() == 1 && attributes.contains(next[0]));
+        const bool isAbout = nameAttributes.contains(words.back()) || (next.size() == 1 && nameAttributes.contains(next[0]));
         if (!isAttribute && !isAbout)
             return true;
     }
