@@ -18,7 +18,7 @@ struct Measured {
     double (*read)(const contention::Recording &run);
 };
 
-constexpr Measured measured[] = {
+constexpr Measured allMeasures[] = {
     {"fairness", [](const contention::Recording &run) { return run.counters.fairness; }},
     {"longestOverlapMs",
      [](const contention::Recording &run) { return contention::inMs(run.counters.longestOverlap); }},
@@ -130,7 +130,7 @@ const QList<QByteArray> &counterNames()
         QList<QByteArray> all;
         for (const auto &counter : contention::namedCounters)
             all << counter.name;
-        for (const auto &counter : measured)
+        for (const auto &counter : allMeasures)
             all << counter.name;
         return all;
     }();
@@ -142,7 +142,7 @@ double counterOf(const QByteArray &name, const contention::Recording &run)
     const auto isIt = [&name](const auto &counter) { return name == counter.name; };
     const auto *plain = std::ranges::find_if(contention::namedCounters, isIt);
     return plain != std::end(contention::namedCounters) ? double(run.counters.*(plain->value))
-                                                        : std::ranges::find_if(measured, isIt)->read(run);
+                                                        : std::ranges::find_if(allMeasures, isIt)->read(run);
 }
 
 QString counterText(const QByteArray &name, const contention::Recording &run, Language language)

@@ -126,8 +126,8 @@ struct Lesson {
     std::vector<Proof> proves;
 };
 
-// Where the picture stops at that step, counted from 0, or at the last one before it that says; after all steps: at the
-// end of `runs`. -1: before everything.
+// Where the picture stops at that step, counted from 0, or at the last one before it that says; after all steps: at
+// the end of `runs`. -1: before everything.
 [[nodiscard]] contention::Moment momentOfStep(const Lesson &lesson, std::size_t step, const PlayedRuns &runs);
 
 // As they are said in a language: "4,747", "4747"; "1.21 s", "1,21 с".

@@ -150,7 +150,8 @@ bool callsItselfLock(const QByteArray &key)
             behind += wordsOf(parts[at]);
         const bool isAttribute = !behind.isEmpty() && nameAttributes.contains(behind.back());
         const auto next = i + 1 < parts.size() ? wordsOf(parts[i + 1]) : QByteArrayList();
-        const bool isAbout = nameAttributes.contains(words.back()) || (next.size() == 1 && nameAttributes.contains(next[0]));
+        const bool isAbout =
+            nameAttributes.contains(words.back()) || (next.size() == 1 && nameAttributes.contains(next[0]));
         if (!isAttribute && !isAbout)
             return true;
     }
