@@ -230,7 +230,8 @@ Task<void> DemoZooKeeper::playReadersAndWriters(ZPath lock)
     for (const auto access : readersAndWriters) {
         m_scope.launch(repeat(
             [this, lock, access](zk::Session *session) { return readOrWriteOnce(session, lock, access); }, 2s));
-        co_await untilChildren(m_stagehand.get(), lock, ++joined);
+        ++joined;
+        co_await untilChildren(m_stagehand.get(), lock, joined);
     }
     m_stage.sceneIsUp();
 }
