@@ -85,6 +85,7 @@ StartPage::StartPage(const ConnectionBook &book, QWidget *parent)
     buildDoors();
     m_panes = makeRow(this, {.spacing = 0},
                       {{makeScroll(m_left, this), 1}, named(makeScroll(m_doors, this), u"startDoors"_s)});
+    m_left->installEventFilter(this);
     for (auto *area : findChildren<QScrollArea *>())
         area->setFocusPolicy(Qt::NoFocus); // what has the keyboard in it is scrolled to
     connect(&book, &ConnectionBook::changed, this, &StartPage::follow);
@@ -231,12 +232,13 @@ void StartPage::resizeEvent(QResizeEvent *event)
     arrange();
 }
 
-// With the style sheet everything is of another size.
-void StartPage::changeEvent(QEvent *event)
+// Above the doors as high as its texts, which the style sheet makes higher.
+void StartPage::fitHead()
 {
-    QWidget::changeEvent(event);
-    if (event->type() == QEvent::StyleChange)
-        arrange();
+    auto *left = m_left->parentWidget()->parentWidget();
+    const int needed = m_left->layout()->totalHeightForWidth(width());
+    left->setMinimumHeight(m_cards.empty() ? std::min(needed, height() / 2) : 0);
+    left->setMaximumHeight(m_cards.empty() ? needed : QWIDGETSIZE_MAX);
 }
 
 // Without a card the doors are all there is.
@@ -247,10 +249,7 @@ void StartPage::arrange()
     m_panes->setDirection(hasCards ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
     m_panes->setStretch(0, hasCards ? 1 : 0);
     m_panes->setStretch(1, hasCards ? 0 : 1);
-    auto *left = m_left->parentWidget()->parentWidget();
-    const int needed = m_left->layout()->totalHeightForWidth(width());
-    left->setMinimumHeight(hasCards ? 0 : std::min(needed, height() / 2));
-    left->setMaximumHeight(hasCards ? QWIDGETSIZE_MAX : needed);
+    fitHead();
     m_doors->layout()->setContentsMargins(hasCards ? 16 : 24, hasCards ? 22 : 0, 16, 16);
     auto *doors = findChild<QScrollArea *>(u"startDoors"_s);
     doors->setMaximumWidth(hasCards ? beside : std::min(largeDoorsWidth, width()));
@@ -384,6 +383,8 @@ void StartPage::follow()
 
 bool StartPage::eventFilter(QObject *watched, QEvent *event)
 {
+    if (watched == m_left && event->type() == QEvent::LayoutRequest)
+        fitHead();
     auto *card = qobject_cast<ConnectionCard *>(watched);
     auto *area = qobject_cast<QScrollArea *>(m_left->parentWidget()->parentWidget());
     if (card && area && event->type() == QEvent::FocusIn)

@@ -92,7 +92,6 @@ signals:
 
 private:
     void resizeEvent(QResizeEvent *event) override;
-    void changeEvent(QEvent *event) override;
     bool eventFilter(QObject *watched, QEvent *event) override;
     QWidget *makeDoor(const QString &icon, const QString &title, const QString &text,
                       std::initializer_list<BoxPart> parts);
@@ -100,6 +99,7 @@ private:
     void fill();
     void addGroup(const QString &title, const std::vector<SavedConnection> &connections);
     void arrange();
+    void fitHead();
     void showSelection();
     void follow();
     [[nodiscard]] std::vector<ConnectionCard *> checked() const;
