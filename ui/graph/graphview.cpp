@@ -135,8 +135,8 @@ void GraphView::scrollBy(QPoint by)
 
 void GraphView::reveal(int node)
 {
-    constexpr int margin = 16;
-    const QRect target = boxOnScreen(node).toAlignedRect().adjusted(-margin, -margin, margin, margin);
+    constexpr int spare = 16;
+    const QRect target = boxOnScreen(node).toAlignedRect().adjusted(-spare, -spare, spare, spare);
     const auto distance = [](int from, int upTo, int page) { return from < 0 ? from : std::max(0, upTo - page); };
     scrollBy({distance(target.left(), target.right(), viewport()->width()),
               distance(target.top(), target.bottom(), viewport()->height())});
