@@ -134,7 +134,9 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(m_holds[first].state, Hold::State::Held, 20'000);
         QTRY_COMPARE_WITH_TIMEOUT(contenders(), 1, 20'000);
         m_window->selectLock(stuckLock);
-        QTest::qWait(2500); // no earlier time can be shown than 2 s after the first complete snapshot
+        const auto held = incidentNow();
+        // No earlier time can be shown than 2 s after the first complete snapshot.
+        QTRY_VERIFY_WITH_TIMEOUT(incidentNow() - held >= 2500ms, 20'000);
         const auto before = incidentNow();
         const auto old = holder();
         (void)acquire();

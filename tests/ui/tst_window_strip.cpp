@@ -25,7 +25,7 @@ class TestWindowStrip : public testing::WindowTimeFixture {
                     continue;
                 ui::Theme::instance()->setChoice(choice);
                 m_window->resize(size);
-                QTest::qWait(600);
+                QTRY_VERIFY(m_window->isVisible());
                 QVERIFY(m_window->grab().save(
                     u"%1/%2-%3-%4.png"_s.arg(folder, name, choice == ui::ThemeChoice::Dark ? u"dark"_s : u"light"_s,
                                              QString::number(size.width()))));
