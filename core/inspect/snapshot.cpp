@@ -149,7 +149,7 @@ bool isFirstInLine(const LockSnapshot &lock, const Contender &next)
     };
     const bool isReported =
         std::ranges::any_of(next.watches, [](const WatchEdge &edge) { return edge.evidence == Evidence::Server; });
-    const bool isByTime = !isReported && infoOf(lock.backend).isIdentityAnAccount; // SQL: no queue is told
+    const bool isByTime = !isReported && infoOf(lock.backend).isIdentityAnAccount; // SQL: no server reports a queue
     const auto isBehind = [&](const Contender &one) {
         return one.role == Role::Holder || one.id == next.id
                || (next.waitingSince && one.waitingSince && *next.waitingSince + clocksInSeconds < *one.waitingSince);

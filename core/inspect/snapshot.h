@@ -161,14 +161,14 @@ struct WaitLimit {
     friend bool operator==(const WaitLimit &, const WaitLimit &) = default;
 };
 
-// SQL: what the connection of a contender does, as far as its server tells. Told while its lock is contended; not
-// recorded.
+// SQL: what the connection of a contender does, as far as its server reports it. Only while its lock is
+// contended; not recorded.
 struct SqlWork {
     QByteArray statement{}; // that it runs, or ran last; without its texts; empty: not known
     bool isRunning = false;
     std::optional<ServerTime> since{}; // it runs the statement, or has been idle
     std::optional<ServerTime> transactionSince{};
-    QByteArray application{}; // what it calls itself, whoever else does, too
+    QByteArray application{}; // what it calls itself; other clients may have the same name
     qint64 rowsModified = 0;  // by its transaction, as far as the server counts them
     friend bool operator==(const SqlWork &, const SqlWork &) = default;
 };
@@ -444,8 +444,8 @@ template <class Predicate>
 }
 // What the lock's findings say of clients of other locks that a release of this hold wakes.
 [[nodiscard]] QStringList wakesBeside(const LockSnapshot &lock, const QByteArray &holder);
-// Of the first that waits (nextAfter): whether all that wait are known, their order is told, and no finding says that
-// this one may not hear of a release.
+// Of the first that waits (nextAfter): whether all that wait are known, and their order, and no finding says that it
+// may not hear of a release.
 [[nodiscard]] bool isFirstInLine(const LockSnapshot &lock, const Contender &next);
 // And its recipe hands the lock over in that order.
 [[nodiscard]] bool isSureToAcquire(const LockSnapshot &lock, const Contender &next);

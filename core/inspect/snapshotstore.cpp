@@ -29,7 +29,7 @@ std::vector<SnapshotChange> SnapshotStore::replace(const QByteArray &source, std
             changes.push_back({ChangeKind::Added, snapshot});
         else if (!isEquivalent(at->second.second, snapshot, m_wavering))
             changes.push_back({ChangeKind::Changed, snapshot});
-        else // what was told is what the next look is compared with: small steps add up
+        else // the next look is compared with what was reported: small steps add up
             keepWork(at->second.second, snapshot);
         m_locks.insert_or_assign(name, std::pair(source, std::move(snapshot)));
     }

@@ -33,7 +33,7 @@ public:
     // Null: nobody has it.
     [[nodiscard]] const HostPort *ownerOf(int slot) const;
     [[nodiscard]] int unserved() const; // slots
-    // "0-5460, 10923": those that this one has; null: those that nobody has.
+    // "0-5460, 10923": those that this one has; null: those that no node has.
     [[nodiscard]] QString slotsOf(const HostPort *host) const;
     // What a MOVED told, ahead of the next look.
     void move(int slot, const HostPort &to);

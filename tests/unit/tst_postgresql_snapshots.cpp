@@ -224,7 +224,7 @@ private slots:
             const auto &work = lock.contenders[0].work;
             if (!work || work->statement != "SELECT secret FROM t WHERE name = '?'"
                 || work->isRunning == (state == "idle"))
-                qFatal("%s", "what it runs is not told");
+                qFatal("%s", "the work of the holder is missing or wrong");
             return bool(operate::planWay(lock, lock.contenders[0].id, operate::ReleaseAction::KillQuery));
         };
         QVERIFY(offers("active"));
