@@ -23,6 +23,7 @@ namespace {
 constexpr std::chrono::seconds graceWithoutLock{5};
 // A release that got no answer is followed up so long, if its session lives so long.
 constexpr std::chrono::seconds mostCleanup{30};
+constexpr std::chrono::seconds noticesWithin{2}; // that a session is over
 
 struct AcquireArguments {
     HoldRequest request;
@@ -311,7 +312,8 @@ Task<Exit> Holding::once(Duration waited, bool *isConflict)
     if (code == ErrorCode::UnknownOutcome || code == ErrorCode::NotConnected) {
         printError(u"release of %1: %2"_s.arg(lock(), released.error().message));
         const auto limit = m_held.sessionTimeout().count() > 0 ? m_held.sessionTimeout() : m_arguments.request.ttl;
-        const auto isGone = co_await finishCleanup(m_context, &m_held, std::min<milliseconds>(limit, mostCleanup));
+        const auto untilKnown = std::min<milliseconds>(limit, mostCleanup) + noticesWithin;
+        const auto isGone = co_await finishCleanup(m_context, &m_held, untilKnown);
         if (isGone)
             printGivenBack(reason);
         // The command has done its work in any case. Of what is left acquire() tells.

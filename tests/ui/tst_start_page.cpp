@@ -225,6 +225,27 @@ private slots:
         QCOMPARE(uri->text(), u"zk://h:2181/shop?tls=on"_s);
     }
 
+    // Else the second would end the first, which has the name that is a default.
+    void eachTypedServerHasANameOfItsOwn()
+    {
+        const auto connectTo = [this](const QString &uri) {
+            start().uriField()->setText(uri);
+            for (auto *button : start().findChildren<QPushButton *>()) {
+                if (button->text() == "Connect"_L1)
+                    button->click();
+            }
+            return QString::fromUtf8(m_backend->last<Connect>()->spec.name.bytes());
+        };
+        QCOMPARE(connectTo(u"zk://a:2181"_s), u"zk"_s);
+        auto status = testing::connectedStatus("zk", Scheme::ZooKeeper, false, present);
+        status.uri = m_backend->last<Connect>()->spec.displayUri();
+        status.state = ConnectionStatus::State::Broken;
+        m_backend->notifyConnection(status);
+        QCOMPARE(connectTo(u"zk://b:2181"_s), u"zk2"_s);
+        QVERIFY(!m_backend->last<Disconnect>());
+        QVERIFY(start().uriField()->text().isEmpty()); // its password would stay on screen
+    }
+
     void aWrongUriIsReported()
     {
         auto *uri = start().uriField();

@@ -25,7 +25,8 @@ class TestWindowStrip : public testing::WindowTimeFixture {
                     continue;
                 ui::Theme::instance()->setChoice(choice);
                 m_window->resize(size);
-                QTRY_VERIFY(m_window->isVisible());
+                for (int turn = 0; turn < 10; ++turn)
+                    QCoreApplication::processEvents();
                 QVERIFY(m_window->grab().save(
                     u"%1/%2-%3-%4.png"_s.arg(folder, name, choice == ui::ThemeChoice::Dark ? u"dark"_s : u"light"_s,
                                              QString::number(size.width()))));
@@ -119,6 +120,8 @@ private slots:
         QVERIFY(goTo(m_now - 6min));
         const auto time = ui::timeOfDay(m_now - 6min).toString(u"HH:mm:ss"_s);
         QVERIFY2(m_window->windowTitle().startsWith(u"viewing "_s + time), qPrintable(m_window->windowTitle()));
+        const auto next = page().detail().findChild<QLabel *>(u"nextOwner"_s)->text();
+        QVERIFY2(next.endsWith(u" was the first in line."_s), qPrintable(next));
         const auto *status = m_window->findChild<QWidget *>(u"statusBar"_s);
         for (const auto *label : status->findChildren<QLabel *>()) {
             if (label->isVisible())

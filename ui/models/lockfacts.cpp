@@ -211,11 +211,15 @@ int readersBeside(const LockSnapshot &lock, const Contender &next)
 
 } // namespace
 
-QString nextHolderText(const LockSnapshot &lock, const QByteArray &holder)
+QString nextHolderText(const LockSnapshot &lock, const QByteArray &holder, bool isPast)
 {
     if (holder.isEmpty())
         return {};
     const Contender *next = lock.nextAfter(holder);
+    if (isPast) // what came of it is on the strip
+        return next && inspect::isSureToAcquire(lock, *next)
+                   ? u"%1 was the first in line."_s.arg(whoIsByName(*next, lock.backend))
+                   : QString();
     if (!next) {
         const bool inOrder = std::ranges::any_of(
             lock.contenders, [](const Contender &one) { return one.role == Role::Waiter && one.position; });

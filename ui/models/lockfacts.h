@@ -52,9 +52,9 @@ struct LockFacts {
 [[nodiscard]] QString whoIs(const inspect::Contender &contender);
 // "app-9 · 10.0.3.7:56332": what the user calls it, else it itself, before its address.
 [[nodiscard]] QString whoIsByName(const inspect::Contender &contender, BackendKind backend);
-// "On release, app-9 acquires it (woken by the deletion of …0041).": what is sure of that, or why nothing is. Empty
-// without such a holder.
-[[nodiscard]] QString nextHolderText(const inspect::LockSnapshot &lock, const QByteArray &holder);
+// "On release, app-9 acquires it (woken by the deletion of …0041).": what is sure of that, or why nothing is. Of the
+// past: who was the first in line, if that is sure. Empty without such a holder.
+[[nodiscard]] QString nextHolderText(const inspect::LockSnapshot &lock, const QByteArray &holder, bool isPast);
 // The id as people tell contenders apart: "…0041" for a queue node, both ends of a long token.
 [[nodiscard]] QString shortId(const QByteArray &fullId);
 // What is shown of a contender, with its complete ID in place of a short one.

@@ -168,7 +168,7 @@ void LockDetail::setSnapshot(const LockSnapshot &lock)
     showAnswer();
     m_findings->show(*m_lock, serverTimeAt(m_clock(), *m_lock));
     showStatements();
-    m_next->setText(nextHolderText(*m_lock, holder()));
+    m_next->setText(nextHolderText(*m_lock, holder(), m_isPast));
     updateVeil();
     updateRelease();
     m_stack->setCurrentWidget(m_content);
@@ -199,8 +199,10 @@ void LockDetail::setPast(bool past)
     m_findings->setPast(past);
     m_timeline->setPast(past);
     m_queue.setPast(past);
-    if (m_lock)
+    if (m_lock) {
         showAnswer();
+        m_next->setText(nextHolderText(*m_lock, holder(), past));
+    }
     updateRelease();
 }
 
@@ -252,7 +254,7 @@ void LockDetail::choose(const QByteArray &contender)
     m_rawTable->setCurrentContender(contender);
     if (m_lock) {
         showStatements();
-        m_next->setText(nextHolderText(*m_lock, holder()));
+        m_next->setText(nextHolderText(*m_lock, holder(), m_isPast));
     }
     updateRelease();
 }
