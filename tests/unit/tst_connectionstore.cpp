@@ -7,6 +7,7 @@
 #include <QDir>
 #include <QFile>
 #include <QTemporaryDir>
+#include <QTimeZone>
 
 class TestConnectionStore : public QObject, private SavedConnections {
     Q_OBJECT
@@ -72,7 +73,7 @@ private slots:
     void theLastSessionIsKept()
     {
         const auto zk = saved(u"zk"_s, u"zk://a:2181/shop"_s), cache = saved(u"cache"_s, u"redis://b:6379"_s);
-        const QDateTime at(QDate(2026, 11, 29), QTime(7, 54), Qt::UTC);
+        const QDateTime at(QDate(2026, 11, 29), QTime(7, 54), QTimeZone::utc());
         openStore()->noteUsed(cache);
         openStore()->noteSession({{zk, {at, 404, 2, true}}, {cache, {at, 1, 0, true}}});
         openStore()->noteSession({{zk, {at, 405, 2, true}}});
