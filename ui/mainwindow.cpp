@@ -144,8 +144,8 @@ void MainWindow::connectParts()
         showPage(u"locks"_s);
         emit demoRequested();
     });
-    connectList();
     m_start = new WindowStart(m_backend, *this, [this](const QString &text) { m_status->notify(text); });
+    connectList();
     connect(m_start, &WindowStart::aboutToConnect, this, &MainWindow::aboutToConnect);
     connect(m_start, &WindowStart::disconnectRequested, this, &MainWindow::forget);
     const auto reconnect = [this](const ConnectionName &name) { m_screen->execute(Reconnect{name}); };

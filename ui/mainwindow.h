@@ -168,7 +168,8 @@ private:
     SideBar &m_side;
 };
 
-// What the first screen asks for, files that are dropped on the window, and what is kept of a session.
+// What the first screen asks for, what can be done with a saved connection, files that are dropped on the window, and
+// what is kept of a session.
 class WindowStart : public QObject {
     Q_OBJECT
 public:
@@ -177,6 +178,11 @@ public:
     void useConnections(ConnectionStore &store);
     // A recording, or the connections that somebody shares.
     void openFile(const QString &file);
+    void open(const SavedConnection &saved);
+    // What can be done with that connection, and with all of them.
+    void openMenu(const SavedConnection &saved, const QPoint &at);
+    void importFrom(const QString &file);
+    void exportTo(const QString &file);
     void noteSession() const;
 
 signals:
@@ -185,7 +191,10 @@ signals:
 
 private:
     bool eventFilter(QObject *watched, QEvent *event) override;
+    void open(const ConnectionSpec &spec);
+    void reportFailure(const Error &error);
 
+    Backend &m_backend;
     MainWindow &m_window;
     const std::function<void(const QString &)> m_said;
     ConnectionStore *m_store = nullptr;

@@ -27,6 +27,8 @@ void MainWindow::connectList()
     auto *list = &m_top->chooser().list();
     connect(list, &ConnectionList::connectionChosen, this, &MainWindow::setConnection);
     connect(list, &ConnectionList::connectRequested, m_dialogs, &WindowDialogs::openConnect);
+    connect(list, &ConnectionList::savedChosen, m_start, qOverload<const SavedConnection &>(&WindowStart::open));
+    connect(list, &ConnectionList::savedMenuRequested, m_start, &WindowStart::openMenu);
     connect(list, &ConnectionList::readOnlyRequested, this,
             [this](const ConnectionName &name, bool readOnly) { m_dialogs->askReadOnly(name, readOnly); });
     connect(list, &ConnectionList::disconnectRequested, this, &MainWindow::forget);
@@ -89,6 +91,7 @@ void MainWindow::useConnections(ConnectionStore &store)
     m_start->useConnections(store);
     m_dialogs->useConnections(store);
     m_workbench->useConnections(store);
+    m_top->chooser().list().useConnections(store);
     const auto colours = [this] {
         m_top->chooser().list().setColors([this](const ConnectionName &name) {
             for (const auto &saved : m_store->all()) {

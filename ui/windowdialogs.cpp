@@ -95,7 +95,8 @@ void WindowDialogs::openEdit(const ConnectionName &name, const SavedConnection &
         asItIs.production = status->production;
         asItIs.development = m_book.isDevelopment(name);
         asItIs.readOnly = status->readOnly;
-        dialog->edit(asItIs);
+        const auto own = std::ranges::find(m_store->all(), asItIs.name, &SavedConnection::name);
+        dialog->edit(own == m_store->all().end() ? asItIs : *own);
     } else if (chosen != SavedConnection()) {
         dialog->edit(chosen);
     }

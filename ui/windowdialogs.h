@@ -62,8 +62,7 @@ public:
     void openSettings() { openSettingsAt(0); }
     void openSettingsAt(int tab);
     void openConnect() { openEdit({}); }
-    // The dialog with that connection's entry, which then replaces it; or with the saved one of that name, else with
-    // these fields.
+    // The dialog with that connection's entry, which then replaces it; or with these fields.
     void openEdit(const ConnectionName &name, const SavedConnection &chosen = {});
     // Tries connections for it.
     void carryOut(TrialChecklist &checklist);

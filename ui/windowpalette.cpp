@@ -172,10 +172,9 @@ void Workbench::offerConnections(PaletteHits &hits)
     const auto offer = [&](const SavedConnection &saved) {
         if (m_window.connections().find(ConnectionName(saved.name.toUtf8())))
             return;
-        SavedConnection chosen;
-        chosen.name = saved.name;
-        hits.offer(saved.name.toUtf8(), "connect", [this, chosen, uri = saved.uri] {
-            return PaletteItem{tr("Connect"), chosen.name, uri, [this, chosen] { m_dialogs.openEdit({}, chosen); }};
+        hits.offer(saved.name.toUtf8(), "connect", [this, saved] {
+            return PaletteItem{tr("Connect"), saved.name, saved.uri,
+                               [this, saved] { m_dialogs.openEdit({}, saved); }};
         });
     };
     const auto recent = m_store->recent();

@@ -9,7 +9,9 @@
 #include "ui/windowdialogs.h"
 
 #include <QDropEvent>
+#include <QFileDialog>
 #include <QFileInfo>
+#include <QMenu>
 #include <QMimeData>
 #include <QUrl>
 
@@ -17,30 +19,109 @@
 
 namespace lockscope::ui {
 
+static constexpr std::chrono::seconds keychainTimeout{30}; // it may ask its user
+
 WindowStart::WindowStart(Backend &backend, MainWindow &window, std::function<void(const QString &)> said)
-    : QObject(&window), m_window(window), m_said(std::move(said))
+    : QObject(&window), m_backend(backend), m_window(window), m_said(std::move(said))
 {
     window.setAcceptDrops(true);
     window.installEventFilter(this);
     auto *page = &window.locksPage().start();
     auto *dialogs = &window.dialogs();
     dialogs->carryOut(page->checklist());
-    connect(page, &StartPage::openRequested, this, [this, &backend](const ConnectionSpec &spec) {
-        if (m_window.time().isElsewhere())
-            return; // over a moment that is past nothing is connected
-        // Anew, as the password, read-only and production may be others than those of the connection that failed.
-        if (m_window.connections().find(spec.name))
-            emit disconnectRequested(spec.name);
-        emit aboutToConnect(spec);
-        backend.execute(Connect{spec});
-    });
+    connect(page, &StartPage::openRequested, this, qOverload<const ConnectionSpec &>(&WindowStart::open));
     connect(page, &StartPage::cancelRequested, this, &WindowStart::disconnectRequested);
     connect(page, &StartPage::editRequested, dialogs,
             [dialogs](const ConnectionName &name) { dialogs->openEdit(name); });
     connect(page, &StartPage::optionsRequested, dialogs,
             [dialogs](const SavedConnection &fields) { dialogs->openEdit({}, fields); });
     connect(page, &StartPage::lessonsRequested, &window, [&window] { window.showPage(u"lessons"_s); });
+    connect(page, &StartPage::menuRequested, this, &WindowStart::openMenu);
     connect(page, &StartPage::dropped, this, &WindowStart::openFile);
+}
+
+void WindowStart::open(const ConnectionSpec &spec)
+{
+    if (m_window.time().isElsewhere())
+        return; // over a moment that is past nothing is connected
+    // Anew, as the password, read-only and production may be others than those of the connection that failed.
+    if (m_window.connections().find(spec.name))
+        emit disconnectRequested(spec.name);
+    emit aboutToConnect(spec);
+    m_backend.execute(Connect{spec});
+}
+
+void WindowStart::open(const SavedConnection &saved)
+{
+    const auto spec = specOf(saved, {});
+    if (!spec)
+        return reportFailure(spec.error());
+    if (m_window.dialogs().refusesInPast())
+        return;
+    m_store->noteUsed(saved);
+    fillInPassword(*m_store, *spec, keychainTimeout, this, [this](const ConnectionSpec &filled) { open(filled); });
+}
+
+void WindowStart::reportFailure(const Error &error)
+{
+    m_said(label(error.message.toUtf8(), 300));
+}
+
+void WindowStart::importFrom(const QString &file)
+{
+    const auto imported = m_store->importFrom(file);
+    if (!imported)
+        return reportFailure(imported.error());
+    m_said(MainWindow::tr("Connections of %1: %2").arg(label(QFileInfo(file).fileName().toUtf8(), 60), *imported));
+}
+
+void WindowStart::exportTo(const QString &file)
+{
+    if (const auto done = m_store->exportTo(file); !done)
+        return reportFailure(done.error());
+    m_said(MainWindow::tr("%1 written without passwords: %2")
+               .arg(QString::number(m_store->all().size()), label(file.toUtf8(), 200)));
+}
+
+void WindowStart::openMenu(const SavedConnection &saved, const QPoint &at)
+{
+    auto *menu = new QMenu(&m_window);
+    menu->setObjectName(u"savedConnectionMenu"_s);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    const bool isOwn = !saved.id.isEmpty();
+    const auto name = label(saved.name.toUtf8(), 60).replace(u'&', u"&&"_s);
+    menu->addAction(MainWindow::tr("Edit…"), this, [this, saved] { m_window.dialogs().openEdit({}, saved); });
+    menu->addAction(MainWindow::tr("Duplicate"), this,
+                    [this, id = saved.id] {
+                        if (const auto made = m_store->duplicate(id); !made)
+                            reportFailure(made.error());
+                    })
+        ->setEnabled(isOwn);
+    menu->addAction(MainWindow::tr("Forget use"), this, [this, saved] { m_store->forgetRecent(saved); })
+        ->setEnabled(std::ranges::any_of(m_store->recent(), [&saved](const auto &used) { return used == saved; }));
+    auto *remove = menu->addMenu(MainWindow::tr("Delete"));
+    remove->setEnabled(isOwn); // the team's are the file's to change
+    remove->addAction(MainWindow::tr("Really delete %1 and its kept password").arg(name), this,
+                      [this, id = saved.id] {
+                          if (const auto done = m_store->remove(id); !done)
+                              reportFailure(done.error());
+                      });
+    menu->addSeparator();
+    const auto filter = MainWindow::tr("Connections (*.toml);;All files (*)");
+    menu->addAction(MainWindow::tr("Import connections…"), this, [this, filter] {
+        const auto file = QFileDialog::getOpenFileName(&m_window, MainWindow::tr("Import connections"), {}, filter);
+        if (!file.isEmpty())
+            importFrom(file);
+    });
+    menu->addAction(MainWindow::tr("Export all connections…"), this,
+                    [this, filter] {
+                        const auto file = QFileDialog::getSaveFileName(
+                            &m_window, MainWindow::tr("Export connections"), u"lockscope.toml"_s, filter);
+                        if (!file.isEmpty())
+                            exportTo(file);
+                    })
+        ->setEnabled(!m_store->all().empty());
+    menu->popup(at);
 }
 
 void WindowStart::useConnections(ConnectionStore &store)
@@ -67,12 +148,9 @@ bool WindowStart::eventFilter(QObject *watched, QEvent *event)
 
 void WindowStart::openFile(const QString &file)
 {
-    const auto name = label(QFileInfo(file).fileName().toUtf8(), 60);
     if (!file.endsWith(".toml"_L1) || !m_store)
-        return m_window.time().openFiles({file}, name);
-    const auto imported = m_store->importFrom(file);
-    m_said(imported ? MainWindow::tr("Connections of %1: %2").arg(name, *imported)
-                    : label(imported.error().message.toUtf8(), 300));
+        return m_window.time().openFiles({file}, label(QFileInfo(file).fileName().toUtf8(), 60));
+    importFrom(file);
 }
 
 void WindowStart::noteSession() const

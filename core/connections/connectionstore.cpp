@@ -20,28 +20,10 @@
 
 namespace lockscope {
 
-// The connections that were used last, saved ones and others, newest first: of each what is no secret, in a file of
-// its own beside the saved ones. Where it cannot be written they are known for this run only. Main thread only.
-class RecentConnections {
-public:
-    explicit RecentConnections(QString file);
-
-    [[nodiscard]] const std::vector<UsedConnection> &all() const { return m_all; }
-    // `connection` has no password in its address (uriOf).
-    void note(const SavedConnection &connection);
-    void forget(std::size_t which);
-    void noteSession(const std::vector<UsedConnection> &open);
-
-private:
-    void store() const;
-
-    QString m_file;
-    std::vector<UsedConnection> m_all;
-};
-
 namespace {
 
 constexpr std::size_t mostKept = 50;
+constexpr std::size_t mostUsedLast = 6;
 constexpr int recentVersion = 1;
 
 bool isTheSame(const SavedConnection &a, const SavedConnection &b)
@@ -49,79 +31,21 @@ bool isTheSame(const SavedConnection &a, const SavedConnection &b)
     return a.name == b.name && a.uri == b.uri && a.user == b.user;
 }
 
-} // namespace
-
-RecentConnections::RecentConnections(QString file) : m_file(std::move(file))
+// What is written down of it: a name, and an address without a password, whoever typed one there. Nothing for what is
+// no address.
+std::optional<SavedConnection> asUsed(SavedConnection connection)
 {
-    const auto read = openRegularFile(m_file);
-    if (!read)
-        return;
-    const auto document = QJsonDocument::fromJson((*read)->readAll());
-    if (document[u"version"_s].toInt() != recentVersion)
-        return;
-    for (const auto &entry : document[u"recent"_s].toArray()) {
-        auto one = savedConnectionOf(entry.toObject());
-        const auto spec = parseConnection(one.uri);
-        if (!spec || m_all.size() == mostKept)
-            continue;
-        one.uri = uriOf(*spec); // whoever wrote it there
-        m_all.emplace_back(std::move(one), LastSeen{QDateTime::fromString(entry[u"seen"_s].toString(), Qt::ISODate),
-                                                    entry[u"locks"_s].toInt(), entry[u"incidents"_s].toInt(),
-                                                    entry[u"lastSession"_s].toBool()});
-    }
+    auto spec = parseConnection(connection.uri);
+    if (!spec)
+        return {};
+    connection.uri = uriOf(*spec);
+    if (connection.user.isEmpty())
+        connection.user = spec->user;
+    std::vector specs{std::move(*spec)};
+    if (connection.name.isEmpty() && nameConnections(specs))
+        connection.name = QString::fromUtf8(specs.front().name.bytes());
+    return connection;
 }
-
-void RecentConnections::note(const SavedConnection &connection)
-{
-    const auto before =
-        std::ranges::find_if(m_all, [&connection](const auto &other) { return isTheSame(other.first, connection); });
-    const auto seen = before == m_all.end() ? LastSeen() : before->second;
-    if (before != m_all.end())
-        m_all.erase(before);
-    m_all.emplace(m_all.begin(), connection, seen);
-    m_all.resize(std::min(m_all.size(), mostKept));
-    store();
-}
-
-void RecentConnections::noteSession(const std::vector<UsedConnection> &open)
-{
-    for (auto &before : m_all)
-        before.second.isOfLastSession = false;
-    for (const auto &now : open) {
-        const auto before = std::ranges::find_if(m_all, [&now](const auto &other) {
-            return other.first.name == now.first.name && other.first.uri == now.first.uri;
-        });
-        if (before == m_all.end())
-            m_all.push_back(now);
-        else
-            before->second = now.second;
-    }
-    store();
-}
-
-void RecentConnections::forget(std::size_t which)
-{
-    if (which >= m_all.size())
-        return;
-    m_all.erase(m_all.begin() + static_cast<std::ptrdiff_t>(which));
-    store();
-}
-
-void RecentConnections::store() const
-{
-    QJsonArray list;
-    for (const auto &[connection, seen] : m_all) {
-        auto entry = toJson(connection);
-        entry[u"seen"_s] = seen.at.toString(Qt::ISODate);
-        entry[u"locks"_s] = seen.locks;
-        entry[u"incidents"_s] = seen.incidents;
-        entry[u"lastSession"_s] = seen.isOfLastSession;
-        list.append(entry);
-    }
-    (void)writeOwnersFile(m_file, {{u"version"_s, recentVersion}, {u"recent"_s, list}});
-}
-
-namespace {
 
 constexpr int formatVersion = 1;
 
@@ -209,12 +133,11 @@ QString uriOf(const ConnectionSpec &spec)
 
 ConnectionStore::ConnectionStore(QString file, std::unique_ptr<SecretStore> secrets, QObject *parent)
     : QObject(parent), m_file(std::move(file)), m_secrets(std::move(secrets)),
-      m_recent(std::make_unique<RecentConnections>(QFileInfo(m_file).absolutePath() + u"/recent.json"_s))
+      m_usedFile(QFileInfo(m_file).absolutePath() + u"/recent.json"_s)
 {
     load();
+    loadUsed();
 }
-
-ConnectionStore::~ConnectionStore() = default;
 
 QString ConnectionStore::defaultFile()
 {
@@ -289,10 +212,34 @@ Result<QString> ConnectionStore::save(SavedConnection connection)
     return connection.id;
 }
 
+std::vector<ConnectionGroup> ConnectionStore::groups() const
+{
+    std::vector<ConnectionGroup> groups;
+    for (const auto &saved : m_all) {
+        if (groups.empty() || groups.back().connections.front().group != saved.group)
+            groups.push_back({saved.group.isEmpty() ? u"Without a group"_s : saved.group, {}});
+        groups.back().connections.push_back(saved);
+    }
+    if (!m_team.connections.empty())
+        groups.push_back(
+            {u"Team: %1/lockscope.toml"_s.arg(QFileInfo(m_team.file).dir().dirName()), m_team.connections});
+    ConnectionGroup others{u"Used last"_s, {}};
+    for (const auto &used : recent()) {
+        const bool isOffered = !used.id.isEmpty() || std::ranges::any_of(groups, [&used](const auto &group) {
+            return std::ranges::find(group.connections, used.uri, &SavedConnection::uri) != group.connections.end();
+        });
+        if (!isOffered && others.connections.size() < mostUsedLast)
+            others.connections.push_back(used);
+    }
+    if (!others.connections.empty())
+        groups.push_back(std::move(others));
+    return groups;
+}
+
 std::vector<SavedConnection> ConnectionStore::recent() const
 {
     std::vector<SavedConnection> all;
-    for (const auto &used : m_recent->all()) {
+    for (const auto &used : m_used) {
         auto &one = all.emplace_back(used.first);
         const auto own = std::ranges::find_if(
             m_all, [&one](const auto &saved) { return saved.name == one.name && saved.uri == one.uri; });
@@ -306,37 +253,85 @@ std::vector<SavedConnection> ConnectionStore::recent() const
     return all;
 }
 
-void ConnectionStore::noteUsed(SavedConnection connection)
+void ConnectionStore::loadUsed()
 {
-    const auto spec = parseConnection(connection.uri);
-    if (!spec)
+    const auto read = openRegularFile(m_usedFile);
+    if (!read)
         return;
-    connection.uri = uriOf(*spec);
-    if (connection.user.isEmpty())
-        connection.user = spec->user;
-    m_recent->note(connection);
+    const auto document = QJsonDocument::fromJson((*read)->readAll());
+    if (document[u"version"_s].toInt() != recentVersion)
+        return;
+    for (const auto &entry : document[u"recent"_s].toArray()) {
+        auto used = asUsed(savedConnectionOf(entry.toObject()));
+        if (used && m_used.size() < mostKept)
+            m_used.emplace_back(std::move(*used),
+                                LastSeen{QDateTime::fromString(entry[u"seen"_s].toString(), Qt::ISODate),
+                                         entry[u"locks"_s].toInt(), entry[u"incidents"_s].toInt(),
+                                         entry[u"lastSession"_s].toBool()});
+    }
 }
 
-void ConnectionStore::forgetRecent(std::size_t which)
+// Where it cannot be written they are known for this run only.
+void ConnectionStore::storeUsed() const
 {
-    m_recent->forget(which);
+    QJsonArray list;
+    for (const auto &[connection, seen] : m_used) {
+        auto entry = toJson(connection);
+        entry[u"seen"_s] = seen.at.toString(Qt::ISODate);
+        entry[u"locks"_s] = seen.locks;
+        entry[u"incidents"_s] = seen.incidents;
+        entry[u"lastSession"_s] = seen.isOfLastSession;
+        list.append(entry);
+    }
+    (void)writeOwnersFile(m_usedFile, {{u"version"_s, recentVersion}, {u"recent"_s, list}});
+}
+
+void ConnectionStore::noteUsed(SavedConnection connection)
+{
+    const auto used = asUsed(std::move(connection));
+    if (!used)
+        return;
+    const auto before =
+        std::ranges::find_if(m_used, [&](const auto &other) { return isTheSame(other.first, *used); });
+    const auto seen = before == m_used.end() ? LastSeen() : before->second;
+    if (before != m_used.end())
+        m_used.erase(before);
+    m_used.emplace(m_used.begin(), *used, seen);
+    m_used.resize(std::min(m_used.size(), mostKept));
+    storeUsed();
+}
+
+void ConnectionStore::forgetRecent(const SavedConnection &connection)
+{
+    std::erase_if(m_used, [&connection](const auto &used) { return isTheSame(used.first, connection); });
+    storeUsed();
     emit changed();
 }
 
 void ConnectionStore::noteSession(std::vector<UsedConnection> open)
 {
+    if (open.empty())
+        return;
+    for (auto &before : m_used)
+        before.second.isOfLastSession = false;
     for (auto &[connection, seen] : open) {
         const auto spec = parseConnection(connection.uri);
         connection.uri = spec ? uriOf(*spec) : QString();
+        const auto before = std::ranges::find_if(m_used, [&connection](const auto &other) {
+            return other.first.name == connection.name && other.first.uri == connection.uri;
+        });
+        if (before == m_used.end())
+            m_used.emplace_back(connection, seen);
+        else
+            before->second = seen;
     }
-    if (!open.empty())
-        m_recent->noteSession(open);
+    storeUsed();
 }
 
 LastSeen ConnectionStore::lastSeen(const SavedConnection &connection) const
 {
     LastSeen last;
-    for (const auto &[used, seen] : m_recent->all()) {
+    for (const auto &[used, seen] : m_used) {
         if (used.name == connection.name && used.uri == connection.uri && (!last.at.isValid() || last.at < seen.at))
             last = seen;
     }

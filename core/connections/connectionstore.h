@@ -49,6 +49,12 @@ struct TeamFile {
     std::vector<SavedConnection> connections;
 };
 
+// Connections that are offered together.
+struct ConnectionGroup {
+    QString title;
+    std::vector<SavedConnection> connections;
+};
+
 // How a connection was when a window last had it.
 struct LastSeen {
     QDateTime at; // UTC; invalid: it never was connected
@@ -58,14 +64,11 @@ struct LastSeen {
 };
 using UsedConnection = std::pair<SavedConnection, LastSeen>;
 
-class RecentConnections;
-
 class ConnectionStore : public QObject {
     Q_OBJECT
 public:
     // `file` is made when first saved. `secrets` may be null: then nothing secret is kept.
     ConnectionStore(QString file, std::unique_ptr<SecretStore> secrets, QObject *parent = nullptr);
-    ~ConnectionStore() override;
     // connections.json in the folder where the desktop keeps settings.
     [[nodiscard]] static QString defaultFile();
 
@@ -74,6 +77,8 @@ public:
     [[nodiscard]] const SavedConnection *find(const QString &id) const; // null if there is none
     // Why the file was not understood; saving then refuses, so that nothing is lost.
     [[nodiscard]] QString loadError() const { return m_loadError; }
+    // All that can be chosen: the saved ones by group, the team's, and others that were used last.
+    [[nodiscard]] std::vector<ConnectionGroup> groups() const;
 
     // Adds (with an empty id) or replaces. Another connection of that name is an error. Returns the id.
     Result<QString> save(SavedConnection connection);
@@ -85,12 +90,13 @@ public:
     // The connections of the team whose folder the program was started in; or why its file is not read.
     void lookForTeamFile(const QString &folder);
     [[nodiscard]] const TeamFile &team() const { return m_team; }
-    [[nodiscard]] QString teamError() const { return m_teamError; }
+    // Why connections are missing, of either file; empty: none are.
+    [[nodiscard]] QString problem() const { return m_loadError.isEmpty() ? m_teamError : m_loadError; }
 
     // The connections used last, newest first, without passwords: with an id those that are saved as they were used.
     [[nodiscard]] std::vector<SavedConnection> recent() const;
     void noteUsed(SavedConnection connection);
-    void forgetRecent(std::size_t which); // of recent()
+    void forgetRecent(const SavedConnection &connection);
     // What a window has open as it closes: the last session from then on. Without any the former one stays.
     void noteSession(std::vector<UsedConnection> open);
     [[nodiscard]] LastSeen lastSeen(const SavedConnection &connection) const;
@@ -110,6 +116,8 @@ signals:
 
 private:
     void load();
+    void loadUsed();
+    void storeUsed() const;
     Result<void> store(std::vector<SavedConnection> connections);
     [[nodiscard]] static QString freeName(const QString &name, const std::vector<SavedConnection> &taken);
     [[nodiscard]] static QString keyOf(const QString &id);
@@ -117,7 +125,9 @@ private:
     QString m_file;
     std::unique_ptr<SecretStore> m_secrets;
     std::vector<SavedConnection> m_all;
-    std::unique_ptr<RecentConnections> m_recent;
+    QString m_usedFile; // beside the saved ones
+    // Those used last, saved ones and others, newest first: of each what is no secret.
+    std::vector<UsedConnection> m_used;
     QString m_loadError;
     TeamFile m_team;
     QString m_teamError;

@@ -5,11 +5,15 @@
 #include "tests/ui/windowfixture.h"
 #include "ui/dialogs/trialchecklist.h"
 #include "ui/pages/startpage.h"
+#include "ui/shell/connectionchooser.h"
+#include "ui/shell/connectionlist.h"
 
 #include <QAccessible>
 #include <QDropEvent>
 #include <QFile>
 #include <QLabel>
+#include <QListWidget>
+#include <QMenu>
 #include <QMimeData>
 #include <QPushButton>
 #include <QSignalSpy>
@@ -61,6 +65,23 @@ class TestStartPage : public testing::WindowFixture, private testing::SavedConne
         m_window->useConnections(*m_store);
         QTRY_VERIFY(start().cards().back()->isVisible() && start().cards().back()->y() > 0);
         start().focusContent();
+    }
+
+    // What the menu of a card has, found by its text; the menu closes.
+    void chooseInMenuOf(const QString &name, const QString &text)
+    {
+        card(name)->moreButton()->click();
+        const auto menus = m_window->findChildren<QMenu *>(u"savedConnectionMenu"_s);
+        QVERIFY(!menus.isEmpty());
+        auto actions = menus.back()->findChildren<QAction *>();
+        for (auto *inner : menus.back()->findChildren<QMenu *>())
+            actions << inner->actions();
+        const auto found =
+            std::ranges::find_if(actions, [&text](const auto *action) { return action->text().startsWith(text); });
+        QVERIFY2(found != actions.end(), qPrintable(text));
+        QVERIFY2((*found)->isEnabled(), qPrintable(text));
+        (*found)->trigger();
+        menus.back()->close();
     }
 
 private slots:
@@ -171,6 +192,53 @@ private slots:
         QVERIFY(m_backend->last<Disconnect>()); // anew: its fields may be others by now
         QCOMPARE(db->button()->text(), u"Cancel"_s);
         QVERIFY(start().isVisible());
+    }
+
+    void aCardHasAMenu()
+    {
+        openWithSix();
+        const auto count = m_store->all().size();
+        chooseInMenuOf(u"ledger"_s, u"Duplicate"_s);
+        QTRY_VERIFY(card(u"ledger-2"_s));
+        QCOMPARE(m_store->all().size(), count + 1);
+        chooseInMenuOf(u"ledger-2"_s, u"Really delete ledger-2"_s);
+        QTRY_VERIFY(!card(u"ledger-2"_s));
+        QCOMPARE(m_store->all().size(), count);
+        m_store->noteUsed(testing::saved(u"other"_s, u"redis://other:6380"_s));
+        m_window->useConnections(*m_store);
+        QVERIFY(card(u"other"_s));
+        chooseInMenuOf(u"other"_s, u"Forget use"_s);
+        QTRY_VERIFY(!card(u"other"_s));
+        QCOMPARE(m_store->all().size(), count); // what is saved stays
+    }
+
+    void connectionsAreExportedAndImported()
+    {
+        openWithSix();
+        auto *window = m_window->findChild<ui::WindowStart *>();
+        const auto *notice = m_window->findChild<QLabel *>(u"notice"_s);
+        const auto file = m_folder.filePath(u"out.toml"_s);
+        window->exportTo(file);
+        QTRY_VERIFY2(notice->text().contains(u"6 written without passwords"_s), qPrintable(notice->text()));
+        window->importFrom(file);
+        QTRY_VERIFY2(notice->text().contains(u"0 added, 6 already existed"_s), qPrintable(notice->text()));
+    }
+
+    // While others are connected the list of the header offers the rest.
+    void theHeaderOffersWhatIsNotOpen()
+    {
+        openWithSix();
+        notify("ledger", Scheme::Redis, ConnectionStatus::State::Connected);
+        auto &header = *m_window->findChild<ui::ConnectionChooser *>();
+        header.open();
+        auto &rows = header.list().rows();
+        QCOMPARE(rows.count(), 7); // the open one, Connect…, and five
+        QCOMPARE(rows.item(2)->text(), u"billing-etcd"_s);
+        QSignalSpy asked(m_window.get(), &ui::MainWindow::aboutToConnect);
+        rows.setCurrentRow(2);
+        QTest::keyClick(&rows, Qt::Key_Return);
+        QTRY_COMPARE(asked.count(), 1);
+        QCOMPARE(asked.first().first().value<ConnectionSpec>().name, ConnectionName("billing-etcd"));
     }
 
     // Nor what a user typed as a password into an address.

@@ -88,6 +88,44 @@ private slots:
         QCOMPARE(store->recent().size(), 2u);
     }
 
+    // By group, without a group, the team's, and others that were used last; no password is kept of those.
+    void offersConnectionsInGroups()
+    {
+        const auto work = m_folder.filePath(u"work"_s);
+        QVERIFY(QDir().mkpath(work));
+        QFile toml(work + u"/lockscope.toml"_s);
+        QVERIFY(toml.open(QIODevice::WriteOnly));
+        toml.write("version = 1\n[[connection]]\nname = 'orders'\nuri = 'zk://h:2181'\n");
+        toml.close();
+        {
+            auto store = openStore();
+            for (const auto &[name, group] :
+                 {std::pair{u"b"_s, u"Shop"_s}, {u"a"_s, u"Shop"_s}, {u"alone"_s, QString()}})
+                QVERIFY(store->save(saved(name, u"zk://"_s + name, group)));
+            store->noteUsed(saved(u"alone"_s, u"zk://alone"_s)); // is offered already
+            store->noteUsed(saved({}, u"redis://b"_s));
+            store->noteUsed(saved(u"cache"_s, u"redis://:secret@b:6380/3"_s));
+        }
+        QFile kept(m_folder.filePath(u"deep/recent.json"_s));
+        QVERIFY(kept.open(QIODevice::ReadOnly));
+        QVERIFY(!kept.readAll().contains("secret"));
+        QCOMPARE(int(kept.permissions() & (QFileDevice::ReadGroup | QFileDevice::ReadOther)), 0);
+        auto store = openStore();
+        store->lookForTeamFile(work);
+        QStringList offered;
+        for (const auto &group : store->groups()) {
+            offered << group.title;
+            for (const auto &connection : group.connections)
+                offered << connection.name;
+        }
+        QCOMPARE(offered,
+                 (QStringList{u"Shop"_s, u"a"_s, u"b"_s, u"Without a group"_s, u"alone"_s,
+                              u"Team: work/lockscope.toml"_s, u"orders"_s, u"Used last"_s, u"cache"_s, u"redis"_s}));
+        store->forgetRecent(store->recent().front());
+        QCOMPARE(openStore()->recent().front().name, u"redis"_s);
+        QCOMPARE(openStore()->all().size(), 3u);
+    }
+
     void leavesAFileAloneThatItDoesNotUnderstand()
     {
         QVERIFY(QDir().mkpath(m_folder.filePath(u"deep"_s)));

@@ -5,6 +5,7 @@
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
+#include <QContextMenuEvent>
 #include <QDateTime>
 #include <QLocale>
 #include <QPainter>
@@ -17,6 +18,7 @@ namespace {
 
 constexpr int cardHeight = 104;
 constexpr int cardWidth = 280;
+constexpr int moreWidth = 28;
 
 QString dayText(const QDateTime &at)
 {
@@ -55,12 +57,15 @@ void paintCheckBox(QPainter &painter, const QRectF &box, bool isChecked)
 
 ConnectionCard::ConnectionCard(SavedConnection saved, const LastSeen &seen, int number, QWidget *parent)
     : QAbstractButton(parent), m_saved(std::move(saved)), m_number(number), m_button(new QPushButton(this)),
-      m_edit(new QPushButton(tr("Edit…"), this))
+      m_edit(new QPushButton(tr("Edit…"), this)), m_more(new QPushButton(u"⋯"_s, this))
 {
     setCheckable(true);
     setFocusPolicy(Qt::StrongFocus);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     m_edit->setProperty("look", u"link"_s);
+    m_more->setProperty("look", u"link"_s);
+    connect(m_more, &QPushButton::clicked, this,
+            [this] { emit menuRequested(m_more->mapToGlobal(QPoint(0, m_more->height()))); });
     connect(m_button, &QPushButton::clicked, this,
             [this] { m_state == State::Connecting ? emit cancelRequested() : emit openRequested(); });
     connect(m_edit, &QPushButton::clicked, this, &ConnectionCard::editRequested);
@@ -90,6 +95,8 @@ ConnectionCard::ConnectionCard(SavedConnection saved, const LastSeen &seen, int 
     setAccessibleName(name.join(u", "_s));
     m_address = spec ? spec->displayUri() : m_head.name;
     m_edit->setAccessibleName(tr("Edit %1").arg(m_head.name));
+    m_more->setAccessibleName(tr("Actions on %1").arg(m_head.name));
+    m_more->setToolTip(tr("Edit, duplicate, delete, export"));
     showState();
 }
 
@@ -131,6 +138,12 @@ void ConnectionCard::resizeEvent(QResizeEvent *)
     };
     const int left = place(m_button, width() - 13);
     place(m_edit, left - 10);
+    m_more->setGeometry(width() - 4 - moreWidth, 29, moreWidth, 20);
+}
+
+void ConnectionCard::contextMenuEvent(QContextMenuEvent *event)
+{
+    emit menuRequested(event->globalPos());
 }
 
 void ConnectionCard::paintEvent(QPaintEvent *)
@@ -180,7 +193,7 @@ void ConnectionCard::paintEvent(QPaintEvent *)
     paintTag(painter, QRectF(right - tag + 8, box.top() + 7, tag, 18), m_head.tag,
              m_head.isProduction ? TagLook::Production : TagLook::Plain);
     painter.setFont(textFont(12));
-    line(left, 25, box.right() - 12, m_head.facts, t.muted);
+    line(left, 25, box.right() - moreWidth - 4, m_head.facts, t.muted);
     const auto buttons = (m_edit->isVisibleTo(this) ? m_edit : m_button)->x() - 8;
     const bool isFailed = m_state == State::Failed;
     line(badge.left(), 54, isFailed ? box.right() - 10 : buttons,

@@ -6,9 +6,7 @@
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
 
-#include <QDir>
 #include <QFileDialog>
-#include <QFileInfo>
 #include <QGridLayout>
 #include <QKeyEvent>
 #include <QLabel>
@@ -25,7 +23,6 @@ namespace {
 
 constexpr int doorsWidth = 366;
 constexpr int narrowDoorsWidth = 320;
-constexpr std::size_t mostUsedLast = 6;
 constexpr int leastCardWidth = 270;
 constexpr int largeDoorsWidth = 760; // where there are no cards
 constexpr int narrowDoorsBelow = 1100;
@@ -46,12 +43,14 @@ QString groupFacts(const std::vector<ConnectionCard *> &cards)
 StartPage::StartPage(const ConnectionBook &book, QWidget *parent)
     : QWidget(parent), m_book(book), m_left(new QWidget(this)), m_list(new QWidget(m_left)),
       m_doors(new QWidget(this)), m_title(makeLabel(tr("Nothing is connected"), u"lessonTitle"_s, m_left)),
+      m_problem(makeWrapped({}, u"critical"_s, m_left)),
       m_open(makeButton({}, m_left, this, &StartPage::openChecked, u"primary"_s)), m_uri(new QLineEdit(m_doors)),
       m_checklist(new TrialChecklist(m_doors))
 {
     auto *text = makeWrapped(tr("Open a connection to see its locks: who holds them, who waits, and what is wrong. "
                                 "Reading changes nothing on a server."),
                              u"muted"_s, m_left);
+    m_problem->setTextFormat(Qt::PlainText);
     auto *files = makeLabel(tr("Drop a recording or a lockscope.toml on this window."), u"muted"_s, m_left);
     const auto choose = [this](const QString &title, const QString &filter) {
         if (const auto file = QFileDialog::getOpenFileName(this, title, {}, filter); !file.isEmpty())
@@ -65,7 +64,7 @@ StartPage::StartPage(const ConnectionBook &book, QWidget *parent)
         [choose] { choose(tr("Open recording"), tr("Recordings (*.lockscope);;All files (*)")); }, u"link"_s);
     makeColumn(m_list, {.spacing = 8}, {});
     makeColumn(m_left, {.margins = {24, 22, 24, 22}, .spacing = 6},
-               {makeRow({.spacing = 12}, {m_title, Stretch{1}, m_open}), text, Gap{8}, m_list, Gap{8},
+               {makeRow({.spacing = 12}, {m_title, Stretch{1}, m_open}), text, m_problem, Gap{8}, m_list, Gap{8},
                 makeRow({.spacing = 12}, {files, import, replay, Stretch{1}}), Stretch{1}});
     buildDoors();
     m_panes = makeRow(this, {.spacing = 0},
@@ -101,26 +100,11 @@ void StartPage::fill()
         item->widget()->deleteLater();
         delete item;
     }
-    std::vector<SavedConnection> group;
-    const auto &own = m_store ? m_store->all() : std::vector<SavedConnection>();
-    for (std::size_t at = 0; at < own.size(); ++at) {
-        group.push_back(own[at]);
-        if (at + 1 < own.size() && own[at + 1].group == own[at].group)
-            continue;
-        addGroup(own[at].group.isEmpty() ? tr("Without a group") : own[at].group, group);
-        group.clear();
-    }
-    if (m_store && !m_store->team().connections.empty())
-        addGroup(tr("Team: %1").arg(QDir(QFileInfo(m_store->team().file).path()).dirName() + u"/lockscope.toml"_s),
-                 m_store->team().connections);
-    for (const auto &recent : m_store ? m_store->recent() : std::vector<SavedConnection>()) {
-        const auto isShown = [&recent](const ConnectionCard *card) { return card->saved().uri == recent.uri; };
-        const bool isNew = recent.id.isEmpty() && std::ranges::none_of(m_cards, isShown);
-        if (isNew && !recent.name.isEmpty() && group.size() < mostUsedLast)
-            group.push_back(recent);
-    }
-    if (!group.empty())
-        addGroup(tr("Used last"), group);
+    for (const auto &[title, connections] : m_store ? m_store->groups() : std::vector<ConnectionGroup>())
+        addGroup(title, connections);
+    const auto problem = m_store ? m_store->problem() : QString();
+    m_problem->setText(label(problem.toUtf8(), 400));
+    m_problem->setVisible(!problem.isEmpty());
     m_isLastSession = !checked().empty();
     m_columns = 0;
     arrange();
@@ -144,6 +128,8 @@ void StartPage::addGroup(const QString &title, const std::vector<SavedConnection
         connect(card, &ConnectionCard::openRequested, this, [this, card] { open({card}, false); });
         connect(card, &ConnectionCard::cancelRequested, this, [this, card] { cancel(*card); });
         connect(card, &ConnectionCard::editRequested, this, [this, card] { emit editRequested(card->name()); });
+        connect(card, &ConnectionCard::menuRequested, this,
+                [this, card](const QPoint &at) { emit menuRequested(card->saved(), at); });
         cards.push_back(card);
         m_cards.push_back(card);
     }

@@ -38,14 +38,17 @@ public:
     [[nodiscard]] State state() const { return m_state; }
     [[nodiscard]] QPushButton *button() const { return m_button; }
     [[nodiscard]] QPushButton *editButton() const { return m_edit; }
+    [[nodiscard]] QPushButton *moreButton() const { return m_more; }
     [[nodiscard]] QSize sizeHint() const override;
 
 signals:
     void openRequested(); // also after a failure
     void cancelRequested();
     void editRequested();
+    void menuRequested(const QPoint &at);
 
 private:
+    void contextMenuEvent(QContextMenuEvent *event) override;
     void paintEvent(QPaintEvent *event) override;
     void resizeEvent(QResizeEvent *event) override;
     void showState();
@@ -61,6 +64,7 @@ private:
     QTime m_since; // the state
     QPushButton *m_button;
     QPushButton *m_edit;
+    QPushButton *m_more;
 };
 
 class StartPage : public QWidget {
@@ -84,6 +88,7 @@ signals:
     void openRequested(const lockscope::ConnectionSpec &spec);
     void cancelRequested(const lockscope::ConnectionName &name);
     void editRequested(const lockscope::ConnectionName &name);
+    void menuRequested(const lockscope::SavedConnection &saved, const QPoint &at);
     // The dialog with these fields.
     void optionsRequested(const lockscope::SavedConnection &typed);
     void demoRequested();
@@ -120,6 +125,7 @@ private:
     QWidget *m_list;
     QWidget *m_doors;
     QLabel *m_title;
+    QLabel *m_problem; // why saved connections are missing
     QPushButton *m_open;
     QLineEdit *m_uri;
     TrialChecklist *m_checklist;

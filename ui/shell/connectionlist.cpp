@@ -39,7 +39,8 @@ enum RowRole {
     StateRole,
     ColorRole,
     MoreRole,
-    CurrentRole
+    CurrentRole,
+    SavedRole // the index of one that is not open
 };
 
 class RowDelegate : public QStyledItemDelegate {
@@ -160,12 +161,38 @@ void ConnectionList::fillRow(QListWidgetItem &row, const ConnectionStatus &statu
     row.setData(Qt::AccessibleTextRole, described.join(u", "_s));
 }
 
+void ConnectionList::addSaved(const SavedConnection &saved, const QString &group)
+{
+    const ConnectionName name(saved.name.toUtf8());
+    if (m_book.find(name))
+        return;
+    auto *row = new QListWidgetItem(label(name.bytes(), 60), m_rows);
+    const auto spec = parseConnection(saved.uri); // whose text never has a password
+    row->setData(SavedRole, static_cast<int>(m_saved.size()));
+    row->setData(TagRole, saved.production ? u"PROD"_s : saved.development ? u"DEV"_s : QString());
+    row->setData(TagLookRole, static_cast<int>(saved.production ? TagLook::Production : TagLook::Plain));
+    row->setData(ProductionRole, saved.production);
+    row->setData(ShapeRole, static_cast<int>(PillShape::None));
+    row->setData(ToneRole, static_cast<int>(Tone::Free));
+    row->setData(ColorRole, m_colors && !saved.id.isEmpty() ? m_colors(name) : QColor());
+    row->setData(MoreRole, true);
+    row->setData(StateRole, tr("not open"));
+    row->setData(WritesRole, label((group + (spec ? u" · "_s + spec->displayUri() : QString())).toUtf8(), 160));
+    QStringList described{row->text(), row->data(TagRole).toString(), tr("not open"),
+                          row->data(WritesRole).toString()};
+    described.removeAll(QString());
+    row->setData(Qt::AccessibleTextRole, described.join(u", "_s));
+    m_saved.push_back(saved);
+}
+
 // What was chosen stays so, wherever its row is now; of a connection that is gone no other is chosen.
 void ConnectionList::refresh()
 {
+    const auto keyOf = [](const QListWidgetItem *row) { return std::pair(row->data(NameRole), row->text()); };
     const auto *chosen = m_rows->currentItem();
-    const auto before = chosen ? std::optional(chosen->data(NameRole)) : std::nullopt;
+    const auto before = chosen ? std::optional(keyOf(chosen)) : std::nullopt;
     m_rows->clear();
+    m_saved.clear();
     const auto &all = m_book.all();
     if (all.size() > 1) {
         auto *every = new QListWidgetItem(tr("All connections"), m_rows);
@@ -181,9 +208,13 @@ void ConnectionList::refresh()
     auto *another = new QListWidgetItem(tr("Connect…"), m_rows);
     another->setData(ShapeRole, static_cast<int>(PillShape::None));
     another->setData(ToneRole, static_cast<int>(Tone::Free));
-    another->setData(WritesRole, tr("Open another connection, new or saved"));
+    another->setData(WritesRole, tr("Open a new connection"));
+    for (const auto &[title, connections] : m_store ? m_store->groups() : std::vector<ConnectionGroup>()) {
+        for (const auto &saved : connections)
+            addSaved(saved, title);
+    }
     int row = before ? m_rows->count() - 1 : 0;
-    while (before && row >= 0 && m_rows->item(row)->data(NameRole) != *before)
+    while (before && row >= 0 && keyOf(m_rows->item(row)) != *before)
         --row;
     m_rows->setCurrentRow(row);
 }
@@ -209,8 +240,11 @@ void ConnectionList::activate(const QListWidgetItem *row)
     if (!row)
         return;
     const auto name = row->data(NameRole);
+    const auto saved = row->data(SavedRole);
     hide();
-    if (name.isValid())
+    if (saved.isValid())
+        emit savedChosen(SavedConnection(m_saved[saved.toUInt()]));
+    else if (name.isValid())
         emit connectionChosen(ConnectionName(name.toByteArray()));
     else
         emit connectRequested();
@@ -224,9 +258,14 @@ void ConnectionList::choose(const ConnectionName &name)
 
 void ConnectionList::openMenuOf(const QListWidgetItem *row)
 {
-    if (row && row->data(MoreRole).toBool())
-        showMenu(ConnectionName(row->data(NameRole).toByteArray()),
-                 m_rows->viewport()->mapToGlobal(m_rows->visualItemRect(row).topRight() + QPoint(-moreWidth, 30)));
+    if (!row || !row->data(MoreRole).toBool())
+        return;
+    const auto at = m_rows->viewport()->mapToGlobal(m_rows->visualItemRect(row).topRight() + QPoint(-moreWidth, 30));
+    const auto saved = row->data(SavedRole);
+    if (!saved.isValid())
+        return void(showMenu(ConnectionName(row->data(NameRole).toByteArray()), at));
+    hide(); // its menu is the window's
+    emit savedMenuRequested(SavedConnection(m_saved[saved.toUInt()]), at);
 }
 
 bool ConnectionList::takeKey(int key, Qt::KeyboardModifiers modifiers)

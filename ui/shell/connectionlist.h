@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The connections of this window, as a list over it: one is chosen, or all, and each has a menu of what can be done.
+// Below them are the saved ones that are not open.
 #pragma once
 
 #include <version>
 
+#include "core/workspace/values.h"
 #include "ui/models/connectionbook.h"
 
 #include <QColor>
@@ -30,6 +32,8 @@ public:
     // The color a user gave a connection; an invalid one for none.
     using Colors = std::function<QColor(const ConnectionName &)>;
     void setColors(Colors colors);
+    // Whose connections are offered. It outlives this.
+    void useConnections(const ConnectionStore &store) { m_store = &store; }
     [[nodiscard]] QListWidget &rows() const { return *m_rows; }
     // As with Enter on the row of that name; an empty one: of all connections.
     void choose(const ConnectionName &name);
@@ -39,6 +43,8 @@ public:
 signals:
     void connectionChosen(const lockscope::ConnectionName &name);
     void connectRequested();
+    void savedChosen(const lockscope::SavedConnection &saved);
+    void savedMenuRequested(const lockscope::SavedConnection &saved, const QPoint &at);
     void retryRequested(const lockscope::ConnectionName &name);
     void editRequested(const lockscope::ConnectionName &name);
     void disconnectRequested(const lockscope::ConnectionName &name);
@@ -49,6 +55,7 @@ private:
     [[nodiscard]] bool takeKey(int key, Qt::KeyboardModifiers modifiers);
     void refresh();
     void fillRow(QListWidgetItem &row, const ConnectionStatus &status);
+    void addSaved(const SavedConnection &saved, const QString &group);
     void activate(const QListWidgetItem *row);
     void openMenuOf(const QListWidgetItem *row);
 
@@ -56,6 +63,8 @@ private:
     QListWidget *m_rows;
     ConnectionName m_current;
     Colors m_colors;
+    const ConnectionStore *m_store = nullptr;
+    std::vector<SavedConnection> m_saved; // by row
 };
 
 } // namespace lockscope::ui
