@@ -139,7 +139,7 @@ QString windowHelp()
 {
     return u"lockscope: the locks of %1, seen as locks\n\n"
            "  lockscope [--connect [NAME=]URI]… [OPTION]… [LINK]\n\n"
-           "Without --connect nothing is connected: Connect… (on the page Locks, Enter) has the saved connections. LINK is\n"
+           "Without --connect nothing is connected: the first page has the saved connections. LINK is\n"
            "lockscope://open?connection=NAME&lock=NAME: the window that is open shows that lock, where it has a\n"
            "connection of that name. lockscope://lesson/ID opens a lesson.\n\nOptions\n%2\n"
            "lockscopectl help connections lists the URIs of the servers.\n"
