@@ -58,25 +58,10 @@ void ConnectForm::say(const QString &problem)
         m_checklist->show(std::vector{TrialCheck{TrialCheck::State::Failed, problem}});
 }
 
-void ConnectForm::tell(const QString &news)
-{
-    m_checklist->show(std::vector{TrialCheck{TrialCheck::State::Passed, news}});
-}
-
-QString ConnectForm::firstText(TrialCheck::State state) const
-{
-    const auto found = std::ranges::find(m_checklist->checks(), state, &TrialCheck::state);
-    return found == m_checklist->checks().end() ? QString() : found->text;
-}
-
-QString ConnectForm::news() const
-{
-    return firstText(TrialCheck::State::Passed);
-}
-
 QString ConnectForm::problem() const
 {
-    return firstText(TrialCheck::State::Failed);
+    const auto found = std::ranges::find(m_checklist->checks(), TrialCheck::State::Failed, &TrialCheck::state);
+    return found == m_checklist->checks().end() ? QString() : found->text;
 }
 
 } // namespace lockscope::ui

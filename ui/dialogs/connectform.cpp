@@ -31,8 +31,8 @@ public:
     {
         setCheckable(true);
         setFocusPolicy(Qt::StrongFocus);
-        setToolTip(wordOf(colour));
-        setAccessibleName(u"Colour: "_s + wordOf(colour));
+        setToolTip(colour == ConnectionColour::None ? u"none"_s : wordOfColour(colour));
+        setAccessibleName(u"Colour: "_s + toolTip());
     }
     [[nodiscard]] QSize sizeHint() const override { return {26, 26}; }
 
@@ -90,13 +90,6 @@ QColor colourOf(ConnectionColour colour)
     case ConnectionColour::Blue: return tokens.accent;
     }
     return {};
-}
-
-QString wordOf(ConnectionColour colour)
-{
-    static const std::array<QString, colourCount> words{u"none"_s,  u"red"_s,  u"orange"_s, u"yellow"_s,
-                                                        u"green"_s, u"teal"_s, u"blue"_s};
-    return words[static_cast<std::size_t>(colour)];
 }
 
 ConnectForm::ConnectForm(bool canKeepPasswords, QWidget *parent) : QWidget(parent)

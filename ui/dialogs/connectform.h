@@ -25,7 +25,6 @@ class TrialChecklist;
 
 // The colour of a connection's mark; invalid for None.
 [[nodiscard]] QColor colourOf(ConnectionColour colour);
-[[nodiscard]] QString wordOf(ConnectionColour colour);
 
 class ConnectForm : public QWidget {
     Q_OBJECT
@@ -41,14 +40,11 @@ public:
     [[nodiscard]] bool keepsPassword() const;
     [[nodiscard]] bool isDevelopment() const; // marked so
     [[nodiscard]] bool hasServer() const;     // that is there already: all but the sandbox
-    // What is wrong, what went well, and what a trial of the fields found.
+    // What is wrong, and what a trial of the fields found.
     [[nodiscard]] TrialChecklist &checklist() const { return *m_checklist; }
     // What is wrong, or what went wrong; empty clears it.
     void say(const QString &problem);
     [[nodiscard]] QString problem() const;
-    // What went well, at the same place.
-    void tell(const QString &news);
-    [[nodiscard]] QString news() const;
 
 signals:
     void edited();
@@ -59,7 +55,6 @@ private:
     [[nodiscard]] QWidget *fieldOf(TrialCheck::Fix fix) const;
     void fix(TrialCheck::Fix fix);
     void markFailed();
-    [[nodiscard]] QString firstText(TrialCheck::State state) const;
     void buildAddress(QFormLayout *form);
     void buildMarks(QFormLayout *form);
     QWidget *buildColours();
@@ -110,7 +105,7 @@ public:
     // "Encrypt with TLS", and how an address says it.
     void setScheme(const QString &tlsWord);
     void turnOn();
-    [[nodiscard]] QLineEdit *firstFile() const { return m_ca; }
+    [[nodiscard]] QLineEdit *firstFile() const { return m_lines.front().first; }
     [[nodiscard]] bool isTls() const;
     // What stands behind the ? of the address: as typed, so that whoever reads it says what is wrong.
     [[nodiscard]] QStringList query(bool isTlsScheme) const;
@@ -119,18 +114,14 @@ signals:
     void edited(); // a box was clicked; the form hears of its lines itself
 
 private:
-    QLineEdit *makeLine(QWidget *parent, const QString &placeholder, const QString &whatFor);
-    // With a button that chooses it.
-    QLineEdit *addFile(const QString &label, const QString &placeholder, const QString &whatFor);
-    QLineEdit *addLine(const QString &label, const QString &placeholder, const QString &whatFor);
+    // A file has a button that chooses it.
+    QLineEdit *addLine(const QString &label, const QString &placeholder, const QString &whatFor, bool isFile = false);
     void showRows();
 
     QFormLayout *m_form;
     QCheckBox *m_tls;
-    QLineEdit *m_ca;
-    QLineEdit *m_cert;
-    QLineEdit *m_key;
-    QLineEdit *m_serverName;
+    // Each with what it says; the first is the authorities'.
+    std::vector<std::pair<QLineEdit *, QString TlsOptions::*>> m_lines;
     QCheckBox *m_unverified;
     QLineEdit *m_ssh;
     bool m_hasAddress = true;

@@ -17,14 +17,19 @@ TransportFields::TransportFields(QFormLayout *form, QWidget *parent) : QObject(p
 {
     m_tls = new QCheckBox(parent);
     form->addRow(QString(), m_tls);
-    m_ca = addFile(tr("Authorities (CA)"), tr("the system's, or a PEM file"),
-                   tr("The file of those whose signature on the server's certificate counts, and no others"));
-    m_cert = addFile(tr("Certificate"), tr("none, or a PEM file"),
-                     tr("What a server is shown that asks who its client is"));
-    m_key =
-        addFile(tr("Its key"), tr("a PEM file"), tr("A passphrase of it is read from LOCKSCOPE_PASSWORD_<NAME>_KEY"));
-    m_serverName = addLine(tr("Server's name"), tr("the host's, as above"),
-                           tr("What the server's certificate has to be for, where that is not the host's name"));
+    m_lines = {
+        {addLine(tr("Authorities (CA)"), tr("the system's, or a PEM file"),
+                 tr("The file of those whose signature on the server's certificate counts, and no others"), true),
+         &TlsOptions::ca},
+        {addLine(tr("Certificate"), tr("none, or a PEM file"),
+                 tr("What a server is shown that asks who its client is"), true),
+         &TlsOptions::cert},
+        {addLine(tr("Its key"), tr("a PEM file"), tr("A passphrase of it is read from LOCKSCOPE_PASSWORD_<NAME>_KEY"),
+                 true),
+         &TlsOptions::key},
+        {addLine(tr("Server's name"), tr("the host's, as above"),
+                 tr("What the server's certificate has to be for, where that is not the host's name")),
+         &TlsOptions::serverName}};
     m_unverified =
         new QCheckBox(tr("Do not verify the server: whoever is in between can read and change all"), parent);
     form->addRow(QString(), m_unverified);
@@ -36,27 +41,19 @@ TransportFields::TransportFields(QFormLayout *form, QWidget *parent) : QObject(p
     showRows();
 }
 
-QLineEdit *TransportFields::makeLine(QWidget *parent, const QString &placeholder, const QString &whatFor)
+QLineEdit *TransportFields::addLine(const QString &label, const QString &placeholder, const QString &whatFor,
+                                    bool isFile)
 {
-    auto *line = new QLineEdit(parent);
+    auto *row = new QWidget(m_tls->parentWidget());
+    auto *line = new QLineEdit(row);
     line->setFont(monoFont());
     line->setPlaceholderText(placeholder);
     line->setToolTip(whatFor);
-    return line;
-}
-
-QLineEdit *TransportFields::addLine(const QString &label, const QString &placeholder, const QString &whatFor)
-{
-    auto *line = makeLine(m_tls->parentWidget(), placeholder, whatFor);
-    m_form->addRow(label, line);
-    return line;
-}
-
-QLineEdit *TransportFields::addFile(const QString &label, const QString &placeholder, const QString &whatFor)
-{
-    auto *row = new QWidget(m_tls->parentWidget());
-    auto *line = makeLine(row, placeholder, whatFor);
     line->setAccessibleName(label);
+    auto *layout = makeRow(row, {.spacing = 6}, {{line, 1}});
+    m_form->addRow(label, row);
+    if (!isFile)
+        return line;
     auto *choose = makeButton(tr("Choose…"), row, this, [this, line, label] {
         const auto file = QFileDialog::getOpenFileName(line->window(), label, QFileInfo(line->text()).path(),
                                                        tr("PEM files (*.pem *.crt *.cer *.key);;All files (*)"));
@@ -67,18 +64,15 @@ QLineEdit *TransportFields::addFile(const QString &label, const QString &placeho
     });
     choose->setAutoDefault(false);
     choose->setAccessibleName(tr("Choose a file: %1").arg(label));
-    makeRow(row, {.spacing = 6}, {{line, 1}, choose});
-    m_form->addRow(label, row);
+    layout->addWidget(choose);
     return line;
 }
 
 void TransportFields::show(const TransportOptions &options)
 {
     m_tls->setChecked(options.tls.isOn);
-    m_ca->setText(options.tls.ca);
-    m_cert->setText(options.tls.cert);
-    m_key->setText(options.tls.key);
-    m_serverName->setText(options.tls.serverName);
+    for (const auto &[line, text] : m_lines)
+        line->setText(options.tls.*text);
     m_unverified->setChecked(!options.tls.isVerified);
     m_ssh->setText(options.ssh.target());
 }
@@ -92,11 +86,10 @@ void TransportFields::setShown(bool hasAddress)
 void TransportFields::showRows()
 {
     m_form->setRowVisible(m_tls, m_hasAddress);
-    m_form->setRowVisible(m_ssh, m_hasAddress);
-    const std::initializer_list<QWidget *> rows{m_ca->parentWidget(), m_cert->parentWidget(), m_key->parentWidget(),
-                                                m_serverName, m_unverified};
-    for (auto *row : rows)
-        m_form->setRowVisible(row, m_hasAddress && m_tls->isChecked());
+    m_form->setRowVisible(m_ssh->parentWidget(), m_hasAddress);
+    for (const auto &[line, text] : m_lines)
+        m_form->setRowVisible(line->parentWidget(), m_hasAddress && m_tls->isChecked());
+    m_form->setRowVisible(m_unverified, m_hasAddress && m_tls->isChecked());
 }
 
 void TransportFields::turnOn()
@@ -121,10 +114,8 @@ QStringList TransportFields::query(bool isTlsScheme) const
     TransportOptions options;
     options.tls.isOn = m_tls->isChecked();
     if (options.tls.isOn) {
-        options.tls.ca = m_ca->text().trimmed();
-        options.tls.cert = m_cert->text().trimmed();
-        options.tls.key = m_key->text().trimmed();
-        options.tls.serverName = m_serverName->text().trimmed();
+        for (const auto &[line, text] : m_lines)
+            options.tls.*text = line->text().trimmed();
         options.tls.isVerified = !m_unverified->isChecked();
     }
     auto parts = options.query(isTlsScheme);

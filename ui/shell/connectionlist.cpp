@@ -3,7 +3,6 @@
 
 #include "core/base/text.h"
 #include "ui/parts/layouts.h"
-#include "ui/shell/connectionlook.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
@@ -28,24 +27,12 @@ constexpr int rowHeight = 40;
 constexpr int listWidth = 470;
 constexpr int mostRows = 12;
 constexpr int moreWidth = 34;
-enum RowRole {
-    NameRole = Qt::UserRole,
-    TagRole,
-    TagLookRole,
-    ProductionRole,
-    ShapeRole,
-    ToneRole,
-    WritesRole,
-    StateRole,
-    ColorRole,
-    MoreRole,
-    CurrentRole,
-    SavedRole // the index of one that is not open
-};
-
+const ConnectionLook withoutShape{.shape = PillShape::None, .tone = Tone::Free};
 class RowDelegate : public QStyledItemDelegate {
 public:
-    using QStyledItemDelegate::QStyledItemDelegate;
+    RowDelegate(const std::vector<ConnectionRow> &rows, QObject *parent) : QStyledItemDelegate(parent), m_rows(rows)
+    {
+    }
 
     [[nodiscard]] QSize sizeHint(const QStyleOptionViewItem &, const QModelIndex &) const override
     {
@@ -54,56 +41,48 @@ public:
     void paint(QPainter *painter, const QStyleOptionViewItem &option, const QModelIndex &index) const override;
 
 private:
-    static void paintEdge(QPainter &painter, const QRectF &row, const QModelIndex &index);
+    const std::vector<ConnectionRow> &m_rows;
 };
 
 // Two lines, as a row of the list of locks has: the name with its mark, below it the kind and what may be written.
 void RowDelegate::paint(QPainter *painter, const QStyleOptionViewItem &option, const QModelIndex &index) const
 {
     const Tokens &t = Theme::tokens();
+    const auto &shown = m_rows[static_cast<std::size_t>(index.row())];
+    const auto &look = shown.look;
     painter->save();
     const QRectF row(option.rect);
     painter->fillRect(row, option.state & QStyle::State_Selected ? t.selection : t.panel);
-    paintEdge(*painter, row, index);
-    const auto tone = static_cast<Tone>(index.data(ToneRole).toInt());
-    paintShape(*painter, QRectF(row.left() + 14, row.top(), 12, row.height() / 2 + 4),
-               static_cast<PillShape>(index.data(ShapeRole).toInt()), toneColor(t, tone));
+    const QRectF edge(row.left(), row.top() + 1, 6, row.height() - 2);
+    if (look.isProduction)
+        paintStripes(*painter, edge, shown.color.isValid() ? shown.color : t.production);
+    else if (shown.color.isValid())
+        painter->fillRect(edge, shown.color);
+    paintShape(*painter, QRectF(row.left() + 14, row.top(), 12, row.height() / 2 + 4), look.shape,
+               toneColor(t, look.tone));
     QRectF inside = row.adjusted(34, 0, -12, 0);
-    if (index.data(MoreRole).toBool()) {
+    if (shown.hasMenu()) {
         paintIcon(*painter, QRectF(row.right() - moreWidth, row.top() + 10, 20, 20), u"more"_s, t.muted);
         inside.setRight(row.right() - moreWidth - 8);
     }
     const QRectF above(inside.left(), row.top() + 3, inside.width(), 18);
     const QRectF below(inside.left(), row.top() + 20, inside.width(), 16);
-    const QString tag = index.data(TagRole).toString();
-    const QString state = index.data(StateRole).toString();
+    const QString state = look.state.isEmpty() ? look.latency : look.state;
     painter->setFont(textFont(12));
-    painter->setPen(tone == Tone::Critical ? t.critical : t.muted);
+    painter->setPen(look.tone == Tone::Critical ? t.critical : t.muted);
     drawTabular(*painter, above, Qt::AlignRight, state);
-    qreal room = above.width() - tabularWidth(painter->font(), state) - (tag.isEmpty() ? 0 : tagWidth(tag) + 8) - 8;
+    const qreal room =
+        above.width() - tabularWidth(painter->font(), state) - (look.tag.isEmpty() ? 0 : tagWidth(look.tag) + 8) - 8;
     painter->setPen(t.muted);
-    painter->drawText(
-        below, Qt::AlignVCenter | Qt::TextSingleLine,
-        QFontMetricsF(painter->font()).elidedText(index.data(WritesRole).toString(), Qt::ElideRight, below.width()));
-    painter->setFont(textFont(13, index.data(CurrentRole).toBool() ? QFont::DemiBold : QFont::Medium));
+    painter->drawText(below, Qt::AlignVCenter | Qt::TextSingleLine,
+                      QFontMetricsF(painter->font()).elidedText(shown.below, Qt::ElideRight, below.width()));
+    painter->setFont(textFont(13, shown.isCurrent ? QFont::DemiBold : QFont::Medium));
     painter->setPen(t.text);
     const QFontMetricsF metrics(painter->font());
     const QString name = metrics.elidedText(index.data().toString(), Qt::ElideRight, room);
     painter->drawText(above, Qt::AlignVCenter | Qt::TextSingleLine, name);
-    paintTag(*painter, above.adjusted(metrics.horizontalAdvance(name) + 8, 0, 0, 0), tag,
-             static_cast<TagLook>(index.data(TagLookRole).toInt()));
+    paintTag(*painter, above.adjusted(metrics.horizontalAdvance(name) + 8, 0, 0, 0), look.tag, look.tagLook);
     painter->restore();
-}
-
-void RowDelegate::paintEdge(QPainter &painter, const QRectF &row, const QModelIndex &index)
-{
-    const Tokens &t = Theme::tokens();
-    const auto given = index.data(ColorRole).value<QColor>();
-    const QRectF edge(row.left(), row.top() + 1, 6, row.height() - 2);
-    if (index.data(ProductionRole).toBool())
-        paintStripes(painter, edge, given.isValid() ? given : t.production);
-    else if (given.isValid())
-        painter.fillRect(edge, given);
 }
 
 } // namespace
@@ -114,7 +93,7 @@ ConnectionList::ConnectionList(const ConnectionBook &book, QWidget *parent)
     setProperty("look", u"popup"_s);
     setObjectName(u"connectionList"_s);
     setAttribute(Qt::WA_StyledBackground);
-    m_rows->setItemDelegate(new RowDelegate(m_rows));
+    m_rows->setItemDelegate(new RowDelegate(m_shown, m_rows));
     m_rows->setUniformItemSizes(true);
     m_rows->setFrameShape(QFrame::NoFrame);
     m_rows->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -140,25 +119,29 @@ void ConnectionList::setCurrent(const ConnectionName &name)
     m_current = name;
 }
 
-void ConnectionList::fillRow(QListWidgetItem &row, const ConnectionStatus &status)
+void ConnectionList::add(const QString &text, ConnectionRow row, const QStringList &facts)
+{
+    auto *item = new QListWidgetItem(text, m_rows);
+    item->setToolTip(plainToolTip(row.look.tip));
+    QStringList described{text, row.look.tag};
+    described += facts;
+    described.removeAll(QString());
+    item->setData(Qt::AccessibleTextRole, described.join(u", "_s));
+    m_shown.push_back(std::move(row));
+}
+
+void ConnectionList::addOpen(const ConnectionStatus &status)
 {
     const auto look = lookOf(m_book, status);
-    row.setData(NameRole, status.name.bytes());
-    row.setData(TagRole, look.tag);
-    row.setData(TagLookRole, static_cast<int>(look.tagLook));
-    row.setData(ProductionRole, look.isProduction);
-    row.setData(ShapeRole, static_cast<int>(look.shape));
-    row.setData(ToneRole, static_cast<int>(look.tone));
-    row.setData(WritesRole, look.kind.isEmpty() ? look.writes : look.kind + u" · "_s + look.writes);
-    row.setData(StateRole, look.state.isEmpty() ? look.latency : look.state);
-    row.setData(ColorRole, m_colors ? m_colors(status.name) : QColor());
-    row.setData(MoreRole, true);
-    row.setData(CurrentRole, status.name == m_current);
-    row.setToolTip(plainToolTip(look.tip));
-    QStringList described{row.text(),   look.tag,  look.state.isEmpty() ? tr("connected") : look.state,
-                          look.latency, look.kind, look.writes};
-    described.removeAll(QString());
-    row.setData(Qt::AccessibleTextRole, described.join(u", "_s));
+    const QStringList facts{look.state.isEmpty() ? tr("connected") : look.state, look.latency, look.kind,
+                            look.writes};
+    add(label(status.name.bytes(), 60),
+        {.look = look,
+         .below = look.kind.isEmpty() ? look.writes : look.kind + u" · "_s + look.writes,
+         .name = status.name,
+         .color = m_colors ? m_colors(status.name) : QColor(),
+         .isCurrent = status.name == m_current},
+        facts);
 }
 
 void ConnectionList::addSaved(const SavedConnection &saved, const QString &group)
@@ -166,49 +149,38 @@ void ConnectionList::addSaved(const SavedConnection &saved, const QString &group
     const ConnectionName name(saved.name.toUtf8());
     if (m_book.find(name))
         return;
-    auto *row = new QListWidgetItem(label(name.bytes(), 60), m_rows);
     const auto spec = parseConnection(saved.uri); // whose text never has a password
-    row->setData(SavedRole, static_cast<int>(m_saved.size()));
-    row->setData(TagRole, saved.production ? u"PROD"_s : saved.development ? u"DEV"_s : QString());
-    row->setData(TagLookRole, static_cast<int>(saved.production ? TagLook::Production : TagLook::Plain));
-    row->setData(ProductionRole, saved.production);
-    row->setData(ShapeRole, static_cast<int>(PillShape::None));
-    row->setData(ToneRole, static_cast<int>(Tone::Free));
-    row->setData(ColorRole, m_colors && !saved.id.isEmpty() ? m_colors(name) : QColor());
-    row->setData(MoreRole, true);
-    row->setData(StateRole, tr("not open"));
-    row->setData(WritesRole, label((group + (spec ? u" · "_s + spec->displayUri() : QString())).toUtf8(), 160));
-    QStringList described{row->text(), row->data(TagRole).toString(), tr("not open"),
-                          row->data(WritesRole).toString()};
-    described.removeAll(QString());
-    row->setData(Qt::AccessibleTextRole, described.join(u", "_s));
-    m_saved.push_back(saved);
+    ConnectionRow row{.look = withoutShape,
+                      .below = label((group + (spec ? u" · "_s + spec->displayUri() : QString())).toUtf8(), 160),
+                      .saved = saved,
+                      .color = m_colors && !saved.id.isEmpty() ? m_colors(name) : QColor()};
+    row.look.state = tr("not open");
+    row.look.tag = saved.production ? u"PROD"_s : saved.development ? u"DEV"_s : QString();
+    row.look.tagLook = saved.production ? TagLook::Production : TagLook::Plain;
+    row.look.isProduction = saved.production;
+    const QStringList facts{row.look.state, row.below};
+    add(label(name.bytes(), 60), std::move(row), facts);
 }
 
 // What was chosen stays so, wherever its row is now; of a connection that is gone no other is chosen.
 void ConnectionList::refresh()
 {
-    const auto keyOf = [](const QListWidgetItem *row) { return std::pair(row->data(NameRole), row->text()); };
+    const auto keyOf = [this](const QListWidgetItem *item) { return std::pair(item->text(), shown(item)->name); };
     const auto *chosen = m_rows->currentItem();
     const auto before = chosen ? std::optional(keyOf(chosen)) : std::nullopt;
     m_rows->clear();
-    m_saved.clear();
+    m_shown.clear();
     const auto &all = m_book.all();
     if (all.size() > 1) {
-        auto *every = new QListWidgetItem(tr("All connections"), m_rows);
         const auto connected = std::ranges::count(all, ConnectionStatus::State::Connected, &ConnectionStatus::state);
-        every->setData(NameRole, QByteArray());
-        every->setData(ShapeRole, static_cast<int>(PillShape::None));
-        every->setData(ToneRole, static_cast<int>(Tone::Free));
-        every->setData(CurrentRole, m_current.isEmpty());
-        every->setData(WritesRole, tr("%1 of %2 connected").arg(connected).arg(all.size()));
+        add(tr("All connections"), {.look = withoutShape,
+                                    .below = tr("%1 of %2 connected").arg(connected).arg(all.size()),
+                                    .name = ConnectionName(),
+                                    .isCurrent = m_current.isEmpty()});
     }
     for (const auto &status : all)
-        fillRow(*new QListWidgetItem(label(status.name.bytes(), 60), m_rows), status);
-    auto *another = new QListWidgetItem(tr("Connect…"), m_rows);
-    another->setData(ShapeRole, static_cast<int>(PillShape::None));
-    another->setData(ToneRole, static_cast<int>(Tone::Free));
-    another->setData(WritesRole, tr("Open a new connection"));
+        addOpen(status);
+    add(tr("Connect…"), {.look = withoutShape, .below = tr("Open a new connection")});
     for (const auto &[title, connections] : m_store ? m_store->groups() : std::vector<ConnectionGroup>()) {
         for (const auto &saved : connections)
             addSaved(saved, title);
@@ -223,7 +195,7 @@ void ConnectionList::open(const QPoint &corner)
 {
     refresh();
     for (int row = 0; row < m_rows->count(); ++row) {
-        if (m_rows->item(row)->data(CurrentRole).toBool())
+        if (m_shown[static_cast<std::size_t>(row)].isCurrent)
             m_rows->setCurrentRow(row);
     }
     const QRect screen = this->screen()->availableGeometry();
@@ -235,17 +207,22 @@ void ConnectionList::open(const QPoint &corner)
     m_rows->setFocus(Qt::PopupFocusReason);
 }
 
-void ConnectionList::activate(const QListWidgetItem *row)
+const ConnectionRow *ConnectionList::shown(const QListWidgetItem *item) const
 {
+    return item ? &m_shown[static_cast<std::size_t>(m_rows->row(item))] : nullptr;
+}
+
+void ConnectionList::activate(const QListWidgetItem *item)
+{
+    const auto *row = shown(item);
     if (!row)
         return;
-    const auto name = row->data(NameRole);
-    const auto saved = row->data(SavedRole);
+    const auto [name, saved] = std::pair(row->name, row->saved);
     hide();
-    if (saved.isValid())
-        emit savedChosen(SavedConnection(m_saved[saved.toUInt()]));
-    else if (name.isValid())
-        emit connectionChosen(ConnectionName(name.toByteArray()));
+    if (saved)
+        emit savedChosen(*saved);
+    else if (name)
+        emit connectionChosen(*name);
     else
         emit connectRequested();
 }
@@ -256,16 +233,19 @@ void ConnectionList::choose(const ConnectionName &name)
     emit connectionChosen(name);
 }
 
-void ConnectionList::openMenuOf(const QListWidgetItem *row)
+void ConnectionList::openMenuOf(const QListWidgetItem *item)
 {
-    if (!row || !row->data(MoreRole).toBool())
+    const auto *row = shown(item);
+    if (!row || !row->hasMenu())
         return;
-    const auto at = m_rows->viewport()->mapToGlobal(m_rows->visualItemRect(row).topRight() + QPoint(-moreWidth, 30));
-    const auto saved = row->data(SavedRole);
-    if (!saved.isValid())
-        return void(showMenu(ConnectionName(row->data(NameRole).toByteArray()), at));
+    const auto at = m_rows->viewport()->mapToGlobal(m_rows->visualItemRect(item).topRight() + QPoint(-moreWidth, 30));
+    if (!row->saved) {
+        showMenu(*row->name, at);
+        return;
+    }
+    const auto saved = *row->saved;
     hide(); // its menu is the window's
-    emit savedMenuRequested(SavedConnection(m_saved[saved.toUInt()]), at);
+    emit savedMenuRequested(saved, at);
 }
 
 bool ConnectionList::takeKey(int key, Qt::KeyboardModifiers modifiers)
@@ -303,7 +283,7 @@ bool ConnectionList::eventFilter(QObject *watched, QEvent *event)
         const auto *row = m_rows->itemAt(mouse->pos());
         if (!row || mouse->button() != Qt::LeftButton)
             return false;
-        if (row->data(MoreRole).toBool() && mouse->pos().x() > m_rows->viewport()->width() - moreWidth - 6)
+        if (shown(row)->hasMenu() && mouse->pos().x() > m_rows->viewport()->width() - moreWidth - 6)
             openMenuOf(row);
         else
             activate(row);

@@ -6,7 +6,7 @@
 #include <version>
 
 #include "core/workspace/values.h"
-#include "ui/models/connectionbook.h"
+#include "ui/shell/connectionlook.h"
 
 #include <QColor>
 #include <QFrame>
@@ -18,6 +18,16 @@ class QListWidgetItem;
 class QMenu;
 
 namespace lockscope::ui {
+
+struct ConnectionRow {
+    ConnectionLook look;
+    QString below;                        // the second line
+    std::optional<ConnectionName> name;   // of an open one; empty: all of them
+    std::optional<SavedConnection> saved; // one that is not open
+    QColor color;
+    bool isCurrent = false;
+    [[nodiscard]] bool hasMenu() const { return saved || (name && !name->isEmpty()); }
+};
 
 class ConnectionList : public QFrame {
     Q_OBJECT
@@ -54,17 +64,20 @@ private:
     bool eventFilter(QObject *watched, QEvent *event) override;
     [[nodiscard]] bool takeKey(int key, Qt::KeyboardModifiers modifiers);
     void refresh();
-    void fillRow(QListWidgetItem &row, const ConnectionStatus &status);
+    // `facts` are read aloud after the name and the tag.
+    void add(const QString &text, ConnectionRow row, const QStringList &facts = {});
+    void addOpen(const ConnectionStatus &status);
     void addSaved(const SavedConnection &saved, const QString &group);
-    void activate(const QListWidgetItem *row);
-    void openMenuOf(const QListWidgetItem *row);
+    [[nodiscard]] const ConnectionRow *shown(const QListWidgetItem *item) const; // null of none
+    void activate(const QListWidgetItem *item);
+    void openMenuOf(const QListWidgetItem *item);
 
     const ConnectionBook &m_book;
     QListWidget *m_rows;
     ConnectionName m_current;
     Colors m_colors;
     const ConnectionStore *m_store = nullptr;
-    std::vector<SavedConnection> m_saved; // by row
+    std::vector<ConnectionRow> m_shown; // by row
 };
 
 } // namespace lockscope::ui
