@@ -181,6 +181,7 @@ public:
     void open(const SavedConnection &saved);
     // What can be done with that connection, and with all of them.
     void openMenu(const SavedConnection &saved, const QPoint &at);
+    void askImport();
     void importFrom(const QString &file);
     void exportTo(const QString &file);
     void noteSession() const;

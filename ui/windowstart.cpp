@@ -37,7 +37,8 @@ WindowStart::WindowStart(Backend &backend, MainWindow &window, std::function<voi
             [dialogs](const SavedConnection &fields) { dialogs->openEdit({}, fields); });
     connect(page, &StartPage::lessonsRequested, &window, [&window] { window.showPage(u"lessons"_s); });
     connect(page, &StartPage::menuRequested, this, &WindowStart::openMenu);
-    connect(page, &StartPage::dropped, this, &WindowStart::openFile);
+    connect(page, &StartPage::importRequested, this, &WindowStart::askImport);
+    connect(page, &StartPage::recordingRequested, &window.time(), &TimeTravel::askOpen);
 }
 
 void WindowStart::open(const ConnectionSpec &spec)
@@ -65,6 +66,14 @@ void WindowStart::open(const SavedConnection &saved)
 void WindowStart::reportFailure(const Error &error)
 {
     m_said(label(error.message.toUtf8(), 300));
+}
+
+void WindowStart::askImport()
+{
+    const auto file = QFileDialog::getOpenFileName(&m_window, MainWindow::tr("Import connections"), {},
+                                                   MainWindow::tr("Connections (*.toml);;All files (*)"));
+    if (!file.isEmpty() && m_store)
+        importFrom(file);
 }
 
 void WindowStart::importFrom(const QString &file)
@@ -107,16 +116,12 @@ void WindowStart::openMenu(const SavedConnection &saved, const QPoint &at)
                               reportFailure(done.error());
                       });
     menu->addSeparator();
-    const auto filter = MainWindow::tr("Connections (*.toml);;All files (*)");
-    menu->addAction(MainWindow::tr("Import connections…"), this, [this, filter] {
-        const auto file = QFileDialog::getOpenFileName(&m_window, MainWindow::tr("Import connections"), {}, filter);
-        if (!file.isEmpty())
-            importFrom(file);
-    });
+    menu->addAction(MainWindow::tr("Import connections…"), this, &WindowStart::askImport);
     menu->addAction(MainWindow::tr("Export all connections…"), this,
-                    [this, filter] {
+                    [this] {
                         const auto file = QFileDialog::getSaveFileName(
-                            &m_window, MainWindow::tr("Export connections"), u"lockscope.toml"_s, filter);
+                            &m_window, MainWindow::tr("Export connections"), u"lockscope.toml"_s,
+                            MainWindow::tr("Connections (*.toml);;All files (*)"));
                         if (!file.isEmpty())
                             exportTo(file);
                     })

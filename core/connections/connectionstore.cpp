@@ -303,7 +303,10 @@ void ConnectionStore::noteUsed(SavedConnection connection)
 
 void ConnectionStore::forgetRecent(const SavedConnection &connection)
 {
-    std::erase_if(m_used, [&connection](const auto &used) { return isTheSame(used.first, connection); });
+    // Whatever user it was with: a session notes none.
+    std::erase_if(m_used, [&connection](const auto &used) {
+        return used.first.name == connection.name && used.first.uri == connection.uri;
+    });
     storeUsed();
     emit changed();
 }

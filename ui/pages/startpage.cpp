@@ -6,7 +6,6 @@
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
 
-#include <QFileDialog>
 #include <QGridLayout>
 #include <QKeyEvent>
 #include <QLabel>
@@ -52,16 +51,8 @@ StartPage::StartPage(const ConnectionBook &book, QWidget *parent)
                              u"muted"_s, m_left);
     m_problem->setTextFormat(Qt::PlainText);
     auto *files = makeLabel(tr("Drop a recording or a lockscope.toml on this window."), u"muted"_s, m_left);
-    const auto choose = [this](const QString &title, const QString &filter) {
-        if (const auto file = QFileDialog::getOpenFileName(this, title, {}, filter); !file.isEmpty())
-            emit dropped(file);
-    };
-    auto *import = makeButton(
-        tr("Import connections…"), m_left, this,
-        [choose] { choose(tr("Import connections"), tr("Connections (*.toml);;All files (*)")); }, u"link"_s);
-    auto *replay = makeButton(
-        tr("Open recording…"), m_left, this,
-        [choose] { choose(tr("Open recording"), tr("Recordings (*.lockscope);;All files (*)")); }, u"link"_s);
+    auto *import = makeButton(tr("Import connections…"), m_left, this, &StartPage::importRequested, u"link"_s);
+    auto *replay = makeButton(tr("Open recording…"), m_left, this, &StartPage::recordingRequested, u"link"_s);
     makeColumn(m_list, {.spacing = 8}, {});
     makeColumn(m_left, {.margins = {24, 22, 24, 22}, .spacing = 6},
                {makeRow({.spacing = 12}, {m_title, Stretch{1}, m_open}), text, m_problem, Gap{8}, m_list, Gap{8},

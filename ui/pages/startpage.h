@@ -93,7 +93,8 @@ signals:
     void optionsRequested(const lockscope::SavedConnection &typed);
     void demoRequested();
     void lessonsRequested();
-    void dropped(const QString &file); // chosen in a dialog, as if it had been dropped
+    void importRequested();
+    void recordingRequested();
 
 private:
     void resizeEvent(QResizeEvent *event) override;

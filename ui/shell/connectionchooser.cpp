@@ -3,7 +3,6 @@
 
 #include "core/base/text.h"
 #include "ui/shell/connectionlist.h"
-#include "ui/shell/connectionlook.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
@@ -61,20 +60,16 @@ void ConnectionChooser::open()
 
 QString ConnectionChooser::shownName() const
 {
-    return m_tag.isEmpty() ? m_name : m_tag + u" · "_s + m_name;
+    return m_look.tag.isEmpty() ? m_name : m_look.tag + u" · "_s + m_name;
 }
 
 void ConnectionChooser::showOne(const ConnectionStatus &status)
 {
-    const auto look = lookOf(m_book, status);
-    m_tag = look.tag;
-    m_tagLook = look.tagLook;
-    m_isProduction = look.isProduction;
+    m_look = lookOf(m_book, status);
     m_name = label(status.name.bytes(), 60);
-    m_kind = look.kind;
-    m_state = look.state.isEmpty() ? look.writes : look.state;
-    m_isFaulty = look.tone == Tone::Critical;
-    setToolTip(plainToolTip(look.tip));
+    if (m_look.state.isEmpty())
+        m_look.state = m_look.writes;
+    setToolTip(plainToolTip(m_look.tip));
 }
 
 void ConnectionChooser::showSeveral()
@@ -87,18 +82,16 @@ void ConnectionChooser::showSeveral()
     qint64 writes = 0;
     for (const auto &status : all)
         writes += status.writesSent;
-    m_isProduction = production > 0;
-    m_tagLook = TagLook::Production;
-    m_tag = production > 0 ? tr("%1 PROD").arg(production) : QString();
+    m_look.isProduction = production > 0;
+    m_look.tagLook = TagLook::Production;
+    m_look.tag = production > 0 ? tr("%1 PROD").arg(production) : QString();
     m_name = tr("%1 connections").arg(all.size());
-    m_kind.clear();
-    m_isFaulty = broken > 0;
-    m_state = writesText(readOnly == static_cast<qsizetype>(all.size()), writes);
+    m_look.tone = broken > 0 ? Tone::Critical : Tone::Ok;
+    m_look.state = writesText(readOnly == static_cast<qsizetype>(all.size()), writes);
     if (broken > 0)
-        m_state = tr("%1 not connected").arg(broken);
+        m_look.state = tr("%1 not connected").arg(broken);
     else if (readOnly > 0 && readOnly < static_cast<qsizetype>(all.size()))
-        m_state = tr("read-only %1 of %2").arg(readOnly).arg(all.size());
-    setToolTip(tr("Choose a connection (F4)"));
+        m_look.state = tr("read-only %1 of %2").arg(readOnly).arg(all.size());
 }
 
 void ConnectionChooser::refresh()
@@ -107,10 +100,7 @@ void ConnectionChooser::refresh()
     const auto *one = m_book.find(m_context);
     if (!one && all.size() == 1)
         one = &all.front();
-    m_tag.clear();
-    m_kind.clear();
-    m_state.clear();
-    m_isProduction = m_isFaulty = false;
+    m_look = {};
     setToolTip(tr("Choose a connection (F4)"));
     if (!m_showsServers) {
         m_name = tr("nothing live on this page");
@@ -122,7 +112,7 @@ void ConnectionChooser::refresh()
         showSeveral();
     }
     setAccessibleName(tr("Connection: %1").arg(shownName()));
-    setAccessibleDescription(m_state);
+    setAccessibleDescription(m_look.state);
     updateGeometry();
     update();
 }
@@ -132,10 +122,10 @@ qreal ConnectionChooser::widthOf(bool withKind, bool withState) const
 {
     const QFontMetricsF small(textFont(12));
     qreal width = padding * 2 + arrowWidth + between + QFontMetricsF(nameFont()).horizontalAdvance(m_name);
-    width += m_isProduction ? stripesWidth : 0;
-    width += m_tag.isEmpty() ? 0 : tagWidth(m_tag) + between;
-    width += withKind && !m_kind.isEmpty() ? small.horizontalAdvance(m_kind) + between : 0;
-    width += withState && !m_state.isEmpty() ? tabularWidth(textFont(12), m_state) + between : 0;
+    width += m_look.isProduction ? stripesWidth : 0;
+    width += m_look.tag.isEmpty() ? 0 : tagWidth(m_look.tag) + between;
+    width += withKind && !m_look.kind.isEmpty() ? small.horizontalAdvance(m_look.kind) + between : 0;
+    width += withState && !m_look.state.isEmpty() ? tabularWidth(textFont(12), m_look.state) + between : 0;
     return std::ceil(width);
 }
 
@@ -172,7 +162,7 @@ void ConnectionChooser::paintEvent(QPaintEvent *)
     painter.setBrush(underMouse() ? t.selection : t.panel);
     painter.drawRoundedRect(hasFocus() ? box.adjusted(0.5, 0.5, -0.5, -0.5) : box, 6, 6);
     QRectF inside = box.adjusted(padding, 0, -padding, 0);
-    if (m_isProduction) {
+    if (m_look.isProduction) {
         paintStripes(painter, QRectF(box.left() + 1, box.top() + 1, stripesWidth - 1, box.height() - 2),
                      t.production);
         inside.setLeft(box.left() + stripesWidth + between);
@@ -181,23 +171,23 @@ void ConnectionChooser::paintEvent(QPaintEvent *)
     const QPointF tip(inside.right() - 4, inside.center().y() + 2);
     painter.drawPolyline(QPolygonF(QList<QPointF>{tip + QPointF(-3.5, -4), tip, tip + QPointF(3.5, -4)}));
     inside.setRight(inside.right() - arrowWidth - between);
-    if (!m_tag.isEmpty()) {
-        paintTag(painter, inside, m_tag, m_tagLook);
-        inside.setLeft(inside.left() + tagWidth(m_tag) + between);
+    if (!m_look.tag.isEmpty()) {
+        paintTag(painter, inside, m_look.tag, m_look.tagLook);
+        inside.setLeft(inside.left() + tagWidth(m_look.tag) + between);
     }
-    const bool withState = !m_state.isEmpty() && widthOf(false, true) <= width();
-    const bool withKind = withState && !m_kind.isEmpty() && widthOf(true, true) <= width();
+    const bool withState = !m_look.state.isEmpty() && widthOf(false, true) <= width();
+    const bool withKind = withState && !m_look.kind.isEmpty() && widthOf(true, true) <= width();
     painter.setFont(textFont(12));
     const QFontMetricsF small(painter.font());
     if (withState) {
-        painter.setPen(m_isFaulty ? t.critical : t.muted);
-        drawTabular(painter, inside, Qt::AlignRight, m_state);
-        inside.setRight(inside.right() - tabularWidth(painter.font(), m_state) - between);
+        painter.setPen(m_look.tone == Tone::Critical ? t.critical : t.muted);
+        drawTabular(painter, inside, Qt::AlignRight, m_look.state);
+        inside.setRight(inside.right() - tabularWidth(painter.font(), m_look.state) - between);
     }
     if (withKind) {
         painter.setPen(t.muted);
-        painter.drawText(inside, Qt::AlignRight | Qt::AlignVCenter, m_kind);
-        inside.setRight(inside.right() - small.horizontalAdvance(m_kind) - between);
+        painter.drawText(inside, Qt::AlignRight | Qt::AlignVCenter, m_look.kind);
+        inside.setRight(inside.right() - small.horizontalAdvance(m_look.kind) - between);
     }
     painter.setFont(m_showsServers && !m_book.all().empty() ? nameFont() : textFont(13));
     painter.setPen(m_showsServers && !m_book.all().empty() ? t.text : t.muted);

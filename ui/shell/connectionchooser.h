@@ -5,8 +5,7 @@
 
 #include <version>
 
-#include "ui/models/connectionbook.h"
-#include "ui/theme/pill.h"
+#include "ui/shell/connectionlook.h"
 
 #include <QAbstractButton>
 
@@ -29,9 +28,9 @@ public:
 
     // "PROD · orders-zk", "4 connections · 2 PROD"; without the mark where there is none.
     [[nodiscard]] QString shownName() const;
-    [[nodiscard]] const QString &state() const { return m_state; } // "read-only · 0 writes sent"
+    [[nodiscard]] const QString &state() const { return m_look.state; } // "read-only · 0 writes sent"
     // What is on screen may be production's.
-    [[nodiscard]] bool isProduction() const { return m_isProduction; }
+    [[nodiscard]] bool isProduction() const { return m_look.isProduction; }
 
     [[nodiscard]] QSize sizeHint() const override;
     [[nodiscard]] QSize minimumSizeHint() const override;
@@ -48,13 +47,8 @@ private:
     ConnectionList *m_list;
     ConnectionName m_context;
     bool m_showsServers = true;
-    bool m_isProduction = false;
-    bool m_isFaulty = false;
-    QString m_tag;
-    TagLook m_tagLook = TagLook::Plain;
     QString m_name;
-    QString m_kind;
-    QString m_state;
+    ConnectionLook m_look; // whose state is what the button shows as such
 };
 
 } // namespace lockscope::ui
