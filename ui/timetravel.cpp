@@ -222,18 +222,18 @@ QString TimeTravel::aboutFile() const
 
 void TimeTravel::updateProgressLabel()
 {
-    m_bar.setShowsFile(isInFile());
     if (!m_at)
-        return m_bar.showMoment({}, {}, {});
+        return m_bar.showMoment({}, {}, {}, isInFile());
     const auto end = isInFile() ? m_span.end : now();
     const auto far = formatDuration(std::max(0ms, end - *m_at));
     if (isInFile())
         return m_bar.showMoment(m_at, *m_at >= end ? tr("the recording's end") : tr("%1 before its end").arg(far),
-                                aboutFile());
+                                aboutFile(), true);
     const auto since = timeOfDay(m_since).toString(u"HH:mm:ss"_s);
     m_bar.showMoment(m_at, tr("%1 ago").arg(far),
                      *m_at <= m_since ? tr("Start of the recording: nothing earlier is complete.")
-                                      : tr("Recorded since %1.").arg(since));
+                                      : tr("Recorded since %1.").arg(since),
+                     false);
 }
 
 void TimeTravel::backToNow()

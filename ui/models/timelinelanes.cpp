@@ -2,6 +2,7 @@
 #include "ui/models/timelinelanes.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace lockscope::ui {
@@ -121,6 +122,18 @@ TimelineLanes lanesOf(const history::Timeline &timeline, Moment end, std::size_t
     for (const auto &event : timeline.events)
         teller.take(event);
     return teller.finish(mostLanes);
+}
+
+double TimeAxis::xOf(Moment moment) const
+{
+    const auto part = static_cast<double>((std::clamp(moment, from, to) - from).count());
+    return left + (to > from ? part / static_cast<double>((to - from).count()) : 1.0) * width;
+}
+
+Moment TimeAxis::momentAt(double x) const
+{
+    const double part = std::clamp((x - left) / width, 0.0, 1.0);
+    return from + std::chrono::milliseconds(std::llround(part * static_cast<double>((to - from).count())));
 }
 
 std::array<int, spanBins> binsOf(const std::vector<std::chrono::milliseconds> &spans)

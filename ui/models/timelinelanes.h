@@ -37,6 +37,14 @@ struct TimelineLanes {
 
 [[nodiscard]] TimelineLanes lanesOf(const history::Timeline &timeline, history::Moment end, std::size_t mostLanes);
 
+// A part of the time on a part of the width.
+struct TimeAxis {
+    history::Moment from{}, to{};
+    double left = 0, width = 1;
+    [[nodiscard]] double xOf(history::Moment moment) const;
+    [[nodiscard]] history::Moment momentAt(double x) const;
+};
+
 // How many spans there are of each length: the first bin is below 10 ms, each next one of ten times that.
 inline constexpr std::size_t spanBins = 8;
 [[nodiscard]] std::array<int, spanBins> binsOf(const std::vector<std::chrono::milliseconds> &spans);

@@ -2,7 +2,6 @@
 #include "ui/shell/connectionchooser.h"
 
 #include "core/base/text.h"
-#include "ui/shell/connectionlist.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 

@@ -5,13 +5,11 @@
 
 #include <version>
 
-#include "ui/shell/connectionlook.h"
+#include "ui/shell/connectionlist.h"
 
 #include <QAbstractButton>
 
 namespace lockscope::ui {
-
-class ConnectionList;
 
 class ConnectionChooser : public QAbstractButton {
     Q_OBJECT

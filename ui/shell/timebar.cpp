@@ -18,7 +18,6 @@
 #include <QPushButton>
 
 #include <algorithm>
-#include <cmath>
 
 namespace lockscope::ui {
 
@@ -85,22 +84,9 @@ std::optional<TimeTrack::Moment> TimeTrack::markAfter() const
     return at == m_marks.end() ? std::nullopt : std::optional(*at);
 }
 
-QRectF TimeTrack::line() const
+TimeAxis TimeTrack::axis() const
 {
-    return {handleSize + 1, lineBelow - 2, width() - 2 * handleSize - 2, 4};
-}
-
-double TimeTrack::xOf(Moment moment) const
-{
-    const auto whole = static_cast<double>((m_end - m_begin).count());
-    const auto part = static_cast<double>((std::clamp(moment, m_begin, m_end) - m_begin).count());
-    return line().left() + (whole > 0 ? part / whole : 1.0) * line().width();
-}
-
-TimeTrack::Moment TimeTrack::momentAt(double x) const
-{
-    const double part = std::clamp((x - line().left()) / line().width(), 0.0, 1.0);
-    return m_begin + std::chrono::milliseconds(std::llround(part * static_cast<double>((m_end - m_begin).count())));
+    return {m_begin, m_end, handleSize + 1, width() - 2 * handleSize - 2};
 }
 
 void TimeTrack::paintEvent(QPaintEvent *)
@@ -110,18 +96,20 @@ void TimeTrack::paintEvent(QPaintEvent *)
     painter.setRenderHint(QPainter::Antialiasing);
     painter.setPen(Qt::NoPen);
     painter.setBrush(tokens.line);
-    painter.drawRoundedRect(line(), 2, 2);
-    const double x = xOf(m_at.value_or(m_end));
-    const double since = xOf(std::max(m_since, m_begin));
+    const auto axis = this->axis();
+    const QRectF line(axis.left, lineBelow - 2, axis.width, 4);
+    painter.drawRoundedRect(line, 2, 2);
+    const double x = axis.xOf(m_at.value_or(m_end));
+    const double since = axis.xOf(std::max(m_since, m_begin));
     painter.setBrush(m_at ? tokens.past : tokens.accent);
-    painter.drawRoundedRect(QRectF(QPointF(since, line().top()), QPointF(x, line().bottom())), 2, 2);
+    painter.drawRoundedRect(QRectF(QPointF(since, line.top()), QPointF(x, line.bottom())), 2, 2);
     painter.fillRect(QRectF(QPointF(0, lineBelow - 6), QPointF(since, lineBelow + 6)),
                      QBrush(tokens.muted, Qt::BDiagPattern)); // cannot be reached
     // One mark a pixel: a busy lock has thousands.
     painter.setBrush(tokens.text);
     int last = -1;
     for (const auto mark : m_marks) {
-        const int at = static_cast<int>(xOf(mark));
+        const int at = static_cast<int>(axis.xOf(mark));
         if (mark >= m_since && std::exchange(last, at) != at)
             painter.drawRect(QRectF(at, lineBelow - 8, 1.5, 16));
     }
@@ -143,12 +131,12 @@ void TimeTrack::paintEvent(QPaintEvent *)
 void TimeTrack::mousePressEvent(QMouseEvent *event)
 {
     if (event->button() == Qt::LeftButton)
-        emit sought(momentAt(event->position().x()));
+        emit sought(axis().momentAt(event->position().x()));
 }
 
 void TimeTrack::mouseMoveEvent(QMouseEvent *event)
 {
-    const auto moment = momentAt(event->position().x());
+    const auto moment = axis().momentAt(event->position().x());
     setToolTip(trackTime(moment));
     if (event->buttons() & Qt::LeftButton)
         emit sought(moment);
@@ -295,7 +283,7 @@ void TimeBar::focusTrack()
     track->setFocus(Qt::ShortcutFocusReason);
 }
 
-void TimeBar::showMoment(std::optional<Moment> at, const QString &howFar, const QString &about)
+void TimeBar::showMoment(std::optional<Moment> at, const QString &howFar, const QString &about, bool isFile)
 {
     m_track->setMoment(at);
     if (!at)
@@ -303,6 +291,7 @@ void TimeBar::showMoment(std::optional<Moment> at, const QString &howFar, const 
     m_at = at;
     m_howFar = howFar;
     m_rest = about;
+    m_showsFile = isFile;
     refresh();
 }
 
@@ -311,11 +300,6 @@ void TimeBar::showPaused(std::optional<Moment> at, const QString &about)
     m_pausedAt = at;
     m_pausedRest = about;
     refresh();
-}
-
-void TimeBar::setShowsFile(bool isFile)
-{
-    m_showsFile = isFile;
 }
 
 // The past has room for all of it; a pause is the same, smaller.

@@ -6,6 +6,8 @@
 
 #include <version>
 
+#include "ui/models/timelinelanes.h"
+
 #include <QFrame>
 #include <QTimer>
 #include <QWidget>
@@ -23,7 +25,7 @@ namespace lockscope::ui {
 class TimeTrack : public QWidget {
     Q_OBJECT
 public:
-    using Moment = std::chrono::sys_time<std::chrono::milliseconds>;
+    using Moment = history::Moment;
 
     explicit TimeTrack(QWidget *parent = nullptr);
 
@@ -52,9 +54,7 @@ private:
     void mousePressEvent(QMouseEvent *event) override;
     void mouseMoveEvent(QMouseEvent *event) override;
     void keyPressEvent(QKeyEvent *event) override;
-    [[nodiscard]] QRectF line() const;
-    [[nodiscard]] double xOf(Moment moment) const;
-    [[nodiscard]] Moment momentAt(double x) const;
+    [[nodiscard]] TimeAxis axis() const;
 
     Moment m_begin{}, m_end{}, m_since{};
     std::optional<Moment> m_at;
@@ -76,12 +76,11 @@ public:
     // Where the same can be done while it is on screen: a lock's strip. It outlives the bar.
     void useStrip(QWidget &strip);
     void focusTrack();
-    // Where the window stands, in words how far that is, and since when it is recorded; empty: now.
-    void showMoment(std::optional<Moment> at, const QString &howFar, const QString &about);
+    // Where the window stands, in words how far that is, and since when it is recorded; empty: now. It is of a file,
+    // else of this window's own recorder.
+    void showMoment(std::optional<Moment> at, const QString &howFar, const QString &about, bool isFile);
     // Since when the window stands still, and what came since; empty: it goes on.
     void showPaused(std::optional<Moment> at, const QString &about);
-    // What is looked at is of a file, else of this window's own recorder.
-    void setShowsFile(bool isFile);
     // Of the lock whose changes are marked, or why nothing is.
     void showAbout(const QString &words);
     // Somebody tried to do something there.

@@ -13,7 +13,6 @@
 #include <QScrollBar>
 
 #include <algorithm>
-#include <cmath>
 
 namespace lockscope::ui {
 
@@ -38,18 +37,6 @@ QColor laterVeil()
 }
 
 } // namespace
-
-double TimeAxis::xOf(history::Moment moment) const
-{
-    const auto whole = std::max<double>(1, static_cast<double>((to - from).count()));
-    return left + static_cast<double>((std::clamp(moment, from, to) - from).count()) / whole * width;
-}
-
-history::Moment TimeAxis::momentAt(double x) const
-{
-    const double part = std::clamp((x - left) / width, 0.0, 1.0);
-    return from + std::chrono::milliseconds(std::llround(part * static_cast<double>((to - from).count())));
-}
 
 LaneArea::LaneArea(TimelineView &view) : QAbstractScrollArea(&view), m_view(view)
 {

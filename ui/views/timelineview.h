@@ -88,14 +88,6 @@ private:
     QListWidget *m_list;
 };
 
-// A part of the time on a part of the width.
-struct TimeAxis {
-    history::Moment from{}, to{};
-    double left = 0, width = 1;
-    [[nodiscard]] double xOf(history::Moment moment) const;
-    [[nodiscard]] history::Moment momentAt(double x) const;
-};
-
 // The lanes of a lock's timeline, and how long its holds and waits took, as pictures.
 class LaneArea : public QAbstractScrollArea {
     Q_OBJECT
