@@ -7,7 +7,6 @@
 #include "ui/models/findingrow.h"
 #include "ui/models/pausablebackend.h"
 #include "ui/models/screenclock.h"
-#include "ui/dialogs/connectform.h"
 #include "ui/pages/lockspage.h"
 #include "ui/pages/pagestack.h"
 #include "ui/shell/bars.h"
@@ -92,21 +91,14 @@ void MainWindow::useConnections(ConnectionStore &store)
     m_dialogs->useConnections(store);
     m_workbench->useConnections(store);
     m_top->chooser().list().useConnections(store);
-    const auto colours = [this] {
-        m_top->chooser().list().setColors([this](const ConnectionName &name) {
-            for (const auto &saved : m_store->all()) {
-                if (saved.name == QString::fromUtf8(name.bytes()))
-                    return saved.colour == ConnectionColour::None ? QColor() : colourOf(saved.colour);
-            }
-            return QColor();
-        });
+    const auto markDevelopment = [this] {
         for (const auto &saved : m_store->all()) {
             if (const auto spec = specOf(saved, {}))
                 m_book.markDevelopment(spec->name, spec->displayUri(), saved.development);
         }
     };
-    connect(&store, &ConnectionStore::changed, this, colours);
-    colours();
+    connect(&store, &ConnectionStore::changed, this, markDevelopment);
+    markDevelopment();
 }
 
 void MainWindow::forget(const ConnectionName &name)

@@ -3,6 +3,7 @@
 
 #include "ui/dialogs/factsform.h"
 #include "ui/dialogs/trialchecklist.h"
+#include "ui/parts/environment.h"
 #include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
@@ -79,21 +80,6 @@ bool isOneLetter(const QString &before, const QString &after)
 }
 
 } // namespace
-
-QColor colourOf(ConnectionColour colour)
-{
-    const Tokens &tokens = Theme::tokens();
-    switch (colour) {
-    case ConnectionColour::None: return {};
-    case ConnectionColour::Red: return tokens.critical;
-    case ConnectionColour::Orange: return tokens.warning;
-    case ConnectionColour::Yellow: return tokens.wait;
-    case ConnectionColour::Green: return tokens.ok;
-    case ConnectionColour::Teal: return tokens.hold;
-    case ConnectionColour::Blue: return tokens.accent;
-    }
-    return {};
-}
 
 ConnectForm::ConnectForm(bool canKeepPasswords, QWidget *parent) : QWidget(parent)
 {

@@ -23,9 +23,6 @@ class CodeLabel;
 class TransportFields;
 class TrialChecklist;
 
-// The colour of a connection's mark; invalid for None.
-[[nodiscard]] QColor colourOf(ConnectionColour colour);
-
 class ConnectForm : public QWidget {
     Q_OBJECT
 public:

@@ -3,6 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/base/transportoptions.h"
+#include "ui/theme/theme.h"
 
 #include <QCoreApplication>
 #include <QEvent>
@@ -48,6 +49,21 @@ void showEnvironment(QLabel &tag, const ConnectionBook &book, const ConnectionNa
     }
     const QString shown = label(name.bytes(), 40);
     tag.setText(environment.word.isEmpty() ? shown : environment.word + u" · "_s + shown);
+}
+
+QColor colourOf(ConnectionColour colour)
+{
+    const Tokens &tokens = Theme::tokens();
+    switch (colour) {
+    case ConnectionColour::None: return {};
+    case ConnectionColour::Red: return tokens.critical;
+    case ConnectionColour::Orange: return tokens.warning;
+    case ConnectionColour::Yellow: return tokens.wait;
+    case ConnectionColour::Green: return tokens.ok;
+    case ConnectionColour::Teal: return tokens.hold;
+    case ConnectionColour::Blue: return tokens.accent;
+    }
+    return {};
 }
 
 } // namespace lockscope::ui

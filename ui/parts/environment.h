@@ -3,6 +3,7 @@
 // be harmless, and wears nothing that says so.
 #pragma once
 
+#include "core/workspace/values.h"
 #include "ui/models/connectionbook.h"
 #include "ui/theme/tokens.h"
 
@@ -17,5 +18,8 @@ struct Environment {
 [[nodiscard]] Environment environmentOf(const ConnectionBook &book, const ConnectionStatus &status);
 // The word and the connection's name, in the look of its environment.
 void showEnvironment(QLabel &tag, const ConnectionBook &book, const ConnectionName &name);
+
+// The colour that a user gave a connection; invalid for None.
+[[nodiscard]] QColor colourOf(ConnectionColour colour);
 
 } // namespace lockscope::ui

@@ -170,11 +170,6 @@ ConnectionList::ConnectionList(const ConnectionBook &book, QWidget *parent)
     });
 }
 
-void ConnectionList::setColors(Colors colors)
-{
-    m_colors = std::move(colors);
-}
-
 void ConnectionList::setCurrent(const ConnectionName &name)
 {
     m_current = name;
@@ -194,13 +189,15 @@ void ConnectionList::add(const QString &text, ConnectionRow row, const QStringLi
 void ConnectionList::addOpen(const ConnectionStatus &status)
 {
     const auto look = lookOf(m_book, status);
+    const auto saved = m_store ? m_store->all() : std::vector<SavedConnection>();
+    const auto own = std::ranges::find(saved, QString::fromUtf8(status.name.bytes()), &SavedConnection::name);
     const QStringList facts{look.state.isEmpty() ? tr("connected") : look.state, look.latency, look.kind,
                             look.writes};
     add(label(status.name.bytes(), 60),
         {.look = look,
          .below = look.kind.isEmpty() ? look.writes : look.kind + u" · "_s + look.writes,
          .name = status.name,
-         .color = m_colors ? m_colors(status.name) : QColor(),
+         .color = own == saved.end() ? QColor() : colourOf(own->colour),
          .isCurrent = status.name == m_current},
         facts);
 }
@@ -214,7 +211,7 @@ void ConnectionList::addSaved(const SavedConnection &saved, const QString &group
     ConnectionRow row{.look = withoutShape,
                       .below = label((group + (spec ? u" · "_s + spec->displayUri() : QString())).toUtf8(), 160),
                       .saved = saved,
-                      .color = m_colors && !saved.id.isEmpty() ? m_colors(name) : QColor()};
+                      .color = colourOf(saved.colour)};
     row.look.state = tr("not open");
     row.look.tag = saved.production ? u"PROD"_s : saved.development ? u"DEV"_s : QString();
     row.look.tagLook = saved.production ? TagLook::Production : TagLook::Plain;

@@ -12,8 +12,6 @@
 #include <QColor>
 #include <QFrame>
 
-#include <functional>
-
 class QListWidget;
 class QListWidgetItem;
 class QMenu;
@@ -56,9 +54,6 @@ public:
     void open(const QPoint &corner);
     // Empty: all.
     void setCurrent(const ConnectionName &name);
-    // The color a user gave a connection; an invalid one for none.
-    using Colors = std::function<QColor(const ConnectionName &)>;
-    void setColors(Colors colors);
     // Whose connections are offered. It outlives this.
     void useConnections(const ConnectionStore &store) { m_store = &store; }
     [[nodiscard]] QListWidget &rows() const { return *m_rows; }
@@ -92,7 +87,6 @@ private:
     const ConnectionBook &m_book;
     QListWidget *m_rows;
     ConnectionName m_current;
-    Colors m_colors;
     const ConnectionStore *m_store = nullptr;
     std::vector<ConnectionRow> m_shown; // by row
 };
