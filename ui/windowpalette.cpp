@@ -169,20 +169,15 @@ void Workbench::offerConnections(PaletteHits &hits)
 {
     if (!m_store)
         return;
-    const auto offer = [&](const SavedConnection &saved) {
-        if (m_window.connections().find(ConnectionName(saved.name.toUtf8())))
-            return;
-        hits.offer(saved.name.toUtf8(), "connect", [this, saved] {
-            return PaletteItem{tr("Connect"), saved.name, saved.uri,
-                               [this, saved] { m_dialogs.openEdit({}, saved); }};
-        });
-    };
-    const auto recent = m_store->recent();
-    for (const auto &one : recent)
-        offer(one);
-    for (const auto &saved : m_store->all()) {
-        if (std::ranges::find(recent, saved.name, &SavedConnection::name) == recent.end())
-            offer(saved);
+    for (const auto &group : m_store->groups()) {
+        for (const auto &saved : group.connections) {
+            if (m_window.connections().find(ConnectionName(saved.name.toUtf8())))
+                continue;
+            hits.offer(saved.name.toUtf8(), "connect", [this, saved] {
+                return PaletteItem{tr("Connect"), saved.name, saved.uri,
+                                   [this, saved] { m_dialogs.openEdit({}, saved); }};
+            });
+        }
     }
 }
 

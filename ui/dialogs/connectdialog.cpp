@@ -28,7 +28,9 @@ ConnectDialog::ConnectDialog(ConnectionStore &store, QStringList taken, QWidget 
     cancel->setAutoDefault(false);
     m_connect = makeButton(u"Connect"_s, this, this, &ConnectDialog::connectNow, u"primary"_s);
     m_connect->setDefault(true);
-    m_test = makeButton(u"Test"_s, this, this, &ConnectDialog::testNow);
+    m_test = makeButton(u"Test"_s, this, this, [this] {
+        withSpec([this](const ConnectionSpec &spec) { m_form->checklist().begin(spec); });
+    });
     m_test->setAutoDefault(false);
     m_test->setToolTip(u"Connects, reports what it reaches and may do, and disconnects"_s);
     connect(m_form, &ConnectForm::edited, this, [this] { m_test->setEnabled(m_form->hasServer()); });
@@ -123,11 +125,6 @@ void ConnectDialog::connectNow()
         accept();
         emit connectRequested(spec);
     });
-}
-
-void ConnectDialog::testNow()
-{
-    withSpec([this](const ConnectionSpec &spec) { m_form->checklist().begin(spec); });
 }
 
 void ConnectDialog::withSpec(std::function<void(const ConnectionSpec &)> use)

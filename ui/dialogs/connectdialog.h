@@ -38,7 +38,6 @@ private:
     void connectNow();
     // With the password that was typed, or the kept one.
     void withSpec(std::function<void(const ConnectionSpec &)> use);
-    void testNow();
     // What the fields say; whether a password is kept is the store's to say.
     Result<SavedConnection> read();
 

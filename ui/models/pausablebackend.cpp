@@ -7,21 +7,6 @@
 
 namespace lockscope::ui {
 
-namespace {
-
-// Without the locks: the pages' models have them.
-void takeIn(Shown &shown, const Batch &batch)
-{
-    for (const auto &status : batch.connections)
-        shown.statuses.insert_or_assign(status.name, status);
-    for (const auto &seen : batch.sessions)
-        shown.sessions.insert_or_assign(seen.connection, seen.sessions);
-    for (const auto &seen : batch.coverage)
-        shown.coverage.insert_or_assign(seen.connection, seen.coverage);
-}
-
-} // namespace
-
 PausableBackend::PausableBackend(Backend &backend, QObject *parent) : Backend(parent), m_backend(backend)
 {
     connect(&backend, &Backend::updated, this, &PausableBackend::take);
@@ -53,11 +38,15 @@ void PausableBackend::goOn()
 
 void PausableBackend::take(const Batch &batch)
 {
-    if (holdsBack()) {
-        keep(batch);
-        return;
-    }
-    takeIn(m_shown, batch);
+    if (holdsBack())
+        return keep(batch);
+    // Without the locks: the pages' models have them.
+    for (const auto &status : batch.connections)
+        m_shown.statuses.insert_or_assign(status.name, status);
+    for (const auto &seen : batch.sessions)
+        m_shown.sessions.insert_or_assign(seen.connection, seen.sessions);
+    for (const auto &seen : batch.coverage)
+        m_shown.coverage.insert_or_assign(seen.connection, seen.coverage);
     tell(batch);
 }
 
