@@ -16,22 +16,17 @@
 
 namespace lockscope {
 
-#ifdef LOCKSCOPE_KEYCHAIN
-
 namespace {
 
-const QString &serviceName()
-{
-    static const QString name = QStringLiteral("lockscope");
-    return name;
-}
+#ifdef LOCKSCOPE_KEYCHAIN
+const auto serviceName = u"lockscope"_s;
 
 // Jobs delete themselves when they are done.
 class Keychain : public SecretStore {
 public:
     void read(const QString &key, QObject *context, Found found) override
     {
-        auto *job = new QKeychain::ReadPasswordJob(serviceName());
+        auto *job = new QKeychain::ReadPasswordJob(serviceName);
         job->setKey(key);
         QObject::connect(job, &QKeychain::Job::finished, context, [job, found = std::move(found)] {
             const bool isFound = job->error() == QKeychain::NoError;
@@ -41,7 +36,7 @@ public:
     }
     void write(const QString &key, const QString &secret, QObject *context, Done done) override
     {
-        auto *job = new QKeychain::WritePasswordJob(serviceName());
+        auto *job = new QKeychain::WritePasswordJob(serviceName);
         job->setKey(key);
         job->setTextData(secret);
         QObject::connect(job, &QKeychain::Job::finished, context, [job, done = std::move(done)] {
@@ -58,38 +53,12 @@ public:
     }
     void remove(const QString &key) override
     {
-        auto *job = new QKeychain::DeletePasswordJob(serviceName());
+        auto *job = new QKeychain::DeletePasswordJob(serviceName);
         job->setKey(key);
         job->start();
     }
 };
-
-std::unique_ptr<SecretStore> keychainOfSystem()
-{
-    return std::make_unique<Keychain>();
-}
-
-} // namespace
-
-#else
-
-namespace {
-
-std::unique_ptr<SecretStore> keychainOfSystem()
-{
-    return nullptr;
-}
-
-} // namespace
-
 #endif
-
-std::unique_ptr<SecretStore> systemSecrets()
-{
-    return std::make_unique<FallbackSecretStore>(keychainOfSystem(), SecretFile(SecretFile::defaultPath()));
-}
-
-namespace {
 
 constexpr auto ownersOnly = QFileDevice::ReadOwner | QFileDevice::WriteOwner;
 constexpr int secretsVersion = 1;
@@ -116,6 +85,16 @@ Result<void> store(const QString &path, const QJsonObject &secrets)
 }
 
 } // namespace
+
+std::unique_ptr<SecretStore> systemSecrets()
+{
+#ifdef LOCKSCOPE_KEYCHAIN
+    auto keychain = std::make_unique<Keychain>();
+#else
+    std::unique_ptr<SecretStore> keychain;
+#endif
+    return std::make_unique<FallbackSecretStore>(std::move(keychain), SecretFile(SecretFile::defaultPath()));
+}
 
 Result<void> writeOwnersFile(const QString &path, const QJsonObject &content)
 {

@@ -105,14 +105,11 @@ Result<void> settle(const toml::table &table, const SharedPlace &place, SavedCon
                          && std::ranges::all_of(connection.group, [](QChar c) { return c.isPrint(); });
     if (!isGroup)
         return place.error(table.source(), u"the group of %1 is too long, or cannot be shown"_s.arg(connection.name));
-    if (hasUnencodedPassword(connection.uri))
-        return place.error(
-            table.source(),
-            u"remove the password from the uri of %1: every reader of this file has it"_s.arg(connection.name));
+    const bool isUnencoded = hasUnencodedPassword(connection.uri);
     auto spec = parseConnection(connection.uri);
-    if (!spec)
+    if (!spec && !isUnencoded) // else the parse error may quote a part of the password
         return place.error(table.source(), u"the uri of %1: %2"_s.arg(connection.name, spec.error().message));
-    if (!spec->password.isEmpty())
+    if (isUnencoded || !spec->password.isEmpty())
         return place.error(
             table.source(),
             u"remove the password from the uri of %1: every reader of this file has it"_s.arg(connection.name));
