@@ -58,7 +58,14 @@ constexpr int rowHeight = 40;
 constexpr int listWidth = 470;
 constexpr int mostRows = 12;
 constexpr int moreWidth = 34;
-const ConnectionLook withoutShape{.shape = PillShape::None, .tone = Tone::Free};
+
+ConnectionLook lookWithoutShape()
+{
+    ConnectionLook look;
+    look.shape = PillShape::None;
+    look.tone = Tone::Free;
+    return look;
+}
 class RowDelegate : public QStyledItemDelegate {
 public:
     RowDelegate(const std::vector<ConnectionRow> &rows, QObject *parent) : QStyledItemDelegate(parent), m_rows(rows)
@@ -197,6 +204,7 @@ void ConnectionList::addOpen(const ConnectionStatus &status)
         {.look = look,
          .below = look.kind.isEmpty() ? look.writes : look.kind + u" · "_s + look.writes,
          .name = status.name,
+         .saved = {},
          .color = own == saved.end() ? QColor() : colourOf(own->colour),
          .isCurrent = status.name == m_current},
         facts);
@@ -208,10 +216,11 @@ void ConnectionList::addSaved(const SavedConnection &saved, const QString &group
     if (m_book.find(name))
         return;
     const auto spec = parseConnection(saved.uri); // whose text never has a password
-    ConnectionRow row{.look = withoutShape,
-                      .below = label((group + (spec ? u" · "_s + spec->displayUri() : QString())).toUtf8(), 160),
-                      .saved = saved,
-                      .color = colourOf(saved.colour)};
+    ConnectionRow row;
+    row.look = lookWithoutShape();
+    row.below = label((group + (spec ? u" · "_s + spec->displayUri() : QString())).toUtf8(), 160);
+    row.saved = saved;
+    row.color = colourOf(saved.colour);
     row.look.state = tr("not open");
     row.look.tag = saved.production ? u"PROD"_s : saved.development ? u"DEV"_s : QString();
     row.look.tagLook = saved.production ? TagLook::Production : TagLook::Plain;
@@ -231,14 +240,17 @@ void ConnectionList::refresh()
     const auto &all = m_book.all();
     if (all.size() > 1) {
         const auto connected = std::ranges::count(all, ConnectionStatus::State::Connected, &ConnectionStatus::state);
-        add(tr("All connections"), {.look = withoutShape,
+        add(tr("All connections"), {.look = lookWithoutShape(),
                                     .below = tr("%1 of %2 connected").arg(connected).arg(all.size()),
                                     .name = ConnectionName(),
+                                    .saved = {},
+                                    .color = {},
                                     .isCurrent = m_current.isEmpty()});
     }
     for (const auto &status : all)
         addOpen(status);
-    add(tr("Connect…"), {.look = withoutShape, .below = tr("Open a new connection")});
+    add(tr("Connect…"),
+        {.look = lookWithoutShape(), .below = tr("Open a new connection"), .name = {}, .saved = {}, .color = {}});
     for (const auto &[title, connections] : m_store ? m_store->groups() : std::vector<ConnectionGroup>()) {
         for (const auto &saved : connections)
             addSaved(saved, title);
