@@ -6,7 +6,7 @@
 #include "tests/ui/themedapplication.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/dialogs/forcereleasedialog.h"
-#include "ui/dialogs/forcereleasetext.h"
+#include "ui/dialogs/releaseparts.h"
 #include "ui/models/connectionbook.h"
 #include "ui/parts/notices.h"
 #include "ui/theme/theme.h"

@@ -4,7 +4,6 @@
 #include "core/base/text.h"
 #include "core/workspace/values.h"
 #include "ui/dialogs/factsform.h"
-#include "ui/dialogs/forcereleasetext.h"
 #include "ui/dialogs/releaseparts.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/dialogs/releaseparts.h"
 
+#include "core/base/duration.h"
 #include "core/base/text.h"
+#include "core/workspace/values.h"
 #include "ui/dialogs/factsform.h"
-#include "ui/dialogs/forcereleasetext.h"
+#include "ui/models/screenclock.h"
 #include "ui/parts/layouts.h"
+#include "ui/parts/notices.h"
 
 #include <QComboBox>
+#include <QDateTime>
 #include <QLabel>
 
 #include <algorithm>
@@ -14,7 +18,11 @@
 
 namespace lockscope::ui {
 
+using inspect::Contender;
+using inspect::LockSnapshot;
 using operate::ReleaseAction;
+using std::chrono::duration_cast;
+using std::chrono::milliseconds;
 
 WayPicker::WayPicker(QWidget *parent) : QWidget(parent), m_box(named(new QComboBox(this), u"way"_s))
 {
@@ -165,6 +173,275 @@ void RehearseButton::say(const QString &words)
     // A new line of the form has no height before it is shown, which is later than now.
     QMetaObject::invokeMethod(
         this, [this] { m_said(); }, Qt::QueuedConnection);
+}
+
+namespace {
+
+// For a POSIX shell: nothing inside single quotes means anything.
+QString quotedForShell(QString text)
+{
+    return u'\'' + text.replace(u'\'', u"'\\''"_s) + u'\'';
+}
+
+} // namespace
+
+std::vector<const Contender *> holdersOf(const LockSnapshot &lock)
+{
+    std::vector<const Contender *> holders;
+    for (const auto &contender : lock.contenders) {
+        if (contender.role == inspect::Role::Holder)
+            holders.push_back(&contender);
+    }
+    return holders;
+}
+
+const Contender *holderIn(const LockSnapshot &lock, const QByteArray &id)
+{
+    const auto *one = lock.find(id);
+    return one && one->role == inspect::Role::Holder ? one : nullptr;
+}
+
+bool mayBeAnotherHold(const operate::ForceReleasePlan &plan, const LockSnapshot &fresh)
+{
+    return operate::isAnotherHold(plan.before, fresh, plan.holder)
+           || operate::isLeaseWrittenEarly(plan.before, fresh, plan.holder);
+}
+
+QString ForceReleaseWords::who(const Contender &contender)
+{
+    const QString who = whoIs(contender);
+    const QString id = shortId(contender.id);
+    const QString name = contender.label.isEmpty() ? QString() : label(contender.label.toUtf8(), 40) + u" · "_s;
+    return name + (who == id ? id : who + u" · "_s + id);
+}
+
+QString ForceReleaseWords::takenFrom(const Contender &holder, const LockSnapshot &lock)
+{
+    QStringList parts;
+    if (const auto self = inspect::nameBeside(holder, lock.backend))
+        parts << inspect::nameLabel(*self);
+    if (holder.endpoint)
+        parts << label(holder.endpoint->toUtf8(), 60);
+    parts << label(holder.id, 120);
+    if (holder.session)
+        parts << infoOf(lock.backend).words.client + u' ' + label(holder.session->toUtf8(), 40);
+    if (holder.heldSince) {
+        const QString since = timeOfDay(ourTime(*holder.heldSince, lock)).toString(u"HH:mm:ss"_s);
+        parts << (holder.heldAtMost ? tr("since %1 at the earliest") : tr("since %1")).arg(since);
+    }
+    return parts.join(u" · "_s);
+}
+
+QString ForceReleaseWords::nextOwner(const operate::ForceReleasePlan &plan, SystemTime now)
+{
+    const auto &lock = plan.before;
+    const Contender *next = plan.nextHolder ? lock.find(*plan.nextHolder) : nullptr;
+    if (!next)
+        return lock.waitersKnown && lock.waiterCount() == 0 ? tr("no client waits; the lock will be free")
+                                                            : tr("unknown: whichever client retries first");
+    QString text = who(*next);
+    if (next->waitingSince)
+        text = tr("%1, waiting %2")
+                   .arg(text, formatDuration(duration_cast<milliseconds>(now - ourTime(*next->waitingSince, lock))));
+    const int behind = lock.waiterCount() - 1;
+    if (behind > 0)
+        text = tr("%1; %2 more behind it").arg(text, QString::number(behind));
+    return text;
+}
+
+QString ForceReleaseWords::otherLocksLost(const operate::ForceReleasePlan &plan)
+{
+    QStringList lost;
+    for (const auto &name : plan.otherLocksLost)
+        lost << label(name, 120);
+    if (lost.isEmpty())
+        return plan.otherLocksKnown ? tr("none") : tr("unknown");
+    const QString seen = lost.join(u", "_s);
+    return plan.otherLocksKnown ? seen : tr("%1; there may be more").arg(seen);
+}
+
+// The tokens are told only where they do what they are for: grow from this holder to the next. Holders of a semaphore
+// overlap, and the next one may well have come before.
+QString ForceReleaseWords::fencing(const operate::ForceReleasePlan &plan)
+{
+    if (!plan.act.isEmpty())
+        return tr("Until then, its client may continue work outside this server.");
+    if (recipes::recipeOf(plan.before.recipe).tellsClientsTokens)
+        return tr("Most clients are not notified. A resource is protected only if it checks fencing tokens.");
+    QString text =
+        tr("Most clients are not notified, and this lock gives them no fencing token that a resource could check.");
+    const auto *next = plan.nextHolder ? plan.before.find(*plan.nextHolder) : nullptr;
+    const auto made = plan.guard.creation();
+    if (made != 0 && next && next->guard.creation() > made && plan.before.holderCount() <= 1)
+        text += u' '
+                + tr("The czxid of its node can serve as a fencing token if clients read it and pass it on: %1.")
+                      .arg(u"0x%1 → 0x%2"_s.arg(made, 0, 16).arg(next->guard.creation(), 0, 16));
+    return text;
+}
+
+QStringList ForceReleaseWords::alternatives(const operate::ForceReleasePlan &plan, SystemTime now)
+{
+    const auto *holder = plan.before.find(plan.holder);
+    if (!holder || !holder->expiresAt || plan.alternatives.isEmpty())
+        return plan.alternatives;
+    LockSnapshot present = plan.before;
+    present.observed = serverTimeAt(now, plan.before);
+    auto lines = plan.alternatives;
+    if (*holder->expiresAt <= present.observed)
+        lines[0] = tr("the lease has expired according to the last snapshot; refresh to check");
+    else if (const auto again = operate::planForceRelease(present, plan.holder);
+             again && !again->alternatives.isEmpty())
+        lines[0] = again->alternatives.first();
+    return lines;
+}
+
+QString ForceReleaseWords::holdersNow(const LockSnapshot &lock)
+{
+    const auto holders = holdersOf(lock);
+    if (holders.empty())
+        return tr("No client holds it now.");
+    if (holders.size() > 1)
+        return tr("It now has %1 holders.").arg(holders.size());
+    return tr("The holder is now %1.").arg(who(*holders.front()));
+}
+
+QString ForceReleaseWords::notHeldNow(bool isGone)
+{
+    return isGone ? tr("The lock is no longer listed") : tr("It no longer holds the lock");
+}
+
+QString ForceReleaseWords::tookItAgain(const QString &holder, const operate::ForceReleasePlan &plan,
+                                       const LockSnapshot &now)
+{
+    const bool isByLease = !operate::isAnotherHold(plan.before, now, plan.holder)
+                           && operate::isLeaseWrittenEarly(plan.before, now, plan.holder);
+    return (isByLease
+                ? tr("The lease of %1 was rewritten earlier than a client renews it: the client may have released "
+                     "and re-acquired it")
+                : tr("%1 released it and acquired it again"))
+        .arg(holder);
+}
+
+QString ForceReleaseWords::heldBefore(const QString &holder, bool isGone)
+{
+    return (isGone ? tr("%1 held it when it was last listed") : tr("%1 no longer holds it")).arg(holder);
+}
+
+QString ForceReleaseWords::nameOf(const LockSnapshot &lock, const QByteArray &id)
+{
+    const auto *one = lock.find(id);
+    if (!one)
+        return shortId(id);
+    if (!one->endpoint)
+        return whoIs(*one);
+    const auto colon = one->endpoint->lastIndexOf(u':');
+    const QString host = label((colon > 0 ? one->endpoint->left(colon) : *one->endpoint).toUtf8(), 40);
+    // On one host there may be several.
+    const auto self = inspect::nameBeside(*one, lock.backend);
+    return self ? u"%1 (%2)"_s.arg(inspect::nameLabel(*self), host) : host;
+}
+
+QString ForceReleaseWords::note(const inspect::LockName &lock, const QString &environment,
+                                const operate::ForceReleasePlan *plan, const QString &reason, const QString &result)
+{
+    QStringList lines{
+        tr("Force-release of %1 (%2), %3")
+            .arg(label(lock.text(), 400), environment, QDateTime::currentDateTimeUtc().toString(Qt::ISODate))};
+    if (const auto *holder = plan ? plan->before.find(plan->holder) : nullptr)
+        lines << tr("from: %1").arg(takenFrom(*holder, plan->before));
+    if (!reason.isEmpty())
+        lines << tr("reason: %1").arg(reason);
+    lines << tr("result: %1").arg(result);
+    if (plan) {
+        lines << tr("commands: %1").arg(plan->commands.join(u"; "_s));
+        lines << tr("guard: %1").arg(plan->guardText);
+    }
+    return lines.join(u'\n') + u'\n';
+}
+
+QString ForceReleaseWords::failure(ErrorCode code)
+{
+    if (code == ErrorCode::Refused || code == ErrorCode::NoNode)
+        return tr("Refused. Nothing was sent.");
+    return code == ErrorCode::UnknownOutcome ? tr("Outcome unknown: the lock may or may not have been released.")
+                                             : tr("Failed.");
+}
+
+QString ForceReleaseWords::command(const ConnectionStatus *status, const inspect::LockName &lock,
+                                   const QByteArray &holder, bool notExact, const QString &reason,
+                                   operate::ReleaseAction way)
+{
+    const QString name = escaped(lock.connection.bytes());
+    QStringList words{u"lockscopectl"_s};
+    if (status && !status->uri.isEmpty())
+        words << u"--connect"_s << quotedForShell(name + u'=' + status->uri);
+    if (status && status->production)
+        words << u"--production"_s << quotedForShell(name);
+    if (status && (status->production || status->readOnly)) // it opens read-only there, too
+        words << u"--allow-writes"_s << quotedForShell(name);
+    words << u"force-release"_s << quotedForShell(escaped(lock.text())) << u"--holder"_s
+          << quotedForShell(escaped(holder));
+    if (way != operate::ReleaseAction::Release)
+        words << u"--method"_s << QString::fromLatin1(operate::wordOf(way));
+    if (notExact)
+        words << u"--not-exact"_s;
+    if (!reason.isEmpty())
+        words << u"--reason"_s << quotedForShell(reason);
+    return words.join(u' ');
+}
+
+using Words = ForceReleaseWords;
+
+void ReleasePreview::fillFacts(FactsForm &facts, const operate::ForceReleasePlan &plan, SystemTime now)
+{
+    const bool isRelease = plan.way == ReleaseAction::Release;
+    facts.clear();
+    if (const auto *one = plan.before.find(plan.holder))
+        facts.addText(plan.way == ReleaseAction::KillWaiter ? tr("Waiter") : tr("Holder"),
+                      Words::takenFrom(*one, plan.before));
+    facts.addText(tr("Next owner"), isRelease ? Words::nextOwner(plan, now) : harmless(plan.who, 400));
+    facts.addCode(tr("Will be sent"), plan.commands);
+    facts.addText(tr("Only if unchanged"),
+                  plan.exact ? plan.guardText : tr("%1; a gap remains, see below").arg(plan.guardText));
+    facts.addText(tr("Wakes"), plan.wakes);
+    if (isRelease)
+        facts.addText(tr("Other locks lost"), Words::otherLocksLost(plan));
+    else
+        facts.addText(tr("Also lost"), harmless(plan.alsoLost, 400));
+    if (plan.leaseKeys) {
+        QStringList keys;
+        for (const auto &key : *plan.leaseKeys)
+            keys << escaped(key);
+        facts.addCode(tr("Keys of the lease"), keys);
+    }
+}
+
+void ReleasePreview::showDanger(Banner &danger, const operate::ForceReleasePlan &plan)
+{
+    danger.say(Banner::Look::Critical,
+               plan.act.isEmpty() ? tr("The old holder may still act as if it holds the lock.")
+                                  : tr("The old holder notices only when its next statement fails."),
+               Words::fencing(plan));
+}
+
+QString ReleasePreview::buttonText(const operate::ForceReleasePlan &plan, const QString &from)
+{
+    const QString text = plan.act.isEmpty() ? tr("Release from %1").arg(from) : plan.act;
+    return QString(text).replace(u'&', u"&&"_s);
+}
+
+QString ReleasePreview::sendingText(const operate::ForceReleasePlan &plan)
+{
+    return plan.way == ReleaseAction::Release ? tr("Reading once more, recording the intent, then releasing…")
+                                              : tr("Reading once more, recording the intent, then sending it…");
+}
+
+QString ReleasePreview::outcomeWord(const operate::ForceReleasePlan &plan,
+                                    const operate::ForceReleaseOutcome &outcome, const QString &from)
+{
+    if (plan.way == ReleaseAction::Release)
+        return outcome.released ? tr("Released from %1.").arg(from) : tr("Not released.");
+    return outcome.done ? tr("Done.") : tr("Not done.");
 }
 
 } // namespace lockscope::ui

@@ -5,13 +5,18 @@
 #include <version>
 
 #include "core/workspace/backend.h"
+#include "ui/models/lockfacts.h"
 
+#include <QCoreApplication>
 #include <QPushButton>
 #include <QWidget>
 
 class QComboBox;
 
 namespace lockscope::ui {
+
+class Banner;
+class FactsForm;
 
 class WayPicker : public QWidget {
     Q_OBJECT
@@ -43,8 +48,6 @@ private:
     QByteArray m_contender;
 };
 
-class FactsForm;
-
 // Rehearses the release that a form is about, and puts what came of it, and what was assumed, among the form's facts.
 class RehearseButton : public QPushButton {
     Q_OBJECT
@@ -66,6 +69,61 @@ private:
     int m_plans = 0;
     bool m_isPlaying = false;
     QString m_answer; // of this plan; empty while there is none
+};
+
+// What the form of a force-release says: pure functions of a plan, a snapshot and a moment.
+class ForceReleaseWords {
+    Q_DECLARE_TR_FUNCTIONS(ForceRelease)
+public:
+    // Who it is, the host first.
+    [[nodiscard]] static QString who(const inspect::Contender &contender);
+    [[nodiscard]] static QString takenFrom(const inspect::Contender &holder, const inspect::LockSnapshot &lock);
+    [[nodiscard]] static QString nextOwner(const operate::ForceReleasePlan &plan, SystemTime now);
+    [[nodiscard]] static QString otherLocksLost(const operate::ForceReleasePlan &plan);
+    [[nodiscard]] static QString fencing(const operate::ForceReleasePlan &plan);
+    // The gentler ways with what is left of the time by now.
+    [[nodiscard]] static QStringList alternatives(const operate::ForceReleasePlan &plan, SystemTime now);
+    // Who has the lock in this snapshot, in a sentence.
+    [[nodiscard]] static QString holdersNow(const inspect::LockSnapshot &lock);
+    // What is known when the holder is not the one any more; of a lock that is not shown any more (as a row lock that
+    // nobody waits for) only who held it. Without a full stop.
+    [[nodiscard]] static QString notHeldNow(bool isGone);
+    // Of whom holds it now as when it was planned, and may have let go in between.
+    [[nodiscard]] static QString tookItAgain(const QString &holder, const operate::ForceReleasePlan &plan,
+                                             const inspect::LockSnapshot &now);
+    [[nodiscard]] static QString heldBefore(const QString &holder, bool isGone);
+    // What a button calls that contender: what it is called, where it is called something, and its host; or the
+    // shortest that tells it.
+    [[nodiscard]] static QString nameOf(const inspect::LockSnapshot &lock, const QByteArray &id);
+    // What was asked for and what came of it, as lines of text; the plan may be null.
+    [[nodiscard]] static QString note(const inspect::LockName &lock, const QString &environment,
+                                      const operate::ForceReleasePlan *plan, const QString &reason,
+                                      const QString &result);
+    [[nodiscard]] static QString failure(ErrorCode code);
+    // As lockscopectl would be told.
+    [[nodiscard]] static QString command(const ConnectionStatus *status, const inspect::LockName &lock,
+                                         const QByteArray &holder, bool notExact, const QString &reason,
+                                         operate::ReleaseAction way = operate::ReleaseAction::Release);
+};
+
+[[nodiscard]] std::vector<const inspect::Contender *> holdersOf(const inspect::LockSnapshot &lock);
+// The holder of that id; null if it does not hold (any more).
+[[nodiscard]] const inspect::Contender *holderIn(const inspect::LockSnapshot &lock, const QByteArray &id);
+// Whether what was planned is a hold before this look's, as far as that can be told: the id may be the same.
+[[nodiscard]] bool mayBeAnotherHold(const operate::ForceReleasePlan &plan, const inspect::LockSnapshot &fresh);
+
+// The form of a force-release shows of a plan: the facts, and the danger in place of staleHolder.
+class ReleasePreview {
+    Q_DECLARE_TR_FUNCTIONS(ReleasePreview)
+public:
+    static void fillFacts(FactsForm &facts, const operate::ForceReleasePlan &plan, SystemTime now);
+    static void showDanger(Banner &danger, const operate::ForceReleasePlan &plan);
+    // What a button that does it says, and the sentence while it is done; `from`: the holder's host.
+    [[nodiscard]] static QString buttonText(const operate::ForceReleasePlan &plan, const QString &from);
+    [[nodiscard]] static QString sendingText(const operate::ForceReleasePlan &plan);
+    // In a word what came of it.
+    [[nodiscard]] static QString outcomeWord(const operate::ForceReleasePlan &plan,
+                                             const operate::ForceReleaseOutcome &outcome, const QString &from);
 };
 
 } // namespace lockscope::ui
