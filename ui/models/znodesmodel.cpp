@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/models/znodesmodel.h"
 
+#include "core/base/text.h"
 #include "ui/theme/text.h"
+
+#include <QDateTime>
 
 namespace lockscope::ui {
 
@@ -213,6 +216,224 @@ void ZnodesModel::followReveal()
             ? nearest->error->message
             : QStringLiteral("%1 has no child %2").arg(nameText(above.bytes()), nameText(nextPart(above, path)));
     emit revealFailed(path, why);
+}
+
+namespace {
+
+QDateTime timeOf(std::chrono::milliseconds sinceEpoch)
+{
+    return QDateTime::fromMSecsSinceEpoch(sinceEpoch.count());
+}
+
+// As short as it can be without being unclear.
+QString timeText(std::chrono::milliseconds sinceEpoch)
+{
+    const QDateTime time = timeOf(sinceEpoch);
+    const QDate today = QDate::currentDate();
+    if (time.date() == today)
+        return time.toString(u"HH:mm:ss"_s);
+    return time.toString(time.date().year() == today.year() ? u"d MMM HH:mm"_s : u"yyyy-MM-dd"_s);
+}
+
+bool isZnodeNumber(int column)
+{
+    return column == ZnodeNode::Children || column == ZnodeNode::Bytes || column >= ZnodeNode::Version;
+}
+
+} // namespace
+
+std::unique_ptr<ZnodeNode> ZnodeNode::make(ZnodeRow &row)
+{
+    auto node = std::make_unique<ZnodeNode>();
+    node->name = std::move(row.name);
+    node->stat = row.stat;
+    node->isStatKnown = row.statKnown && !row.error;
+    if (row.error)
+        node->error = std::make_unique<Error>(*std::move(row.error));
+    return node;
+}
+
+ZPath ZnodeNode::path() const
+{
+    return !above() || !above()->above() ? ZPath("/"_ba) : above()->path().child(name);
+}
+
+QString ZnodeNode::childrenText() const
+{
+    if (error)
+        return error->code == ErrorCode::NoPermission ? u"no access"_s : u"not readable"_s;
+    // "/" has no stat, since nobody lists its parent, nor have the children of a folder of thousands.
+    if (!isStatKnown && children.empty() && !isLoaded())
+        return load == Load::Asked ? u"…"_s : QString();
+    return countText(stat.numChildren);
+}
+
+QString ZnodeNode::cell(int column) const
+{
+    switch (column) {
+    case Name: return name.isEmpty() ? u"/"_s : nameText(name.bytes());
+    case Children: return childrenText();
+    case Bytes: return isStatKnown ? countText(stat.dataLength) : QString();
+    case Owner: return stat.ephemeralOwner.isNone() ? QString() : stat.ephemeralOwner.text();
+    case Version: return isStatKnown ? QString::number(stat.version) : QString();
+    case Modified:
+        return isStatKnown && stat.mtime.count() != 0 ? timeText(stat.mtime)
+               : isStatKnown                          ? u"–"_s
+                                                      : QString(); // the root has none
+    default: return {};
+    }
+}
+
+QVariant ZnodeNode::data(int column, int role) const
+{
+    switch (role) {
+    case Qt::DisplayRole: return cell(column);
+    case Qt::ToolTipRole:
+        if (error)
+            return plainToolTip(error->message);
+        if (column == Modified && isStatKnown && stat.mtime.count() != 0)
+            return timeOf(stat.mtime).toString(u"yyyy-MM-dd HH:mm:ss.zzz"_s);
+        return column == Name ? plainToolTip(label(path().bytes(), 2000)) : QVariant();
+    case Qt::TextAlignmentRole:
+        return isZnodeNumber(column) ? QVariant::fromValue(Qt::AlignRight | Qt::AlignVCenter) : QVariant();
+    case PathRole: return path().bytes();
+    case ErrorRole: return error ? error->message : QString();
+    case ForbiddenRole: return error && error->code == ErrorCode::NoPermission;
+    case EphemeralRole: return !stat.ephemeralOwner.isNone();
+    case FilterRole: return escaped(name.bytes());
+    default: return {};
+    }
+}
+
+QVariant ZnodeNode::header(int column, int role)
+{
+    static const std::array titles{u"Name"_s,    u"Children"_s, u"Bytes"_s, u"Ephemeral owner"_s,
+                                   u"Version"_s, u"Modified"_s};
+    if (role == Qt::DisplayRole)
+        return titles[static_cast<std::size_t>(column)];
+    if (role == Qt::TextAlignmentRole)
+        return QVariant::fromValue((isZnodeNumber(column) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+    return {};
+}
+
+void sortByName(std::vector<ZnodeRow> &rows)
+{
+    const auto isOutOfOrder = [](const ZnodeRow &a, const ZnodeRow &b) { return !(a.name < b.name); };
+    if (std::ranges::adjacent_find(rows, isOutOfOrder) == rows.end())
+        return;
+    std::ranges::sort(rows, {}, &ZnodeRow::name);
+    const auto same = std::ranges::unique(rows, {}, &ZnodeRow::name);
+    rows.erase(same.begin(), same.end());
+}
+
+bool ZnodeFilling::isDone() const
+{
+    const bool isSlid = toDropFirst == 0 && toDropLast == 0 && toPutBefore == 0;
+    return isCleared && isSlid && isFull() && at == node->count();
+}
+
+ZnodePart ZnodeFilling::part() const
+{
+    return {before(), shown(), after(), static_cast<int>(rows.size()), isFiltered()};
+}
+
+NodeName ZnodeFilling::beginning() const
+{
+    return before() == 0 || shown() == 0 ? NodeName() : rowAt(m_begin).name;
+}
+
+void ZnodeFilling::begin(const NodeName &from, bool around)
+{
+    m_from = from;
+    m_isAround = around;
+    m_filtered = 0;
+    m_matching.clear();
+    m_begin = m_end = 0;
+    toDropFirst = toDropLast = toPutBefore = 0;
+    at = 0;
+    limit = rowsOfPart;
+    isCleared = node->count() == 0;
+}
+
+void ZnodeFilling::filterAgain(const QString &text)
+{
+    filter = text;
+    begin({});
+}
+
+void ZnodeFilling::goTo(const NodeName &name)
+{
+    if (!std::ranges::binary_search(rows, name, {}, &ZnodeRow::name))
+        return;
+    filter.clear(); // it is wanted by its name
+    begin(name, true);
+}
+
+int ZnodeFilling::filterOn(int atMost)
+{
+    const auto from = m_filtered;
+    const auto end = filter.isEmpty() ? rows.size() : std::min(rows.size(), from + static_cast<std::size_t>(atMost));
+    for (; m_filtered < end; ++m_filtered) {
+        if (filter.isEmpty() || escaped(rows[m_filtered].name.bytes()).contains(filter, Qt::CaseInsensitive))
+            m_matching.push_back(static_cast<quint32>(m_filtered));
+    }
+    if (isFiltered()) {
+        const auto nameOf = [this](quint32 row) { return rows[row].name; };
+        m_begin = m_end =
+            static_cast<int>(std::ranges::lower_bound(m_matching, m_from, {}, nameOf) - m_matching.begin());
+        // Where there is little after it, the part begins earlier.
+        m_begin -= std::min(std::max(m_isAround ? rowsOfPart / 2 : 0, rowsOfPart - after()), before());
+        m_end = m_begin;
+    }
+    return static_cast<int>(m_filtered - from);
+}
+
+void ZnodeFilling::slideOn()
+{
+    toDropFirst = std::max(0, shown() - rowsOfPart + rowsOfSlide);
+    limit = shown() - toDropFirst + rowsOfSlide;
+}
+
+void ZnodeFilling::slideBack()
+{
+    toDropLast = std::max(0, shown() - rowsOfPart + rowsOfSlide);
+    toPutBefore = std::min(rowsOfSlide, before());
+    limit = shown() - toDropLast;
+}
+
+void ZnodeFilling::dropFirst(int count)
+{
+    m_begin += count;
+    toDropFirst -= count;
+    at -= count;
+}
+
+void ZnodeFilling::dropLast(int count)
+{
+    m_end -= count;
+    toDropLast -= count;
+    at -= count;
+}
+
+std::vector<ZnodeRow> ZnodeFilling::page(int atMost)
+{
+    std::vector<ZnodeRow> rowsOfPage;
+    while (!isFull() && static_cast<int>(rowsOfPage.size()) < atMost)
+        rowsOfPage.push_back(rowAt(m_end++));
+    return rowsOfPage;
+}
+
+std::vector<ZnodeRow> ZnodeFilling::pageBefore(int atMost)
+{
+    const int count = std::min(atMost, toPutBefore);
+    m_begin -= count;
+    toPutBefore -= count;
+    at += count;
+    limit += count;
+    std::vector<ZnodeRow> rowsOfPage;
+    for (int place = m_begin; place < m_begin + count; ++place)
+        rowsOfPage.push_back(rowAt(place));
+    return rowsOfPage;
 }
 
 } // namespace lockscope::ui

@@ -9,14 +9,153 @@
 // that cannot be read carries its error; the rest of the tree works. GUI thread only.
 #pragma once
 
-#include "ui/models/znodenode.h"
+#include "core/workspace/backend.h"
+#include "ui/models/treemodel.h"
 
 #include <QThreadPool>
 #include <QTimer>
 
+#include <algorithm>
 #include <deque>
+#include <optional>
 
 namespace lockscope::ui {
+
+// A node of the tree of znodes: what is known of it, and what its row says.
+struct ZnodeNode : TreeNode {
+    enum Column { Name, Children, Bytes, Owner, Version, Modified, ColumnCount };
+    enum Role {
+        PathRole = Qt::UserRole, // QByteArray
+        ErrorRole,               // QString, empty when all is well
+        ForbiddenRole,           // bool: an ACL keeps us out
+        EphemeralRole,           // bool
+        FilterRole,              // QString: what the filter looks at
+    };
+    enum class Load : quint8 {
+        NotAsked,
+        Asked, // the question is out, or the answer is being merged
+        Loaded,
+        Resting, // a big folder, just listed: not asked again for a while
+        Failed,
+    };
+    NodeName name; // empty for "/"
+    zk::Stat stat;
+    std::unique_ptr<Error> error; // of its own row, or of listing its children
+    Load load = Load::NotAsked;
+    bool isStatKnown = false;
+    bool askAgain = false; // it changed while it was asked
+
+    // Takes out of the row what it needs.
+    [[nodiscard]] static std::unique_ptr<ZnodeNode> make(ZnodeRow &row);
+    [[nodiscard]] ZnodeNode *above() const { return static_cast<ZnodeNode *>(parent); }
+    [[nodiscard]] ZnodeNode *child(int at) const
+    {
+        return static_cast<ZnodeNode *>(children[static_cast<std::size_t>(at)].get());
+    }
+    [[nodiscard]] int count() const { return static_cast<int>(children.size()); }
+    [[nodiscard]] bool isLoaded() const { return load == Load::Loaded || load == Load::Resting; }
+    // The first child at or after `from` whose name is not below `wanted`.
+    [[nodiscard]] int lowerBound(const NodeName &wanted, int from = 0) const
+    {
+        const auto isBelow = [](const std::unique_ptr<TreeNode> &node, const NodeName &other) {
+            return static_cast<const ZnodeNode *>(node.get())->name < other;
+        };
+        return static_cast<int>(std::lower_bound(children.begin() + from, children.end(), wanted, isBelow)
+                                - children.begin());
+    }
+    // The first one whose name is above it.
+    [[nodiscard]] int upperBound(const NodeName &wanted, int from = 0) const
+    {
+        const int at = lowerBound(wanted, from);
+        return at < count() && child(at)->name == wanted ? at + 1 : at;
+    }
+    [[nodiscard]] ZPath path() const;
+    [[nodiscard]] QVariant data(int column, int role) const;
+    [[nodiscard]] static QVariant header(int column, int role);
+
+private:
+    [[nodiscard]] QString childrenText() const;
+    [[nodiscard]] QString cell(int column) const;
+};
+
+// A list of children on its way into the tree of znodes, and the part of a big one that is there.
+//
+// The server's order means nothing: the rows are sorted before they come here. To lay as many rows out as a folder of
+// 300,000 has would take too long, which views do with each change among what is expanded. So of a big list the tree
+// has a part, which slides.
+
+// How many children of a folder are in the tree, how many come before and after them (of those that the filter lets
+// through), and how many there are.
+struct ZnodePart {
+    int before = 0;
+    int shown = 0;
+    int after = 0;
+    int total = 0;
+    bool isFiltered = true; // or what comes before and after is not known yet
+    [[nodiscard]] int matching() const { return before + shown + after; }
+};
+
+// What is to be done stands in the order of its members: cleared, filtered, slid, merged.
+struct ZnodeFilling {
+    static constexpr int rowsOfPart = 20'000;
+    static constexpr int rowsOfSlide = 10'000;
+    static constexpr int mostRows = rowsOfPart + rowsOfSlide; // as new ones come among those shown
+
+    ZnodeNode *node = nullptr;
+    std::vector<ZnodeRow> rows; // by name, each once
+    QString filter;             // of a big list: what a name has to contain
+
+    bool isCleared = true; // if not, what is in the tree goes first
+    int toDropFirst = 0;   // of those shown
+    int toDropLast = 0;
+    int toPutBefore = 0; // of those that come before
+    int at = 0;          // children of the tree before it are merged
+    int limit = rowsOfPart;
+
+    [[nodiscard]] bool isBig() const { return static_cast<int>(rows.size()) > rowsOfPart; }
+    [[nodiscard]] bool isFiltered() const { return m_filtered == rows.size(); }
+    [[nodiscard]] bool isFull() const { return isFiltered() && (after() == 0 || shown() >= limit); }
+    [[nodiscard]] bool isDone() const;
+    [[nodiscard]] ZnodePart part() const;
+    [[nodiscard]] int before() const { return m_begin; }
+    [[nodiscard]] int shown() const { return m_end - m_begin; }
+    [[nodiscard]] int after() const { return static_cast<int>(m_matching.size()) - m_end; }
+    [[nodiscard]] NodeName largest() const { return m_matching.empty() ? NodeName() : rows[m_matching.back()].name; }
+    // The first that comes after those shown; there must be one.
+    [[nodiscard]] const NodeName &next() const { return rowAt(m_end).name; }
+    // Where the part begins, so that another list of that folder can show the same; empty: with the first of all.
+    [[nodiscard]] NodeName beginning() const;
+
+    // From that name on; `around`: with as many before it.
+    void begin(const NodeName &from, bool around = false);
+    // Another filter, and the part of it that begins with the first one; what is in the tree goes.
+    void filterAgain(const QString &text);
+    // The part goes to that name, if it is among the rows.
+    void goTo(const NodeName &name);
+    void slideOn();
+    void slideBack();
+
+    // Returns how many it looked at.
+    int filterOn(int atMost);
+    // Off the part; the tree is for the caller.
+    void dropFirst(int count);
+    void dropLast(int count);
+    // Onto the part: the next rows in order, or the last before it; at most so many.
+    [[nodiscard]] std::vector<ZnodeRow> page(int atMost);
+    [[nodiscard]] std::vector<ZnodeRow> pageBefore(int atMost);
+
+private:
+    [[nodiscard]] const ZnodeRow &rowAt(int place) const { return rows[m_matching[static_cast<std::size_t>(place)]]; }
+
+    NodeName m_from;
+    bool m_isAround = false;
+    std::size_t m_filtered = 0;      // of the rows
+    std::vector<quint32> m_matching; // indices of those that the filter lets through
+    int m_begin = 0, m_end = 0;      // the part, of those
+};
+
+// By name, each once.
+void sortByName(std::vector<ZnodeRow> &rows);
 
 class ZnodesModel : public TreeModel {
     Q_OBJECT
