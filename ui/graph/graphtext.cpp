@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/graph/graphtext.h"
+#include "ui/graph/graphlayout.h"
 
 #include "core/base/duration.h"
 #include "core/base/text.h"
