@@ -17,7 +17,6 @@
 #include "ui/shell/bars.h"
 #include "ui/shell/connectionchooser.h"
 #include "ui/shell/connectionlist.h"
-#include "ui/shell/footbar.h"
 #include "ui/shell/helpoverlay.h"
 #include "ui/shell/sidebar.h"
 #include "ui/shell/topbar.h"

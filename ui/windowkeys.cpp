@@ -8,7 +8,7 @@
 #include "ui/pages/pagestack.h"
 #include "ui/pages/startpage.h"
 #include "ui/shell/actions.h"
-#include "ui/shell/footbar.h"
+#include "ui/shell/bars.h"
 #include "ui/theme/theme.h"
 #include "ui/timetravel.h"
 #include "ui/views/incidentlist.h"

@@ -7,7 +7,7 @@
 #include "ui/graph/graphview.h"
 #include "ui/pages/graphpage.h"
 #include "ui/pages/lockdetail.h"
-#include "ui/shell/footbar.h"
+#include "ui/shell/bars.h"
 #include "ui/shell/sidebar.h"
 #include "ui/views/lockstable.h"
 #include "ui/views/queuetable.h"

@@ -5,8 +5,14 @@
 
 #include "core/base/clock.h"
 #include "ui/models/connectionbook.h"
+#include "ui/parts/parts.h"
 
+#include <QAbstractButton>
 #include <QFrame>
+#include <QLabel>
+
+#include <functional>
+#include <vector>
 
 class QLabel;
 class QProgressBar;
@@ -55,6 +61,69 @@ private:
     QLabel *m_progress;
     QStringList m_progressLines;
     QLabel *m_notice;
+};
+
+// The line above the status bar: the keys that act on what has the keyboard. A click does what the key does.
+struct FootKey {
+    QString key;  // "R", "F6"
+    QString text; // "Release"
+    std::function<void()> act = {};
+};
+
+// A key as it stands on a keyboard, and what it does.
+class FootKeyButton : public QAbstractButton {
+    Q_OBJECT
+public:
+    FootKeyButton(const FootKey &key, QWidget *parent);
+
+    [[nodiscard]] const QString &key() const { return m_key; }
+    [[nodiscard]] QSize sizeHint() const override;
+
+private:
+    void paintEvent(QPaintEvent *event) override;
+    [[nodiscard]] qreal capWidth() const;
+
+    const QString m_key;
+};
+
+class FootBar : public QFrame {
+    Q_OBJECT
+public:
+    explicit FootBar(QWidget *parent = nullptr);
+
+    // In order of importance: those at the end give way where there is no room.
+    void setKeys(std::vector<FootKey> keys);
+    // The last one, at the right, always there.
+    void setLast(FootKey key);
+    // "B Break deadlock", those that are shown.
+    [[nodiscard]] QStringList shown() const;
+    [[nodiscard]] QSize sizeHint() const override;
+    [[nodiscard]] QSize minimumSizeHint() const override { return {0, sizeHint().height()}; }
+
+private:
+    void resizeEvent(QResizeEvent *event) override;
+    void place();
+
+    std::vector<FootKey> m_keys;
+    std::vector<FootKeyButton *> m_buttons;
+    FootKeyButton *m_last = nullptr;
+};
+
+// A line of keys below a page, for a presentation: what the page's own keys do, and how to end it. It stays while
+// they are pressed, and takes the room it needs: nothing of the page is behind it.
+class KeyBar : public QLabel {
+    Q_OBJECT
+public:
+    // `keys`: the page's, in the language it speaks. Hidden at first.
+    KeyBar(std::function<KeyHints()> keys, QWidget *parent);
+
+    // Another page is shown; one without keys of its own has no line.
+    void tell();
+
+private:
+    void changeEvent(QEvent *event) override;
+
+    const std::function<KeyHints()> m_keys;
 };
 
 } // namespace lockscope::ui
