@@ -2,7 +2,7 @@
 // What falls when a session ends, who inherits each of its locks, and the pulse of its lease.
 #include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"
-#include "ui/models/sessionfacts.h"
+#include "ui/models/sessionsmodel.h"
 
 using namespace lockscope::ui;
 using inspect::LockName;

@@ -6,7 +6,7 @@
 #include <version>
 
 #include "core/workspace/backend.h"
-#include "ui/models/sessionfacts.h"
+#include "ui/models/sessionsmodel.h"
 
 #include <QWidget>
 
