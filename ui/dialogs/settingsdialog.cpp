@@ -12,7 +12,6 @@
 #include <QFormLayout>
 #include <QGridLayout>
 #include <QHeaderView>
-#include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QPushButton>
@@ -245,11 +244,6 @@ QString TypedTable::text(int row, int column) const
 void TypedTable::showProblem(const Result<void> &written)
 {
     m_problem->setText(written ? QString() : tr("Not kept yet: %1").arg(written.error().message));
-}
-
-QString TypedTable::problem() const
-{
-    return m_problem->text();
 }
 
 LabelsForm::LabelsForm(QString file, QWidget *parent)

@@ -7,6 +7,7 @@
 #include "ui/models/alertwatch.h"
 #include "ui/theme/theme.h"
 
+#include <QLabel>
 #include <QDialog>
 #include <QWidget>
 
@@ -15,7 +16,6 @@
 class QCheckBox;
 class QComboBox;
 class QGridLayout;
-class QLabel;
 class QLineEdit;
 class QListWidget;
 class QPushButton;
@@ -77,7 +77,7 @@ class TypedTable : public QWidget {
     Q_OBJECT
 public:
     [[nodiscard]] QTableWidget &table() { return *m_table; }
-    [[nodiscard]] QString problem() const;
+    [[nodiscard]] QString problem() const { return m_problem->text(); }
 
 protected:
     TypedTable(QString file, const QStringList &titles, const QString &addText, QWidget *parent);
@@ -141,7 +141,7 @@ private:
     void moveRow(int by);
     void keep() override;
     void showButtons() override;
-    [[nodiscard]] QStringList newRow() const override;
+    [[nodiscard]] QStringList newRow() const override { return {tr("CONNECTION:PATTERN*"), {}, {}, {}}; }
 
     QPushButton *m_up, *m_down;
     bool m_isBroken = false; // the file: it is left as it is

@@ -48,11 +48,6 @@ ThresholdsForm::ThresholdsForm(QString file, QWidget *parent)
     begin();
 }
 
-QStringList ThresholdsForm::newRow() const
-{
-    return {tr("CONNECTION:PATTERN*"), {}, {}, {}};
-}
-
 void ThresholdsForm::show(const ThresholdRules &rules)
 {
     m_table->setRowCount(0);

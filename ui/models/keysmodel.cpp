@@ -124,11 +124,6 @@ void KeysModel::setPattern(const QByteArray &pattern)
     clear();
 }
 
-KeyNode *KeysModel::node(const QModelIndex &index) const
-{
-    return static_cast<KeyNode *>(nodeOf(index));
-}
-
 KeyNode *KeysModel::findNode(const RedisKey &key) const
 {
     auto *folder = static_cast<KeyNode *>(root());

@@ -130,7 +130,7 @@ signals:
 private:
     struct Entry; // what a page says of one child of a folder
 
-    [[nodiscard]] KeyNode *node(const QModelIndex &index) const;
+    [[nodiscard]] KeyNode *node(const QModelIndex &index) const { return static_cast<KeyNode *>(nodeOf(index)); }
     [[nodiscard]] KeyNode *findNode(const RedisKey &key) const;
     void clear();
     void ask();

@@ -51,16 +51,6 @@ void ZnodesModel::setConnection(Backend *backend, const ConnectionName &name)
     endResetModel();
 }
 
-ZnodeNode *ZnodesModel::node(const QModelIndex &index) const
-{
-    return static_cast<ZnodeNode *>(nodeOf(index));
-}
-
-ZPath ZnodesModel::pathOf(const QModelIndex &index) const
-{
-    return node(index)->path();
-}
-
 ZnodeNode *ZnodesModel::findNode(const ZPath &path) const
 {
     if (root()->children.empty())
@@ -117,11 +107,6 @@ void ZnodesModel::fetchMore(const QModelIndex &parent)
         return;
     list(node(parent));
     tell(node(parent));
-}
-
-void ZnodesModel::tell(const ZnodeNode *node)
-{
-    notifyChanged(node->parent, rowOf(node), rowOf(node));
 }
 
 QVariant ZnodesModel::data(const QModelIndex &index, int role) const

@@ -170,7 +170,7 @@ public:
     void setConnection(Backend *backend, const ConnectionName &name);
     [[nodiscard]] const ConnectionName &connection() const { return m_connection; }
 
-    [[nodiscard]] ZPath pathOf(const QModelIndex &index) const;
+    [[nodiscard]] ZPath pathOf(const QModelIndex &index) const { return node(index)->path(); }
     // Invalid if that node is not loaded.
     [[nodiscard]] QModelIndex find(const ZPath &path, int column = ZnodeNode::Name) const;
     // Whether its children have been listed (those held back count).
@@ -226,7 +226,7 @@ private:
         std::optional<ZPath> lookedThrough{}; // what was held back of it
     };
 
-    [[nodiscard]] ZnodeNode *node(const QModelIndex &index) const;
+    [[nodiscard]] ZnodeNode *node(const QModelIndex &index) const { return static_cast<ZnodeNode *>(nodeOf(index)); }
     [[nodiscard]] ZnodeNode *findNode(const ZPath &path) const;
 
     void list(ZnodeNode *node);
@@ -246,7 +246,7 @@ private:
     void rested(const ZPath &path);
     // Whether anything of it changed.
     bool update(ZnodeNode *node, ZnodeRow &row);
-    void tell(const ZnodeNode *node);
+    void tell(const ZnodeNode *node) { notifyChanged(node->parent, rowOf(node), rowOf(node)); }
     [[nodiscard]] std::optional<NodeName> wantedChild(const ZPath &folder) const;
     void followReveal();
 

@@ -15,7 +15,6 @@
 #include <QJsonArray>
 #include <QLabel>
 #include <QLineEdit>
-#include <QPlainTextEdit>
 #include <QSettings>
 #include <QSplitter>
 #include <QStackedWidget>
@@ -326,11 +325,6 @@ void AuditPage::showDetail()
     const QString text = index.isValid() ? auditText(m_model.at(index.row())) : QString();
     if (text != m_detail->toPlainText())
         m_detail->setPlainText(text);
-}
-
-QString AuditPage::detail() const
-{
-    return m_detail->toPlainText();
 }
 
 void AuditPage::openLock()

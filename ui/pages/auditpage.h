@@ -6,11 +6,11 @@
 #include "ui/models/rowsmodel.h"
 #include "ui/pages/page.h"
 
+#include <QPlainTextEdit>
 #include <QSortFilterProxyModel>
 
 class QLabel;
 class QLineEdit;
-class QPlainTextEdit;
 class QSplitter;
 class QStackedWidget;
 
@@ -59,7 +59,7 @@ public:
 
     [[nodiscard]] LiveTree &table() { return *m_table; }
     [[nodiscard]] Banner &chain() { return *m_chain; }
-    [[nodiscard]] QString detail() const;
+    [[nodiscard]] QString detail() const { return m_detail->toPlainText(); }
 
 private:
     void showEvent(QShowEvent *event) override;

@@ -9,7 +9,6 @@
 
 #include <QClipboard>
 #include <QGuiApplication>
-#include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 
@@ -51,25 +50,10 @@ void EntryHead::setName(const QByteArray &name)
     m_name->setCursorPosition(0);
 }
 
-void EntryHead::setSummary(const QString &text)
-{
-    m_summary->setText(text);
-}
-
-QString EntryHead::summary() const
-{
-    return m_summary->text();
-}
-
 void EntryHead::warn(const QString &text)
 {
     m_bannerText->setText(text);
     m_banner->setVisible(!text.isEmpty());
-}
-
-QString EntryHead::warning() const
-{
-    return m_bannerText->text();
 }
 
 void EntryHead::setLinks(std::vector<Link> links)

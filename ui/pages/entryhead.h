@@ -2,6 +2,7 @@
 // Above the detail of a znode or a key: its name, what can be done with it, where else it leads, and what is wrong.
 #pragma once
 
+#include <QLabel>
 #include <QWidget>
 
 #include <functional>
@@ -9,7 +10,6 @@
 
 class QFrame;
 class QHBoxLayout;
-class QLabel;
 class QLineEdit;
 class QMenu;
 class QPushButton;
@@ -28,11 +28,11 @@ public:
     EntryHead(const QString &copy, const QString &accessibleName, QWidget *parent = nullptr);
 
     void setName(const QByteArray &name);
-    void setSummary(const QString &text);
-    [[nodiscard]] QString summary() const;
+    void setSummary(const QString &text) { m_summary->setText(text); }
+    [[nodiscard]] QString summary() const { return m_summary->text(); }
     // A banner; empty: none.
     void warn(const QString &text);
-    [[nodiscard]] QString warning() const;
+    [[nodiscard]] QString warning() const { return m_bannerText->text(); }
     void setLinks(std::vector<Link> links);
     [[nodiscard]] std::vector<QPushButton *> links() const { return m_links; }
     // What the button "Edit" offers; without a menu there is none.

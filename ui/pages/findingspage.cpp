@@ -191,16 +191,6 @@ void FindingsPage::showRuleProblems(const QStringList &problems)
     m_rules->setVisible(!problems.isEmpty());
 }
 
-void FindingsPage::setBackend(Backend *backend)
-{
-    connect(backend, &Backend::updated, this, &FindingsPage::apply);
-}
-
-void FindingsPage::apply(const Batch &batch)
-{
-    m_model.apply(batch.locks, batch.isJump);
-}
-
 void FindingsPage::narrow(const std::function<void(FindingFilter &)> &change)
 {
     auto filter = m_model.filter();

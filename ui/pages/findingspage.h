@@ -35,7 +35,7 @@ public:
     // What is wrong in the files of recogniser rules now.
     void showRuleProblems(const QStringList &problems);
 
-    void setBackend(Backend *backend) override;
+    void setBackend(Backend *backend) override { connect(backend, &Backend::updated, this, &FindingsPage::apply); }
     void showConnection(const ConnectionName &name) override;
     void setFilter(const QString &text) override;
     void focusContent() override;
@@ -58,7 +58,7 @@ private:
     void ticked() override;
     [[nodiscard]] QWidget *makeStrip();
     void addKey(const QKeySequence &keys, void (FindingsPage::*act)());
-    void apply(const Batch &batch);
+    void apply(const Batch &batch) { m_model.apply(batch.locks, batch.isJump); }
     void narrow(const std::function<void(FindingFilter &)> &change);
     void followBook();
     void goToLock();

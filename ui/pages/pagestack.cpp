@@ -61,11 +61,6 @@ const std::vector<Page *> &PageStack::all()
     return m_pages;
 }
 
-bool PageStack::isComplete() const
-{
-    return std::ranges::find(m_pages, nullptr) == m_pages.end();
-}
-
 void PageStack::whenComplete(QObject *context, const std::function<void()> &what)
 {
     if (isComplete())

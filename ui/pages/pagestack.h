@@ -32,7 +32,7 @@ public:
     const std::vector<Page *> &all();
     // As many as rows; null for one that is not made yet.
     [[nodiscard]] const std::vector<Page *> &made() const { return m_pages; }
-    [[nodiscard]] bool isComplete() const;
+    [[nodiscard]] bool isComplete() const { return std::ranges::find(m_pages, nullptr) == m_pages.end(); }
 
     void showRow(std::size_t row);
     // The row of the page that is shown.

@@ -12,7 +12,6 @@
 #include <QAction>
 #include <QBoxLayout>
 #include <QHeaderView>
-#include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
 #include <QSettings>
@@ -345,11 +344,6 @@ void TreePage::focusContent()
     m_tree->setFocus();
     if (!m_tree->currentIndex().isValid())
         m_tree->setCurrentIndex(m_proxy->index(0, 0));
-}
-
-QString TreePage::statusText() const
-{
-    return m_status->text();
 }
 
 void TreePage::saveView(QSettings &settings) const

@@ -8,12 +8,12 @@
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 
+#include <QLabel>
 #include <QTimer>
 
 #include <map>
 
 class QAction;
-class QLabel;
 class QLineEdit;
 class QMenu;
 class QSortFilterProxyModel;
@@ -65,7 +65,7 @@ public:
     void edited(const operate::EditRequest &request, const operate::EditOutcome &outcome) override;
 
     [[nodiscard]] LiveTree *tree() const { return m_tree; }
-    [[nodiscard]] QString statusText() const;
+    [[nodiscard]] QString statusText() const { return m_status->text(); }
     [[nodiscard]] Banner *notice() const { return m_notice; }
     // What the menus offer, by its words.
     [[nodiscard]] QAction *action(const QString &text) const;

@@ -8,11 +8,8 @@
 #include "ui/theme/theme.h"
 
 #include <QJsonDocument>
-#include <QLabel>
-#include <QPlainTextEdit>
 #include <QPushButton>
 #include <QScrollBar>
-#include <QTabBar>
 
 #include <algorithm>
 
@@ -227,25 +224,10 @@ void ValueView::clear()
     m_note->clear();
 }
 
-ValueForm ValueView::form() const
-{
-    return static_cast<ValueForm>(m_forms->currentIndex());
-}
-
 void ValueView::setForm(ValueForm form)
 {
     m_isChosen = true;
     m_forms->setCurrentIndex(static_cast<int>(form));
-}
-
-QString ValueView::shownText() const
-{
-    return m_text->toPlainText();
-}
-
-QString ValueView::noteText() const
-{
-    return m_note->text();
 }
 
 void ValueView::setValue(const QByteArray &value, qint64 whole, bool isSame)

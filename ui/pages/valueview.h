@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <QLabel>
+#include <QPlainTextEdit>
+#include <QTabBar>
 #include <QByteArray>
 #include <QString>
 #include <QWidget>
 
 #include <optional>
 
-class QLabel;
-class QPlainTextEdit;
 class QPushButton;
-class QTabBar;
 
 namespace lockscope::ui {
 
@@ -52,10 +52,10 @@ public:
     void setValue(const QByteArray &value, qint64 whole, bool isSame);
     void clear();
 
-    [[nodiscard]] ValueForm form() const;
+    [[nodiscard]] ValueForm form() const { return static_cast<ValueForm>(m_forms->currentIndex()); }
     void setForm(ValueForm form);
-    [[nodiscard]] QString shownText() const;
-    [[nodiscard]] QString noteText() const;
+    [[nodiscard]] QString shownText() const { return m_text->toPlainText(); }
+    [[nodiscard]] QString noteText() const { return m_note->text(); }
     [[nodiscard]] QPushButton *showAllButton() const { return m_showAll; }
 
 private:

@@ -11,7 +11,6 @@
 #include "ui/theme/theme.h"
 
 #include <QDateTime>
-#include <QLabel>
 #include <QStackedWidget>
 
 namespace lockscope::ui {
@@ -215,11 +214,6 @@ QString ZnodeDetailView::statText(const QString &field) const
             return value->text();
     }
     return {};
-}
-
-QString ZnodeDetailView::aclText() const
-{
-    return m_acls->text();
 }
 
 QString ZnodeDetailView::bannerText() const

@@ -5,11 +5,11 @@
 
 #include "core/workspace/backend.h"
 
+#include <QLabel>
 #include <QTimer>
 #include <QWidget>
 
 class QGridLayout;
-class QLabel;
 class QStackedWidget;
 
 namespace lockscope::ui {
@@ -36,7 +36,7 @@ public:
     [[nodiscard]] EntryHead *head() const { return m_head; }
     [[nodiscard]] ValueView *value() const { return m_value; }
     [[nodiscard]] QString statText(const QString &field) const;
-    [[nodiscard]] QString aclText() const;
+    [[nodiscard]] QString aclText() const { return m_acls->text(); }
     [[nodiscard]] QString bannerText() const;
 
 signals:

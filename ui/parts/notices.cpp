@@ -123,11 +123,6 @@ void EmptyNotice::say(const QString &title, const QString &text, const QString &
         focusAction();
 }
 
-void EmptyNotice::focusAction()
-{
-    (m_action->isVisibleTo(this) ? static_cast<QWidget *>(m_action) : this)->setFocus();
-}
-
 Cover::Cover(QWidget *covered) : EmptyNotice(covered)
 {
     setAutoFillBackground(true);

@@ -54,7 +54,7 @@ public:
     void say(const QString &title, const QString &text, const QString &action = {}, const QString &second = {});
     [[nodiscard]] QString title() const { return m_title->text(); }
     // Enter does what it offers; where it offers nothing, it keeps the keyboard from going elsewhere.
-    void focusAction();
+    void focusAction() { (m_action->isVisibleTo(this) ? static_cast<QWidget *>(m_action) : this)->setFocus(); }
 
 signals:
     void actionRequested();

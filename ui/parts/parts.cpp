@@ -149,11 +149,6 @@ void PillLabel::setPill(const Pill &pill)
     update();
 }
 
-QSize PillLabel::sizeHint() const
-{
-    return pillSize(m_pill).toSize() + QSize(0, 2);
-}
-
 void PillLabel::paintEvent(QPaintEvent *)
 {
     QPainter painter(this);

@@ -48,7 +48,7 @@ public:
     explicit PillLabel(QWidget *parent = nullptr);
     void setPill(const Pill &pill);
     [[nodiscard]] const Pill &pill() const { return m_pill; }
-    [[nodiscard]] QSize sizeHint() const override;
+    [[nodiscard]] QSize sizeHint() const override { return pillSize(m_pill).toSize() + QSize(0, 2); }
     [[nodiscard]] QSize minimumSizeHint() const override { return sizeHint(); }
 
 private:

@@ -41,11 +41,6 @@ void Actions::setRefused(const QStringList &ids, const QString &why)
     }
 }
 
-void Actions::setOtherWords(const QString &id, const QString &words)
-{
-    m_otherWords.insert(id, words);
-}
-
 void Actions::trigger(QAction *action)
 {
     if (const auto why = whyNot(action); why.isEmpty())

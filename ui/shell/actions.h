@@ -37,7 +37,7 @@ public:
     void setRefused(const QStringList &ids, const QString &why);
     [[nodiscard]] QString whyNot(const QAction *action) const { return m_whyNot.value(action->objectName()); }
     // What else a user may look for it under, for the palette.
-    void setOtherWords(const QString &id, const QString &words);
+    void setOtherWords(const QString &id, const QString &words) { m_otherWords.insert(id, words); }
     [[nodiscard]] QString otherWords(const QAction *action) const { return m_otherWords.value(action->objectName()); }
     // Does it, or says that it cannot be done.
     void trigger(QAction *action);

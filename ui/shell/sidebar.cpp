@@ -200,11 +200,6 @@ void SideBar::setBadge(int page, const QString &count, bool isCritical)
         of->setBadge(count, isCritical);
 }
 
-void SideBar::setSandbox(const QString &state)
-{
-    m_sandbox->setNote(state);
-}
-
 void SideBar::setNarrow(bool isNarrow)
 {
     setFixedWidth(isNarrow ? narrowRailWidth : railWidth);

@@ -58,7 +58,7 @@ public:
     void setPageCount(int page, const QString &count);
     // The findings that ask for attention, on that page's entry.
     void setBadge(int page, const QString &count, bool isCritical);
-    void setSandbox(const QString &state);
+    void setSandbox(const QString &state) { m_sandbox->setNote(state); }
     // Icons without words.
     void setNarrow(bool isNarrow);
 
