@@ -10,7 +10,6 @@
 #include "tests/ui/themedapplication.h"
 #include "ui/dialogs/guaranteesdialog.h"
 #include "ui/mainwindow.h"
-#include "ui/models/guaranteesmodel.h"
 #include "ui/models/lockfacts.h"
 #include "ui/pages/simulatorpage.h"
 #include "ui/shell/actions.h"

@@ -5,6 +5,10 @@
 
 #include <version>
 
+#include "core/workspace/values.h"
+#include "ui/models/rowsmodel.h"
+#include "ui/theme/pill.h"
+
 #include <QDialog>
 
 class QCheckBox;
@@ -15,8 +19,6 @@ class QLineEdit;
 class QTableView;
 
 namespace lockscope::ui {
-
-class GuaranteesModel;
 
 class GuaranteesDialog : public QDialog {
     Q_OBJECT
@@ -50,5 +52,52 @@ private:
     QGridLayout *m_grid = nullptr;
     QLabel *m_nothing = nullptr;
 };
+
+// The table recipe × fault as a model: a row for each recipe, a column for each fault, and in the cell whether what
+// must hold does. Made from the core's table; it has no words of its own for why.
+
+// A recipe with its cells, in the order of the faults.
+struct RecipeGuarantees {
+    QByteArray recipe;
+    std::vector<std::vector<contention::Guarantee>> cells{};
+};
+
+class GuaranteesModel : public RowsModel<RecipeGuarantees> {
+    Q_OBJECT
+public:
+    explicit GuaranteesModel(QObject *parent = nullptr);
+
+    // Of one invariant; empty: the worst of all of them.
+    void setInvariant(const QByteArray &invariant);
+    // Whether what the lock guards refuses older fencing tokens.
+    void setFenced(bool isFenced);
+
+    [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+    [[nodiscard]] const QByteArray &recipe(int row) const { return at(row).recipe; }
+    [[nodiscard]] contention::FaultKind fault(int column) const { return m_faults[static_cast<std::size_t>(column)]; }
+    // In the order of the invariants; empty where the fault is not simulated for the recipe.
+    [[nodiscard]] const std::vector<contention::Guarantee> &guarantees(int row, int column) const
+    {
+        return at(row).cells[static_cast<std::size_t>(column)];
+    }
+    // None where the fault is not simulated for the recipe.
+    [[nodiscard]] std::optional<Pill> pill(const QModelIndex &index) const
+    {
+        return worstOf(guarantees(index.row(), index.column()));
+    }
+
+private:
+    void fill();
+    [[nodiscard]] RowColumn<RecipeGuarantees> columnOf(std::size_t fault) const;
+    [[nodiscard]] std::optional<Pill> worstOf(const std::vector<contention::Guarantee> &guarantees) const;
+
+    const std::vector<contention::FaultKind> m_faults;
+    QByteArray m_invariant;
+    bool m_isFenced = false;
+};
+
+// "● holds", "✕ may break", "◔ rarely breaks", "○ not promised".
+[[nodiscard]] Pill pillOf(contention::Guarantee::Verdict verdict);
 
 } // namespace lockscope::ui
