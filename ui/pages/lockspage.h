@@ -5,7 +5,7 @@
 #include <version>
 
 #include "ui/models/connectionbook.h"
-#include "ui/models/incidentwatch.h"
+#include "ui/models/alertwatch.h"
 #include "ui/models/locksmodel.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/page.h"
