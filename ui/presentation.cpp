@@ -2,7 +2,7 @@
 #include "ui/mainwindow.h"
 
 #include "ui/shell/actions.h"
-#include "ui/shell/bars.h"
+#include "ui/shell/keybar.h"
 #include "ui/theme/theme.h"
 
 #include <QEvent>

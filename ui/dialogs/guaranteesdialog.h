@@ -20,6 +20,8 @@ class QTableView;
 
 namespace lockscope::ui {
 
+class GuaranteesModel;
+
 class GuaranteesDialog : public QDialog {
     Q_OBJECT
 public:
