@@ -8,7 +8,7 @@
 #include "ui/pages/lessonspage.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
-#include "ui/pages/pages.h"
+#include "ui/pages/page.h"
 #include "ui/pages/pagestack.h"
 #include "ui/pages/rowmenus.h"
 #include "ui/models/pausablebackend.h"

@@ -4,7 +4,7 @@
 #include "ui/mainwindow.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
-#include "ui/pages/pages.h"
+#include "ui/pages/page.h"
 #include "ui/pages/pagestack.h"
 #include "ui/pages/startpage.h"
 #include "ui/shell/actions.h"

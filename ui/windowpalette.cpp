@@ -7,7 +7,7 @@
 #include "ui/pages/findingspage.h"
 #include "ui/pages/lessonspage.h"
 #include "ui/pages/lockspage.h"
-#include "ui/pages/pages.h"
+#include "ui/pages/page.h"
 #include "ui/pages/pagestack.h"
 #include "ui/pages/sessionspage.h"
 #include "ui/parts/pagetext.h"

@@ -11,7 +11,7 @@
 #include "ui/pages/lessonspage.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
-#include "ui/pages/pages.h"
+#include "ui/pages/page.h"
 #include "ui/pages/pagestack.h"
 #include "ui/pages/simulatorpage.h"
 #include "ui/parts/tabletools.h"

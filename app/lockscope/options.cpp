@@ -2,7 +2,7 @@
 #include "app/lockscope/options.h"
 
 #include "core/base/text.h"
-#include "ui/pages/pages.h"
+#include "ui/pages/page.h"
 
 #include <QRegularExpression>
 

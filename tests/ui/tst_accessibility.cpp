@@ -3,7 +3,7 @@
 #include "tests/support/testmain.h"
 #include "tests/ui/windowfixture.h"
 #include "ui/dialogs/trialchecklist.h"
-#include "ui/pages/pages.h"
+#include "ui/pages/page.h"
 #include "ui/pages/startpage.h"
 #include "ui/shell/sidebar.h"
 #include "ui/theme/text.h"

@@ -11,7 +11,7 @@
 #include "ui/pages/livetree.h"
 #include "ui/pages/lockspage.h"
 #include "ui/pages/logpage.h"
-#include "ui/pages/pages.h"
+#include "ui/pages/page.h"
 #include "ui/pages/pagestack.h"
 #include "ui/pages/sessionspage.h"
 

@@ -8,7 +8,7 @@
 #include "ui/pages/graphpage.h"
 #include "ui/pages/livetree.h"
 #include "ui/pages/lockdetail.h"
-#include "ui/pages/pages.h"
+#include "ui/pages/page.h"
 #include "ui/pages/sessiondetail.h"
 #include "ui/pages/sessionspage.h"
 #include "ui/parts/labels.h"

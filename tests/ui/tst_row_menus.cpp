@@ -10,7 +10,7 @@
 #include "ui/pages/livetree.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/logpage.h"
-#include "ui/pages/pages.h"
+#include "ui/pages/page.h"
 #include "ui/pages/rowmenus.h"
 #include "ui/pages/sessionspage.h"
 #include "ui/pages/znodespage.h"

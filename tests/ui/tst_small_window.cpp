@@ -5,7 +5,7 @@
 #include "tests/ui/cutparts.h"
 #include "tests/ui/windowfixture.h"
 #include "ui/pages/lockdetail.h"
-#include "ui/pages/pages.h"
+#include "ui/pages/page.h"
 #include "ui/parts/notices.h"
 #include "ui/screenshot.h"
 #include "ui/shell/bars.h"

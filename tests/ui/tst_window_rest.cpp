@@ -3,7 +3,7 @@
 #include "core/inspect/findings.h"
 #include "tests/support/testmain.h"
 #include "tests/ui/windowfixture.h"
-#include "ui/pages/pages.h"
+#include "ui/pages/page.h"
 
 using inspect::ChangeKind;
 

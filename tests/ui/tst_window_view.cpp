@@ -2,7 +2,7 @@
 // What is kept of how the window looks, and its picture in a file.
 #include "tests/support/testmain.h"
 #include "tests/ui/windowfixture.h"
-#include "ui/pages/pages.h"
+#include "ui/pages/page.h"
 #include "ui/screenshot.h"
 
 #include <QLineEdit>

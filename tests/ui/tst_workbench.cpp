@@ -10,7 +10,7 @@
 #include "ui/pages/detailwindow.h"
 #include "ui/pages/livetree.h"
 #include "ui/pages/lockdetail.h"
-#include "ui/pages/pages.h"
+#include "ui/pages/page.h"
 #include "ui/pages/pagestack.h"
 #include "ui/pages/sessionspage.h"
 #include "ui/parts/notices.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/pages/pages.h"
+#include "ui/pages/page.h"
 
 #include "ui/pages/findingspage.h"
 #include "ui/pages/graphpage.h"

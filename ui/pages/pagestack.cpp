@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/pages/pagestack.h"
 
-#include "ui/pages/pages.h"
+#include "ui/pages/page.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/tabletools.h"
 
