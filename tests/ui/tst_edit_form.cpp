@@ -8,7 +8,7 @@
 #include "ui/dialogs/editfields.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/models/locksmodel.h"
-#include "ui/pages/entryhead.h"
+#include "ui/pages/treepage.h"
 #include "ui/pages/keysdetail.h"
 #include "ui/pages/keyspage.h"
 #include "ui/pages/livetree.h"

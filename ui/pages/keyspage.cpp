@@ -3,7 +3,7 @@
 
 #include "core/base/text.h"
 #include "ui/models/keysmodel.h"
-#include "ui/pages/entryhead.h"
+#include "ui/pages/treepage.h"
 #include "ui/pages/keysdetail.h"
 #include "ui/pages/livetree.h"
 #include "ui/parts/layouts.h"

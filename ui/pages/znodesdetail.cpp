@@ -2,7 +2,7 @@
 #include "ui/pages/znodesdetail.h"
 
 #include "core/base/text.h"
-#include "ui/pages/entryhead.h"
+#include "ui/pages/treepage.h"
 #include "ui/pages/valueview.h"
 #include "ui/parts/layouts.h"
 #include "ui/parts/notices.h"
