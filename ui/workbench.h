@@ -5,7 +5,7 @@
 
 #include "core/workspace/values.h"
 #include "ui/models/connectionbook.h"
-#include "ui/models/savedfilters.h"
+#include "ui/models/lockrow.h"
 #include "ui/shell/tray.h"
 
 class QMenu;

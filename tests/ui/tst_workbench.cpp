@@ -6,7 +6,7 @@
 #include "ui/dialogs/forcereleasedialog.h"
 #include "ui/dialogs/helpdialogs.h"
 #include "ui/dialogs/settingsdialog.h"
-#include "ui/models/savedfilters.h"
+#include "ui/models/lockrow.h"
 #include "ui/pages/detailwindow.h"
 #include "ui/pages/livetree.h"
 #include "ui/pages/lockdetail.h"

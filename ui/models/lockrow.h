@@ -5,7 +5,12 @@
 #include "ui/models/lockfacts.h"
 #include "ui/models/rowsmodel.h"
 
+#include <QObject>
+
 #include <memory>
+#include <vector>
+
+class QSettings;
 
 namespace lockscope::ui {
 
@@ -118,6 +123,33 @@ struct LockTally {
     int total = 0;
     void add(const LockFilter &filter, const LockRow &row, int by);
     friend bool operator==(const LockTally &, const LockTally &) = default;
+};
+
+// What somebody searched for and wants to find again: the text and the chip, under a name. GUI thread only.
+struct SavedFilter {
+    QString name;
+    QString text;
+    int chip = 0; // LockFilter::Chip
+    friend bool operator==(const SavedFilter &, const SavedFilter &) = default;
+};
+
+class SavedFilters : public QObject {
+    Q_OBJECT
+public:
+    using QObject::QObject;
+    static constexpr std::size_t most = 50;
+
+    // By name.
+    [[nodiscard]] const std::vector<SavedFilter> &all() const { return m_all; }
+    // Replaces the one of that name. False where there is no room, or no name.
+    bool keep(SavedFilter filter);
+    void forget(const QString &name);
+
+    void save(QSettings &settings) const;
+    void restore(QSettings &settings);
+
+private:
+    std::vector<SavedFilter> m_all;
 };
 
 } // namespace lockscope::ui
