@@ -28,6 +28,7 @@ class QStackedWidget;
 
 namespace lockscope::ui {
 
+class EntryHead;
 class LiveTree;
 class TreeCellDelegate;
 

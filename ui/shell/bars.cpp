@@ -11,7 +11,6 @@
 #include "ui/theme/theme.h"
 
 #include <QDateTime>
-#include <QEvent>
 #include <QFontMetricsF>
 #include <QLabel>
 #include <QLocale>
