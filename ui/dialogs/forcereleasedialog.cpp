@@ -131,10 +131,13 @@ void ForceReleaseDialog::showPlan(const operate::ForceReleasePlan &plan, bool is
     m_plan = plan;
     if (plan.way != operate::ReleaseAction::KillWaiter)
         m_holder = plan.holder;
-    ReleasePreview::fillFacts(*m_facts, plan, m_clock());
+    Words::fillFacts(*m_facts, plan, m_clock());
     showHeldWith(plan);
     m_rehearse->setPlan(plan, isAgain);
-    ReleasePreview::showDanger(*m_danger, plan);
+    m_danger->say(Banner::Look::Critical,
+                  plan.act.isEmpty() ? tr("The old holder may still act as if it holds the lock.")
+                                     : tr("The old holder notices only when its next statement fails."),
+                  Words::fencing(plan));
     showWarnings(plan.warnings);
     m_way->offer(plan.before, m_holder, m_chosen);
     const auto *chosen = m_chosen == m_holder ? nullptr : plan.before.find(m_chosen);
@@ -143,7 +146,8 @@ void ForceReleaseDialog::showPlan(const operate::ForceReleasePlan &plan, bool is
                       tr("%1 is waiting and does not hold the lock. This dialog releases it from its holder, %2.")
                           .arg(Words::who(*chosen), nameOfHolder()));
     showAlternatives();
-    m_act->setText(ReleasePreview::buttonText(plan, nameOfHolder()));
+    const QString act = plan.act.isEmpty() ? tr("Release from %1").arg(nameOfHolder()) : plan.act;
+    m_act->setText(QString(act).replace(u'&', u"&&"_s));
     m_acceptRisk->setVisible(!plan.risk.isEmpty());
     if (!sameRisk)
         m_acceptRisk->setChecked(false);
@@ -222,7 +226,10 @@ QString ForceReleaseDialog::nameOfHolder() const
 void ForceReleaseDialog::showError(const Error &error)
 {
     const bool refused = error.code == ErrorCode::Refused || error.code == ErrorCode::NoNode;
-    const QString word = Words::failure(error.code);
+    const QString word = refused ? tr("Refused. Nothing was sent.")
+                         : error.code == ErrorCode::UnknownOutcome
+                             ? tr("Outcome unknown: the lock may or may not have been released.")
+                             : tr("Failed.");
     const QString why = label(error.message.toUtf8(), 1000);
     m_result = word + u' ' + why;
     m_state->say(refused ? Banner::Look::Warning : Banner::Look::Critical, word, why);
@@ -234,7 +241,10 @@ void ForceReleaseDialog::send()
 {
     if (!obstacle().isEmpty() || !m_plan)
         return;
-    m_state->say(Banner::Look::Info, {}, ReleasePreview::sendingText(*m_plan));
+    m_state->say(Banner::Look::Info, {},
+                 m_plan->way == operate::ReleaseAction::Release
+                     ? tr("Reading once more, recording the intent, then releasing…")
+                     : tr("Reading once more, recording the intent, then sending it…"));
     setStep(Step::Sending);
     m_plan->isRiskAccepted = m_acceptRisk->isChecked();
     m_backend.ask(ForceRelease{*m_plan, reason()}, this, [this](const auto &outcome) {
@@ -255,7 +265,7 @@ void ForceReleaseDialog::showOutcome(const operate::ForceReleaseOutcome &outcome
                 + tr("Read again: %1.").arg(inspect::answerSentence(m_latest, m_latest.observed).left(500));
     }
     const bool isDone = m_plan->way == operate::ReleaseAction::Release ? outcome.released : outcome.done;
-    const QString word = ReleasePreview::outcomeWord(*m_plan, outcome, nameOfHolder());
+    const QString word = Words::outcomeWord(*m_plan, outcome, nameOfHolder());
     const QString sentence = after + u'\n' + label(outcome.message.toUtf8(), 1000);
     m_result = word + u' ' + sentence;
     m_state->say(isDone ? Banner::Look::Ok : Banner::Look::Critical, word, sentence);
@@ -317,8 +327,10 @@ void ForceReleaseDialog::stopAtChange()
 // Never on to the next one by itself: whoever was about to release from one host did not mean another.
 void ForceReleaseDialog::showHolderChanged()
 {
-    const QString before = holderIn(m_latest, m_holder) ? Words::tookItAgain(nameOfHolder(), *m_plan, m_latest)
-                                                        : Words::heldBefore(nameOfHolder(), m_isGone);
+    const QString before =
+        holderIn(m_latest, m_holder)
+            ? Words::tookItAgain(nameOfHolder(), *m_plan, m_latest)
+            : (m_isGone ? tr("%1 held it when it was last listed") : tr("%1 no longer holds it")).arg(nameOfHolder());
     m_state->say(Banner::Look::Warning, m_isGone ? Words::notHeldNow(true) + u'.' : Words::holdersNow(m_latest),
                  tr("%1. Nothing was sent.").arg(before), holdersOf(m_latest).empty() ? QString() : tr("Refresh"));
     m_result = tr("%1; nothing was sent.").arg(before);

@@ -322,11 +322,6 @@ QString ForceReleaseWords::tookItAgain(const QString &holder, const operate::For
         .arg(holder);
 }
 
-QString ForceReleaseWords::heldBefore(const QString &holder, bool isGone)
-{
-    return (isGone ? tr("%1 held it when it was last listed") : tr("%1 no longer holds it")).arg(holder);
-}
-
 QString ForceReleaseWords::nameOf(const LockSnapshot &lock, const QByteArray &id)
 {
     const auto *one = lock.find(id);
@@ -359,14 +354,6 @@ QString ForceReleaseWords::note(const inspect::LockName &lock, const QString &en
     return lines.join(u'\n') + u'\n';
 }
 
-QString ForceReleaseWords::failure(ErrorCode code)
-{
-    if (code == ErrorCode::Refused || code == ErrorCode::NoNode)
-        return tr("Refused. Nothing was sent.");
-    return code == ErrorCode::UnknownOutcome ? tr("Outcome unknown: the lock may or may not have been released.")
-                                             : tr("Failed.");
-}
-
 QString ForceReleaseWords::command(const ConnectionStatus *status, const inspect::LockName &lock,
                                    const QByteArray &holder, bool notExact, const QString &reason,
                                    operate::ReleaseAction way)
@@ -390,22 +377,20 @@ QString ForceReleaseWords::command(const ConnectionStatus *status, const inspect
     return words.join(u' ');
 }
 
-using Words = ForceReleaseWords;
-
-void ReleasePreview::fillFacts(FactsForm &facts, const operate::ForceReleasePlan &plan, SystemTime now)
+void ForceReleaseWords::fillFacts(FactsForm &facts, const operate::ForceReleasePlan &plan, SystemTime now)
 {
     const bool isRelease = plan.way == ReleaseAction::Release;
     facts.clear();
     if (const auto *one = plan.before.find(plan.holder))
         facts.addText(plan.way == ReleaseAction::KillWaiter ? tr("Waiter") : tr("Holder"),
-                      Words::takenFrom(*one, plan.before));
-    facts.addText(tr("Next owner"), isRelease ? Words::nextOwner(plan, now) : harmless(plan.who, 400));
+                      takenFrom(*one, plan.before));
+    facts.addText(tr("Next owner"), isRelease ? nextOwner(plan, now) : harmless(plan.who, 400));
     facts.addCode(tr("Will be sent"), plan.commands);
     facts.addText(tr("Only if unchanged"),
                   plan.exact ? plan.guardText : tr("%1; a gap remains, see below").arg(plan.guardText));
     facts.addText(tr("Wakes"), plan.wakes);
     if (isRelease)
-        facts.addText(tr("Other locks lost"), Words::otherLocksLost(plan));
+        facts.addText(tr("Other locks lost"), otherLocksLost(plan));
     else
         facts.addText(tr("Also lost"), harmless(plan.alsoLost, 400));
     if (plan.leaseKeys) {
@@ -416,28 +401,8 @@ void ReleasePreview::fillFacts(FactsForm &facts, const operate::ForceReleasePlan
     }
 }
 
-void ReleasePreview::showDanger(Banner &danger, const operate::ForceReleasePlan &plan)
-{
-    danger.say(Banner::Look::Critical,
-               plan.act.isEmpty() ? tr("The old holder may still act as if it holds the lock.")
-                                  : tr("The old holder notices only when its next statement fails."),
-               Words::fencing(plan));
-}
-
-QString ReleasePreview::buttonText(const operate::ForceReleasePlan &plan, const QString &from)
-{
-    const QString text = plan.act.isEmpty() ? tr("Release from %1").arg(from) : plan.act;
-    return QString(text).replace(u'&', u"&&"_s);
-}
-
-QString ReleasePreview::sendingText(const operate::ForceReleasePlan &plan)
-{
-    return plan.way == ReleaseAction::Release ? tr("Reading once more, recording the intent, then releasing…")
-                                              : tr("Reading once more, recording the intent, then sending it…");
-}
-
-QString ReleasePreview::outcomeWord(const operate::ForceReleasePlan &plan,
-                                    const operate::ForceReleaseOutcome &outcome, const QString &from)
+QString ForceReleaseWords::outcomeWord(const operate::ForceReleasePlan &plan,
+                                       const operate::ForceReleaseOutcome &outcome, const QString &from)
 {
     if (plan.way == ReleaseAction::Release)
         return outcome.released ? tr("Released from %1.").arg(from) : tr("Not released.");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the form of a force-release is to do: one of the ways there are, gentlest first.
+// The parts of the form of a force-release: the methods there are, least disruptive first, the rehearsal, and its texts.
 #pragma once
 
 #include <version>
@@ -91,7 +91,6 @@ public:
     // Of whom holds it now as when it was planned, and may have let go in between.
     [[nodiscard]] static QString tookItAgain(const QString &holder, const operate::ForceReleasePlan &plan,
                                              const inspect::LockSnapshot &now);
-    [[nodiscard]] static QString heldBefore(const QString &holder, bool isGone);
     // What a button calls that contender: what it is called, where it is called something, and its host; or the
     // shortest that tells it.
     [[nodiscard]] static QString nameOf(const inspect::LockSnapshot &lock, const QByteArray &id);
@@ -99,7 +98,10 @@ public:
     [[nodiscard]] static QString note(const inspect::LockName &lock, const QString &environment,
                                       const operate::ForceReleasePlan *plan, const QString &reason,
                                       const QString &result);
-    [[nodiscard]] static QString failure(ErrorCode code);
+    // In a word what came of it; `from`: the holder's host.
+    [[nodiscard]] static QString outcomeWord(const operate::ForceReleasePlan &plan,
+                                             const operate::ForceReleaseOutcome &outcome, const QString &from);
+    static void fillFacts(FactsForm &facts, const operate::ForceReleasePlan &plan, SystemTime now);
     // As lockscopectl would be told.
     [[nodiscard]] static QString command(const ConnectionStatus *status, const inspect::LockName &lock,
                                          const QByteArray &holder, bool notExact, const QString &reason,
@@ -111,19 +113,5 @@ public:
 [[nodiscard]] const inspect::Contender *holderIn(const inspect::LockSnapshot &lock, const QByteArray &id);
 // Whether what was planned is a hold before this look's, as far as that can be told: the id may be the same.
 [[nodiscard]] bool mayBeAnotherHold(const operate::ForceReleasePlan &plan, const inspect::LockSnapshot &fresh);
-
-// The form of a force-release shows of a plan: the facts, and the danger in place of staleHolder.
-class ReleasePreview {
-    Q_DECLARE_TR_FUNCTIONS(ReleasePreview)
-public:
-    static void fillFacts(FactsForm &facts, const operate::ForceReleasePlan &plan, SystemTime now);
-    static void showDanger(Banner &danger, const operate::ForceReleasePlan &plan);
-    // What a button that does it says, and the sentence while it is done; `from`: the holder's host.
-    [[nodiscard]] static QString buttonText(const operate::ForceReleasePlan &plan, const QString &from);
-    [[nodiscard]] static QString sendingText(const operate::ForceReleasePlan &plan);
-    // In a word what came of it.
-    [[nodiscard]] static QString outcomeWord(const operate::ForceReleasePlan &plan,
-                                             const operate::ForceReleaseOutcome &outcome, const QString &from);
-};
 
 } // namespace lockscope::ui
