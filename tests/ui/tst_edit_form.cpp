@@ -149,7 +149,7 @@ private slots:
         QVERIFY(!apply()->isEnabled());
         QCOMPARE(obstacle(), u"nothing was changed yet"_s);
         value()->edit()->setPlainText(u"replicas=3\nlease=10\ndark=no"_s);
-        QCOMPARE(dialog.shownDifference(), u"− lease=30\n+ lease=10"_s);
+        QCOMPARE(dialog.facts().valueOf(u"Change"_s), u"− lease=30\n+ lease=10"_s);
         QVERIFY2(apply()->isEnabled(), qPrintable(obstacle()));
         part<QLineEdit>("reason")->setText(u"INC-7"_s);
         shoot(dialog, u"edit-set"_s);
@@ -338,7 +338,7 @@ private slots:
         QVERIFY(part<QLineEdit>("password")->text().isEmpty());
         QCOMPARE(part<QPlainTextEdit>("acls")->toPlainText(),
                  u"cdrwa world:anyone\ncdrwa digest:super:D/InIHSb7yEEbrWz8b9l71RjZJU="_s);
-        QCOMPARE(dialog.shownDifference(), u"+ cdrwa digest:super:D/InIHSb7yEEbrWz8b9l71RjZJU="_s);
+        QCOMPARE(dialog.facts().valueOf(u"Change"_s), u"+ cdrwa digest:super:D/InIHSb7yEEbrWz8b9l71RjZJU="_s);
         shoot(dialog, u"edit-acl"_s);
     }
     // It had been selected whole: the first letter took the parent away.
@@ -395,7 +395,8 @@ private slots:
         part<QLineEdit>("line")->setText(u"30s"_s);
         QVERIFY2(apply()->isEnabled(), qPrintable(obstacle()));
         QVERIFY(dialog.plan()->request.ttl == std::chrono::milliseconds(30'000));
-        QVERIFY2(dialog.shownDifference().startsWith(u"− no TTL"_s), qPrintable(dialog.shownDifference()));
+        QVERIFY2(dialog.facts().valueOf(u"Change"_s).startsWith(u"− no TTL"_s),
+                 qPrintable(dialog.facts().valueOf(u"Change"_s)));
     }
 
     void thePageOfZnodesOffersItAndTakesItBack()

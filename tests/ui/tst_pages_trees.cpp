@@ -140,9 +140,9 @@ private slots:
         backend.notifyZnodesChanged(ConnectionName("orders-zk"_ba), path("/"));
         QTRY_VERIFY(!chosen.isValid());
         QCOMPARE(page.detail()->path().bytes(), "/n1203"_ba);
-        QVERIFY2(page.detail()->bannerText().contains(u"no longer exists"_s)
-                     || page.detail()->bannerText().contains(u"no such node"_s),
-                 qPrintable(page.detail()->bannerText()));
+        QVERIFY2(page.detail()->head()->warning().contains(u"no longer exists"_s)
+                     || page.detail()->head()->warning().contains(u"no such node"_s),
+                 qPrintable(page.detail()->head()->warning()));
     }
 
     void filtersLoadedZnodes()
@@ -176,7 +176,7 @@ private slots:
         auto *tree = page.tree();
         QTRY_VERIFY(rowOf(tree, u"locks"_s).isValid());
         page.goTo(path("/secrets"));
-        QTRY_COMPARE(page.detail()->bannerText(), u"/secrets: the ACL gives READ only to digest:vault"_s);
+        QTRY_COMPARE(page.detail()->head()->warning(), u"/secrets: the ACL gives READ only to digest:vault"_s);
         backend.notifyConnection(statusOf("orders-zk", Scheme::ZooKeeper, ConnectionStatus::State::Broken));
         auto *banner = page.findChild<StaleBanner *>();
         QVERIFY(banner->isVisible());
@@ -204,8 +204,8 @@ private slots:
         page.focusContent();
         tree->setCurrentIndex(rowOf(tree, u"invoice-lock"_s));
         QTRY_COMPARE(page.detail()->value()->shownText(), u"b0f1c2d3e4a5968778695a4b3c2d1e0f"_s);
-        QVERIFY2(page.detail()->summaryText().startsWith(u"string · expires in "_s),
-                 qPrintable(page.detail()->summaryText()));
+        QVERIFY2(page.detail()->head()->summary().startsWith(u"string · expires in "_s),
+                 qPrintable(page.detail()->head()->summary()));
         tree->setCurrentIndex(rowOf(tree, u"stock"_s));
         QTRY_VERIFY(page.detail()->items()->isVisible());
         QTRY_COMPARE(page.detail()->items()->model()->rowCount(), 2);
@@ -217,8 +217,8 @@ private slots:
             return Result<KeyDetail>(Error{ErrorCode::NoNode, u"no such key"_s});
         };
         page.detail()->refresh();
-        QTRY_VERIFY2(page.detail()->bannerText().startsWith(u"This key no longer exists"_s),
-                     qPrintable(page.detail()->bannerText()));
+        QTRY_VERIFY2(page.detail()->head()->warning().startsWith(u"This key no longer exists"_s),
+                     qPrintable(page.detail()->head()->warning()));
         QVERIFY(!rowOf(tree, u"stock"_s).isValid());
         QCOMPARE(page.detail()->key().bytes(), "stock"_ba);
     }
@@ -363,7 +363,7 @@ private slots:
         QTest::keyClick(page.tree(), Qt::Key_Home);
         QTRY_COMPARE_WITH_TIMEOUT(page.statusText(), u"/: the first 20,000 of 50,000 children; scroll on for more"_s,
                                   60'000);
-        QVERIFY(!page.detail()->bannerText().contains(u"no longer exists"_s));
+        QVERIFY(!page.detail()->head()->warning().contains(u"no longer exists"_s));
         // A node beyond it is gone to, and what is on screen stands there.
         page.goTo(path("/n-144000"));
         QTRY_COMPARE_WITH_TIMEOUT(page.tree()->currentIndex().data().toString(), u"n-144000"_s, 60'000);

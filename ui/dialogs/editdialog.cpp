@@ -19,80 +19,6 @@ namespace lockscope::ui {
 
 using operate::EditKind;
 
-// An edit whose answer was lost: what became of it is read as soon as its connection is back, and when it is asked
-// for.
-class LostEdit : public QObject {
-    Q_OBJECT
-public:
-    LostEdit(Backend &backend, const ConnectionBook &book, QObject *parent);
-
-    // From now on; until it is found out.
-    void take(const operate::EditPlan &plan, const Error &error);
-    // False: there is nothing to be found out.
-    bool findOut();
-
-signals:
-    void looking();
-    void done(const lockscope::operate::EditOutcome &outcome);
-    void notDone();
-    // That look failed, too: what was said of it at first.
-    void unknown(const lockscope::Error &error);
-
-private:
-    void connectionsChanged();
-
-    Backend &m_backend;
-    const ConnectionBook &m_book;
-    std::optional<operate::EditPlan> m_plan;
-    Error m_error;
-    bool m_wasConnected = true;
-    bool m_isLooking = false;
-};
-
-LostEdit::LostEdit(Backend &backend, const ConnectionBook &book, QObject *parent)
-    : QObject(parent), m_backend(backend), m_book(book)
-{
-    connect(&book, &ConnectionBook::changed, this, &LostEdit::connectionsChanged);
-}
-
-void LostEdit::take(const operate::EditPlan &plan, const Error &error)
-{
-    m_plan = plan;
-    m_error = error;
-    m_wasConnected = true;
-    connectionsChanged();
-}
-
-void LostEdit::connectionsChanged()
-{
-    if (!m_plan)
-        return;
-    const auto *status = m_book.find(m_plan->request.connection);
-    const bool isConnected = status && status->state == ConnectionStatus::State::Connected;
-    if (!std::exchange(m_wasConnected, isConnected) && isConnected)
-        findOut();
-}
-
-bool LostEdit::findOut()
-{
-    if (!m_plan || std::exchange(m_isLooking, true))
-        return m_plan.has_value();
-    emit looking();
-    m_backend.ask(PlanEdit{operate::lookAfterLost(m_plan->request)}, this, [this](const auto &now) {
-        m_isLooking = false;
-        if (!now) {
-            emit unknown(m_error);
-            return;
-        }
-        const auto plan = *std::exchange(m_plan, std::nullopt);
-        if (const auto found = operate::foundDone(plan, now->before))
-            emit done(*found);
-        else
-            emit notDone();
-    });
-    return true;
-}
-
 EditDialog::EditDialog(Backend &backend, const ConnectionBook &book, operate::EditRequest request, QWidget *parent,
                        std::optional<operate::EditRequest> undone)
     : ActingDialog(backend, book, request.connection, parent), m_request(std::move(request)),
@@ -106,7 +32,7 @@ EditDialog::EditDialog(Backend &backend, const ConnectionBook &book, operate::Ed
     m_readSoon.setInterval(300);
     connect(&m_readSoon, &QTimer::timeout, this, &EditDialog::read);
     connect(&book, &ConnectionBook::changed, this, &EditDialog::updateReady);
-    followLost();
+    connect(&book, &ConnectionBook::changed, this, &EditDialog::followConnection);
     if (!m_isNew) {
         read();
         return;
@@ -154,20 +80,42 @@ void EditDialog::read()
     });
 }
 
-void EditDialog::followLost()
+void EditDialog::followConnection()
 {
-    m_lost = new LostEdit(m_backend, m_book, this);
-    connect(m_lost, &LostEdit::looking, m_state, [this] { m_state->say(Banner::Look::Info, {}, tr("Reading it…")); });
-    connect(m_lost, &LostEdit::looking, this, [this] { setStep(Step::Reading); });
-    connect(m_lost, &LostEdit::unknown, this, &EditDialog::showError);
-    connect(m_lost, &LostEdit::notDone, this, &EditDialog::lookAgain);
-    connect(m_lost, &LostEdit::done, this, &EditDialog::showOutcome);
+    if (!m_lost)
+        return;
+    const auto *status = m_book.find(m_request.connection);
+    const bool isConnected = status && status->state == ConnectionStatus::State::Connected;
+    if (!std::exchange(m_lost->wasConnected, isConnected) && isConnected)
+        findOut();
+}
+
+// What became of an edit whose answer was lost; false: there is nothing to be found out.
+bool EditDialog::findOut()
+{
+    if (!m_lost || std::exchange(m_lost->isLooking, true))
+        return m_lost.has_value();
+    m_state->say(Banner::Look::Info, {}, tr("Reading it…"));
+    setStep(Step::Reading);
+    m_backend.ask(PlanEdit{operate::lookAfterLost(m_lost->plan.request)}, this, [this](const auto &now) {
+        m_lost->isLooking = false;
+        if (!now) {
+            showError(m_lost->error); // that look failed, too: what was said of it at first
+            return;
+        }
+        const auto plan = std::exchange(m_lost, std::nullopt)->plan;
+        if (const auto found = operate::foundDone(plan, now->before))
+            showOutcome(*found);
+        else
+            lookAgain();
+    });
+    return true;
 }
 
 // From the beginning: what was typed is typed anew over what is there now.
 void EditDialog::lookAgain()
 {
-    if (m_lost->findOut())
+    if (findOut())
         return;
     if (!m_isNew) {
         read();
@@ -309,8 +257,10 @@ void EditDialog::send()
             showOutcome(*outcome);
         else
             showError(outcome.error());
-        if (!outcome && outcome.error().code == ErrorCode::UnknownOutcome)
-            m_lost->take(*m_plan, outcome.error());
+        if (!outcome && outcome.error().code == ErrorCode::UnknownOutcome) {
+            m_lost = Lost{.plan = *m_plan, .error = outcome.error()};
+            followConnection();
+        }
     });
 }
 
@@ -402,13 +352,6 @@ void EditDialog::updateReady()
     m_typed->setPlaceholderText(typed);
 }
 
-QString EditDialog::shownDifference() const
-{
-    return m_facts->valueOf(tr("Change"));
-}
-
 } // namespace lockscope::ui
-
-#include "editdialog.moc"
 
 #include "moc_editdialog.cpp"

@@ -18,7 +18,6 @@ class QComboBox;
 namespace lockscope::ui {
 
 class AclEditor;
-class LostEdit;
 class FactsForm;
 class ValueEditor;
 
@@ -33,7 +32,6 @@ public:
 
     [[nodiscard]] FactsForm &facts() { return *m_facts; }
     [[nodiscard]] const std::optional<operate::EditPlan> &plan() const { return m_plan; }
-    [[nodiscard]] QString shownDifference() const;
 
 signals:
     // Something was changed: all of it, or a part.
@@ -52,7 +50,8 @@ private:
     QWidget *makeButtons();
     void read();
     void lookAgain();
-    void followLost();
+    void followConnection();
+    bool findOut();
     void showPlan(bool isFirst);
     void takeFields();
     void takeLife(operate::EditRequest &request);
@@ -75,9 +74,16 @@ private:
     std::optional<operate::EditPlan> m_plan;
     QString m_fieldTrouble; // what is typed is not what it should be
     std::optional<operate::EditRequest> m_undo;
-    LostEdit *m_lost = nullptr;
-    bool m_isPlaced = false; // as what is there asks for: from then on what is typed only makes it higher
-    QTimer m_readSoon;       // a name is typed
+    // Its answer was lost: it is read as soon as its connection is back, and when it is asked for.
+    struct Lost {
+        operate::EditPlan plan;
+        Error error;
+        bool wasConnected = true;
+        bool isLooking = false;
+    };
+    std::optional<Lost> m_lost; // until it is found out
+    bool m_isPlaced = false;    // as what is there asks for: from then on what is typed only makes it higher
+    QTimer m_readSoon;          // a name is typed
 
     Banner *m_locks = nullptr;
     QWidget *m_fields = nullptr;

@@ -164,15 +164,13 @@ QString auditText(const AuditRecord &record)
         QString()};
     if (!record.to.isEmpty())
         lines << u"To:"_s << wantedLines(record.to) << QString();
-    if (record.phase == "intent"_L1) {
+    const bool isIntent = record.phase == "intent"_L1;
+    if (isIntent || record.after.isEmpty()) {
         lines << u"Before:"_s;
         for (const auto &[id, one] : contendersOf(record.before))
             lines << u"  "_s + roleAndWho(one);
-    } else if (record.after.isEmpty()) {
-        lines << u"Before:"_s;
-        for (const auto &[id, one] : contendersOf(record.before))
-            lines << u"  "_s + roleAndWho(one);
-        lines << u"After: no picture of it; what was seen then is in the outcome"_s;
+        if (!isIntent)
+            lines << u"After: no picture of it; what was seen then is in the outcome"_s;
     } else {
         lines << u"Before → after:"_s;
         for (const auto &line : auditDiff(record.before, record.after))

@@ -241,16 +241,6 @@ void KeyDetailView::updateRestLabel()
     }
 }
 
-QString KeyDetailView::summaryText() const
-{
-    return m_head->summary();
-}
-
-QString KeyDetailView::bannerText() const
-{
-    return m_head->warning();
-}
-
 void KeyDetailView::tick(std::chrono::steady_clock::time_point now)
 {
     m_now = std::max(now, m_seen); // read after the tick

@@ -70,8 +70,6 @@ public:
     [[nodiscard]] EntryHead *head() const { return m_head; }
     [[nodiscard]] ValueView *value() const { return m_value; }
     [[nodiscard]] LiveTree *items() const { return m_itemsView; }
-    [[nodiscard]] QString summaryText() const;
-    [[nodiscard]] QString bannerText() const;
 
 signals:
     // What the server said about the key on show.

@@ -65,8 +65,6 @@ void offerNodeActions(Page &page, LiveTree &tree, int nameRole, const Command &c
     tree.addActions({copy, show});
 }
 
-} // namespace
-
 void offerRowMenus(LocksPage &page, const ConnectionBook &book)
 {
     QObject::connect(&page.table().tools(), &TableTools::menuRequested, &page,
@@ -80,25 +78,6 @@ void offerRowMenus(LocksPage &page, const ConnectionBook &book)
                          menu->popup(at);
                      });
     offerRowMenus(page.detail(), book, page);
-}
-
-void offerRowMenus(LockDetail &detail, const ConnectionBook &book, Page &asking)
-{
-    const auto open = [&detail, &book, &asking](const QByteArray &id, const QPoint &at) {
-        const auto *lock = detail.snapshot();
-        const auto *contender = lock ? lock->find(id) : nullptr;
-        if (!contender)
-            return;
-        auto *menu = new SubjectMenu(&book, &detail);
-        menu->answeredBy(asking);
-        menu->addContender(*lock, *contender);
-        menu->popup(at);
-    };
-    const auto tables = detail.findChildren<QueueTable *>();
-    for (auto *table : tables)
-        QObject::connect(
-            &table->tools(), &TableTools::menuRequested, &detail,
-            [open, table](const QModelIndex &, const QPoint &at) { open(table->currentContender(), at); });
 }
 
 void offerRowMenus(SessionsPage &page, const ConnectionBook &book)
@@ -169,6 +148,27 @@ void offerRowMenus(FindingsPage &page, LocksPage &locks, const ConnectionBook &b
                              menu->addLock(*lock);
                          menu->popup(at);
                      });
+}
+
+} // namespace
+
+void offerRowMenus(LockDetail &detail, const ConnectionBook &book, Page &asking)
+{
+    const auto open = [&detail, &book, &asking](const QByteArray &id, const QPoint &at) {
+        const auto *lock = detail.snapshot();
+        const auto *contender = lock ? lock->find(id) : nullptr;
+        if (!contender)
+            return;
+        auto *menu = new SubjectMenu(&book, &detail);
+        menu->answeredBy(asking);
+        menu->addContender(*lock, *contender);
+        menu->popup(at);
+    };
+    const auto tables = detail.findChildren<QueueTable *>();
+    for (auto *table : tables)
+        QObject::connect(
+            &table->tools(), &TableTools::menuRequested, &detail,
+            [open, table](const QModelIndex &, const QPoint &at) { open(table->currentContender(), at); });
 }
 
 void offerRowMenusOf(Page &page, LocksPage &locks, const ConnectionBook &book)

@@ -216,11 +216,6 @@ QString ZnodeDetailView::statText(const QString &field) const
     return {};
 }
 
-QString ZnodeDetailView::bannerText() const
-{
-    return m_head->warning();
-}
-
 } // namespace lockscope::ui
 
 #include "moc_znodesdetail.cpp"

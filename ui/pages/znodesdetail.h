@@ -37,7 +37,6 @@ public:
     [[nodiscard]] ValueView *value() const { return m_value; }
     [[nodiscard]] QString statText(const QString &field) const;
     [[nodiscard]] QString aclText() const { return m_acls->text(); }
-    [[nodiscard]] QString bannerText() const;
 
 signals:
     // What the server said about the node on show.
