@@ -2,7 +2,7 @@
 // The lines beside a queue: a table of who watches whom, and what stands beside each row.
 #include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"
-#include "ui/models/queuerails.h"
+#include "ui/models/queuemodel.h"
 
 using namespace lockscope::ui;
 using inspect::Evidence;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/models/queuerails.h"
+#include "ui/models/queuemodel.h"
 
 #include <QHash>
 #include <QSet>
