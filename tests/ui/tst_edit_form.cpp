@@ -5,7 +5,6 @@
 #include "tests/ui/themedapplication.h"
 #include "tests/ui/treescene.h"
 #include "ui/dialogs/editdialog.h"
-#include "ui/dialogs/editfields.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/models/locksmodel.h"
 #include "ui/pages/treepage.h"

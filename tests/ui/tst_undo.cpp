@@ -3,7 +3,6 @@
 #include "tests/support/testmain.h"
 #include "tests/ui/windowfixture.h"
 #include "ui/dialogs/editdialog.h"
-#include "ui/dialogs/editfields.h"
 #include "ui/shell/actions.h"
 #include "ui/shell/palette.h"
 #include "ui/simulator/scenariodialog.h"

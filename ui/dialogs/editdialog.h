@@ -10,16 +10,22 @@
 #include "ui/dialogs/actingdialog.h"
 #include "ui/models/connectionbook.h"
 
+#include <QByteArray>
 #include <QCoreApplication>
 #include <QTimer>
+#include <QWidget>
+
+#include <optional>
 
 class QComboBox;
+class QLabel;
+class QLineEdit;
+class QPlainTextEdit;
+class QRadioButton;
 
 namespace lockscope::ui {
 
-class AclEditor;
 class FactsForm;
-class ValueEditor;
 
 class EditDialog : public ActingDialog {
     Q_OBJECT
@@ -123,5 +129,57 @@ public:
 
 // Lines that both have at their beginning and end are left out.
 [[nodiscard]] QStringList lineDifference(const QStringList &before, const QStringList &after);
+
+// Bytes as something that can be typed: as text where that loses nothing, else as hex digits. GUI thread only.
+class ValueEditor : public QWidget {
+    Q_OBJECT
+public:
+    explicit ValueEditor(QWidget *parent = nullptr);
+
+    void setValue(const QByteArray &value);
+    // Nothing while what is typed as hex is none.
+    [[nodiscard]] std::optional<QByteArray> value() const;
+    [[nodiscard]] bool isHex() const;
+    void setHex(bool isHex);
+    [[nodiscard]] QPlainTextEdit *edit() const { return m_edit; }
+
+    // Whether an editor of text gives these bytes back as they are.
+    [[nodiscard]] static bool isText(const QByteArray &value);
+
+signals:
+    void changed();
+
+private:
+    void show(const QByteArray &value);
+
+    QPlainTextEdit *m_edit = nullptr;
+    QRadioButton *m_text = nullptr;
+    QRadioButton *m_hex = nullptr;
+    QLabel *m_note = nullptr;
+};
+
+// The ACL of a znode as lines that can be typed, "cdrwa world:anyone". A password is hashed before it is shown.
+
+class AclEditor : public QWidget {
+    Q_OBJECT
+public:
+    explicit AclEditor(QWidget *parent = nullptr);
+
+    void setAcls(const zk::Acls &acls);
+    [[nodiscard]] Result<zk::Acls> acls() const;
+    [[nodiscard]] QPlainTextEdit *edit() const { return m_edit; }
+    void setReadOnly();
+
+signals:
+    void changed();
+
+private:
+    void addHashedUser();
+
+    QPlainTextEdit *m_edit = nullptr;
+    QLineEdit *m_user = nullptr;
+    QLineEdit *m_password = nullptr;
+    QWidget *m_adding = nullptr;
+};
 
 } // namespace lockscope::ui

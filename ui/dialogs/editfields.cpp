@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/dialogs/editfields.h"
+#include "ui/dialogs/editdialog.h"
 
 #include "core/workspace/values.h"
 #include "ui/parts/layouts.h"

@@ -3,7 +3,6 @@
 #include "core/base/duration.h"
 #include "core/base/text.h"
 #include "ui/dialogs/editdialog.h"
-#include "ui/dialogs/editfields.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
