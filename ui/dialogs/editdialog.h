@@ -25,7 +25,9 @@ class QRadioButton;
 
 namespace lockscope::ui {
 
+class AclEditor;
 class FactsForm;
+class ValueEditor;
 
 class EditDialog : public ActingDialog {
     Q_OBJECT
