@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of the form of a force-release: the methods there are, least disruptive first, the rehearsal, and its texts.
+// The parts of the form of a force-release: its methods, least disruptive first, the rehearsal, and its texts.
 #pragma once
 
 #include <version>
@@ -15,7 +15,6 @@ class QComboBox;
 
 namespace lockscope::ui {
 
-class Banner;
 class FactsForm;
 
 class WayPicker : public QWidget {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/graph/graphlayout.h"
 
-#include "ui/graph/dotgraph.h"
-
 #include <QCoreApplication>
 #include <QDeadlineTimer>
 #include <QDir>
@@ -12,7 +10,6 @@
 #include <QProcess>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <tuple>
 #include <utility>

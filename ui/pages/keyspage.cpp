@@ -2,8 +2,6 @@
 #include "ui/pages/keyspage.h"
 
 #include "core/base/text.h"
-#include "ui/models/keysmodel.h"
-#include "ui/pages/treepage.h"
 #include "ui/pages/keysdetail.h"
 #include "ui/pages/livetree.h"
 #include "ui/parts/layouts.h"

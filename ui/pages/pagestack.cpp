@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/pages/pagestack.h"
 
-#include "ui/pages/page.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/tabletools.h"
 

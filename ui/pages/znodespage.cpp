@@ -2,7 +2,6 @@
 #include "ui/pages/znodespage.h"
 
 #include "core/base/text.h"
-#include "ui/pages/treepage.h"
 #include "ui/pages/livetree.h"
 #include "ui/parts/layouts.h"
 #include "ui/parts/tabletools.h"

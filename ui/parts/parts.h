@@ -57,8 +57,7 @@ private:
     Pill m_pill;
 };
 
-using KeyHints = QList<std::pair<QString, QString>>; // "← →", "one event back, one on"
-
 // Keys as a page names them, and what they do there: for the help over the window, and the line of a presentation.
+using KeyHints = QList<std::pair<QString, QString>>; // "← →", "one event back, one on"
 
 } // namespace lockscope::ui
