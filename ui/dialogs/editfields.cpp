@@ -2,7 +2,6 @@
 #include "ui/dialogs/editdialog.h"
 
 #include "core/workspace/values.h"
-#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
@@ -172,5 +171,3 @@ void AclEditor::addHashedUser()
 }
 
 } // namespace lockscope::ui
-
-#include "moc_editfields.cpp"
