@@ -5,7 +5,6 @@
 #include "core/base/text.h"
 #include "core/workspace/values.h"
 #include "ui/parts/environment.h"
-#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 

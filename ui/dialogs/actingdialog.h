@@ -5,7 +5,7 @@
 
 #include "core/workspace/backend.h"
 #include "ui/models/connectionbook.h"
-#include "ui/parts/layouts.h"
+#include "ui/parts/parts.h"
 
 #include <QDialog>
 #include <QRect>

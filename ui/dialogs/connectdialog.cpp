@@ -3,7 +3,6 @@
 
 #include "ui/dialogs/connectform.h"
 #include "ui/dialogs/trialchecklist.h"
-#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 

@@ -4,7 +4,6 @@
 #include "ui/dialogs/factsform.h"
 #include "ui/dialogs/trialchecklist.h"
 #include "ui/parts/environment.h"
-#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 

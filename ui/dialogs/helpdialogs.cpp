@@ -3,7 +3,6 @@
 
 #include "core/workspace/values.h"
 #include "ui/models/lockfacts.h"
-#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 
 #include <QBoxLayout>

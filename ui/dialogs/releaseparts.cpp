@@ -6,7 +6,7 @@
 #include "core/workspace/values.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/models/screenclock.h"
-#include "ui/parts/layouts.h"
+#include "ui/parts/parts.h"
 #include "ui/parts/notices.h"
 
 #include <QComboBox>

@@ -3,7 +3,6 @@
 
 #include "core/base/duration.h"
 #include "core/base/text.h"
-#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 
 #include <QCheckBox>

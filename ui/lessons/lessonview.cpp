@@ -2,7 +2,6 @@
 #include "ui/lessons/lessonview.h"
 
 #include "core/base/text.h"
-#include "ui/parts/layouts.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"

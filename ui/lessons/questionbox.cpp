@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/lessons/lessonview.h"
 
-#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 
 #include <QBoxLayout>

@@ -7,7 +7,6 @@
 #include "ui/pages/lockspage.h"
 #include "ui/pages/rowmenus.h"
 #include "ui/parts/environment.h"
-#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/views/holdspanel.h"
 

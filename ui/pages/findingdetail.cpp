@@ -4,7 +4,6 @@
 #include "core/base/text.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/models/lockfacts.h"
-#include "ui/parts/layouts.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"

@@ -5,7 +5,6 @@
 #include "ui/dialogs/mutedialog.h"
 #include "ui/models/connectionbook.h"
 #include "ui/pages/findingdetail.h"
-#include "ui/parts/layouts.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"

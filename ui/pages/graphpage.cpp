@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/pages/graphpage.h"
 
-#include "ui/parts/layouts.h"
 #include "ui/theme/text.h"
 
 #include "core/base/text.h"

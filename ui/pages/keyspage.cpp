@@ -4,7 +4,7 @@
 #include "core/base/text.h"
 #include "ui/pages/keysdetail.h"
 #include "ui/pages/livetree.h"
-#include "ui/parts/layouts.h"
+#include "ui/parts/parts.h"
 #include "ui/parts/tabletools.h"
 #include "ui/theme/theme.h"
 

@@ -3,7 +3,6 @@
 
 #include "ui/lessons/lessonlist.h"
 #include "ui/lessons/lessonview.h"
-#include "ui/parts/layouts.h"
 #include "ui/parts/pagetext.h"
 #include "ui/parts/parts.h"
 

@@ -8,7 +8,6 @@
 #include "ui/pages/findingdetail.h"
 #include "ui/pages/lockheader.h"
 #include "ui/parts/labels.h"
-#include "ui/parts/layouts.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"

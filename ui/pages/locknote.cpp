@@ -4,7 +4,7 @@
 #include "core/workspace/values.h"
 #include "ui/models/screenclock.h"
 #include "ui/pages/lockdetail.h"
-#include "ui/parts/layouts.h"
+#include "ui/parts/parts.h"
 
 #include <QClipboard>
 #include <QFileDialog>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of locks: how list and lock stand to each other, the heads of its groups, and the incidents above them.
 #include "ui/pages/lockspage.h"
-#include "ui/parts/layouts.h"
+#include "ui/parts/parts.h"
 #include "ui/parts/tabletools.h"
 #include "ui/views/brokenbanners.h"
 #include "ui/views/incidentlist.h"

@@ -2,7 +2,6 @@
 #include "ui/pages/logpage.h"
 
 #include "ui/pages/livetree.h"
-#include "ui/parts/layouts.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"

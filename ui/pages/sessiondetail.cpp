@@ -6,7 +6,6 @@
 #include "core/base/text.h"
 #include "ui/models/screenclock.h"
 #include "ui/pages/livetree.h"
-#include "ui/parts/layouts.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"

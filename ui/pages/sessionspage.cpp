@@ -5,7 +5,6 @@
 #include "ui/models/locksmodel.h"
 #include "ui/pages/livetree.h"
 #include "ui/pages/sessiondetail.h"
-#include "ui/parts/layouts.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"

@@ -2,7 +2,6 @@
 #include "ui/pages/simulatorpage.h"
 
 #include "ui/dialogs/guaranteesdialog.h"
-#include "ui/parts/layouts.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/pagetext.h"
 #include "ui/parts/parts.h"

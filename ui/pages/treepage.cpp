@@ -5,7 +5,7 @@
 #include "ui/models/locksmodel.h"
 #include "ui/pages/livetree.h"
 #include "ui/parts/environment.h"
-#include "ui/parts/layouts.h"
+#include "ui/parts/parts.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 

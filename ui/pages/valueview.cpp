@@ -2,7 +2,6 @@
 #include "ui/pages/valueview.h"
 
 #include "core/base/text.h"
-#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"

@@ -3,7 +3,7 @@
 
 #include "core/base/text.h"
 #include "ui/pages/livetree.h"
-#include "ui/parts/layouts.h"
+#include "ui/parts/parts.h"
 #include "ui/parts/tabletools.h"
 #include "ui/pages/znodesdetail.h"
 #include "ui/theme/text.h"

@@ -5,7 +5,7 @@
 #include "core/base/text.h"
 #include "ui/models/rowsmodel.h"
 #include "ui/models/screenclock.h"
-#include "ui/parts/layouts.h"
+#include "ui/parts/parts.h"
 
 #include <QClipboard>
 #include <QContextMenuEvent>

@@ -3,7 +3,6 @@
 
 #include "ui/models/screenclock.h"
 #include "ui/parts/labels.h"
-#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/text.h"

@@ -2,7 +2,6 @@
 #include "ui/shell/topbar.h"
 
 #include "ui/parts/labels.h"
-#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/shell/connectionchooser.h"
 #include "ui/theme/icons.h"

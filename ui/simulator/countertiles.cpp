@@ -2,7 +2,6 @@
 #include "ui/simulator/countertiles.h"
 
 #include "core/workspace/values.h"
-#include "ui/parts/layouts.h"
 #include "ui/parts/pagetext.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/simulatortext.h"

@@ -3,7 +3,6 @@
 
 #include "core/base/text.h"
 #include "core/workspace/values.h"
-#include "ui/parts/layouts.h"
 #include "ui/parts/pagetext.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/runpanel.h"

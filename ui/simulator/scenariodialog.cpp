@@ -2,7 +2,6 @@
 #include "ui/simulator/scenariodialog.h"
 
 #include "core/base/duration.h"
-#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/simulatortext.h"
 #include "ui/theme/text.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/sightbar.h"
 
-#include "ui/parts/layouts.h"
+#include "ui/parts/parts.h"
 #include "ui/parts/pagetext.h"
 #include "ui/simulator/lanesview.h"
 #include "ui/simulator/rungrid.h"

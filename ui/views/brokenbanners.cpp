@@ -5,7 +5,7 @@
 #include "ui/models/screenclock.h"
 #include "ui/models/shown.h"
 #include "ui/parts/labels.h"
-#include "ui/parts/layouts.h"
+#include "ui/parts/parts.h"
 #include "ui/parts/notices.h"
 #include "ui/theme/text.h"
 

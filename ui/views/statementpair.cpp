@@ -5,7 +5,6 @@
 #include "core/base/text.h"
 #include "ui/models/lockfacts.h"
 #include "ui/parts/labels.h"
-#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"

@@ -7,7 +7,6 @@
 #include "ui/models/lockfacts.h"
 #include "ui/models/screenclock.h"
 #include "ui/parts/labels.h"
-#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
