@@ -11,7 +11,6 @@
 #include <QGridLayout>
 #include <QKeyEvent>
 #include <QLabel>
-#include <QLineEdit>
 #include <QScreen>
 #include <QScrollArea>
 #include <QSettings>
@@ -217,11 +216,6 @@ void ActingDialog::showWarnings(const QStringList &warnings)
         banner->say(Banner::Look::Warning, {}, harmless(warning, 1000));
         m_warnings->addWidget(banner);
     }
-}
-
-QString ActingDialog::reason() const
-{
-    return m_reason->text().trimmed();
 }
 
 void ActingDialog::setAvailable(const QRect &available)

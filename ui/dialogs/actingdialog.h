@@ -8,13 +8,13 @@
 #include "ui/parts/parts.h"
 
 #include <QDialog>
+#include <QLineEdit>
 #include <QRect>
 
 #include <optional>
 
 class QCheckBox;
 class QLabel;
-class QLineEdit;
 class QScrollArea;
 
 namespace lockscope::ui {
@@ -93,7 +93,7 @@ protected:
     // Those before go.
     void showWarnings(const QStringList &warnings);
     [[nodiscard]] ConfirmationPolicy friction() const { return frictionOf(m_book, m_connection); }
-    [[nodiscard]] QString reason() const;
+    [[nodiscard]] QString reason() const { return m_reason->text().trimmed(); }
 
     Backend &m_backend;
     const ConnectionBook &m_book;

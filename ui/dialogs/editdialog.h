@@ -12,6 +12,7 @@
 
 #include <QByteArray>
 #include <QCoreApplication>
+#include <QRadioButton>
 #include <QTimer>
 #include <QWidget>
 
@@ -21,7 +22,6 @@ class QComboBox;
 class QLabel;
 class QLineEdit;
 class QPlainTextEdit;
-class QRadioButton;
 
 namespace lockscope::ui {
 
@@ -141,7 +141,7 @@ public:
     void setValue(const QByteArray &value);
     // Nothing while what is typed as hex is none.
     [[nodiscard]] std::optional<QByteArray> value() const;
-    [[nodiscard]] bool isHex() const;
+    [[nodiscard]] bool isHex() const { return m_hex->isChecked(); }
     void setHex(bool isHex);
     [[nodiscard]] QPlainTextEdit *edit() const { return m_edit; }
 

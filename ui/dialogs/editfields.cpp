@@ -10,7 +10,6 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPlainTextEdit>
-#include <QRadioButton>
 
 #include <algorithm>
 
@@ -100,11 +99,6 @@ void ValueEditor::show(const QByteArray &value)
 std::optional<QByteArray> ValueEditor::value() const
 {
     return isHex() ? bytesOfHex(m_edit->toPlainText()) : std::optional(m_edit->toPlainText().toUtf8());
-}
-
-bool ValueEditor::isHex() const
-{
-    return m_hex->isChecked();
 }
 
 void ValueEditor::setHex(bool isHex)

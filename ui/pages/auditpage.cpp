@@ -13,7 +13,6 @@
 #include <QHeaderView>
 #include <QJsonArray>
 #include <QLabel>
-#include <QLineEdit>
 #include <QSettings>
 #include <QSplitter>
 #include <QStackedWidget>
@@ -339,11 +338,6 @@ void AuditPage::refresh()
 {
     m_stamp.clear();
     read();
-}
-
-void AuditPage::setFilter(const QString &text)
-{
-    m_filter->setText(text);
 }
 
 void AuditPage::focusContent()

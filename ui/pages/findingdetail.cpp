@@ -2,7 +2,6 @@
 #include "ui/pages/findingdetail.h"
 
 #include "core/base/text.h"
-#include "ui/dialogs/factsform.h"
 #include "ui/models/lockfacts.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
@@ -118,21 +117,6 @@ void FindingDetail::setFinding(const FindingRow &row, SystemTime now, bool canMu
                      row.isOlder ? tr("%1, at the initial scan; it may be older").arg(row.sinceWords(now).mid(2))
                                  : row.sinceWords(now));
     m_scroll->verticalScrollBar()->setValue(at);
-}
-
-void FindingDetail::tick(const FindingRow &row, SystemTime now)
-{
-    m_facts->setText(tr("Seen"), row.messageAtTime(now));
-}
-
-QPoint FindingDetail::belowLockButton() const
-{
-    return m_lock->mapToGlobal(QPoint(0, m_lock->height()));
-}
-
-QString FindingDetail::valueOf(const QString &title) const
-{
-    return m_facts->valueOf(title);
 }
 
 constexpr qsizetype mostBanners = 3;

@@ -5,19 +5,19 @@
 #include <version>
 
 #include "core/workspace/values.h"
+#include "ui/dialogs/factsform.h"
 #include "ui/models/findingrow.h"
 
 #include <QFrame>
+#include <QPushButton>
 #include <QWidget>
 
 class QLabel;
-class QPushButton;
 class QScrollArea;
 class QVBoxLayout;
 
 namespace lockscope::ui {
 
-class FactsForm;
 class PillLabel;
 
 class FindingDetail : public QFrame {
@@ -28,11 +28,11 @@ public:
     void setFinding(const FindingRow &row, SystemTime now, bool canMute);
     void clear();
     // The same, a moment later.
-    void tick(const FindingRow &row, SystemTime now);
+    void tick(const FindingRow &row, SystemTime now) { m_facts->setText(tr("Seen"), row.messageAtTime(now)); }
     // Where the menu of a deadlock's locks opens.
-    [[nodiscard]] QPoint belowLockButton() const;
+    [[nodiscard]] QPoint belowLockButton() const { return m_lock->mapToGlobal(QPoint(0, m_lock->height())); }
     // For tests.
-    [[nodiscard]] QString valueOf(const QString &title) const;
+    [[nodiscard]] QString valueOf(const QString &title) const { return m_facts->valueOf(title); }
 
 signals:
     void lockRequested();

@@ -13,8 +13,6 @@
 #include "ui/theme/theme.h"
 
 #include <QLabel>
-#include <QPushButton>
-#include <QSettings>
 #include <QStackedWidget>
 
 namespace lockscope::ui {
@@ -318,16 +316,6 @@ bool GraphPage::showSubject(const Subject &subject)
 void GraphPage::ticked()
 {
     lookSoon(); // what counts time is counted anew
-}
-
-void GraphPage::saveView(QSettings &settings) const
-{
-    settings.setValue(u"all"_s, m_all->isChecked());
-}
-
-void GraphPage::restoreView(QSettings &settings)
-{
-    m_all->setChecked(settings.value(u"all"_s, false).toBool());
 }
 
 } // namespace lockscope::ui

@@ -5,10 +5,11 @@
 #include "ui/graph/graphlayout.h"
 #include "ui/pages/page.h"
 
+#include <QPushButton>
+#include <QSettings>
 #include <QTimer>
 
 class QLabel;
-class QPushButton;
 class QStackedWidget;
 
 namespace lockscope::ui {
@@ -36,8 +37,8 @@ public:
     // A lock, or a session's client.
     [[nodiscard]] bool showSubject(const Subject &subject) override;
     [[nodiscard]] bool isSettled() const override { return m_isSettled; }
-    void saveView(QSettings &settings) const override;
-    void restoreView(QSettings &settings) override;
+    void saveView(QSettings &settings) const override { settings.setValue(u"all"_s, m_all->isChecked()); }
+    void restoreView(QSettings &settings) override { m_all->setChecked(settings.value(u"all"_s, false).toBool()); }
 
     [[nodiscard]] GraphView &view() const { return *m_view; }
     [[nodiscard]] const GraphSight &sight() const { return *m_sight; }

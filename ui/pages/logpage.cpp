@@ -12,7 +12,6 @@
 #include <QGuiApplication>
 #include <QHeaderView>
 #include <QLabel>
-#include <QLineEdit>
 #include <QPushButton>
 #include <QScrollBar>
 #include <QSettings>
@@ -185,11 +184,6 @@ QString LogPage::copyText() const
 void LogPage::showConnection(const ConnectionName &name)
 {
     Q_UNUSED(name)
-}
-
-void LogPage::setFilter(const QString &text)
-{
-    m_filter->setText(text);
 }
 
 void LogPage::focusContent()

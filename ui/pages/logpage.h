@@ -6,9 +6,10 @@
 #include "ui/pages/page.h"
 
 class QLabel;
-class QLineEdit;
 class QPushButton;
 class QStackedWidget;
+
+#include <QLineEdit>
 
 namespace lockscope::ui {
 
@@ -23,7 +24,7 @@ public:
     void setBackend(Backend *backend) override;
     void showConnection(const ConnectionName &name) override;
     [[nodiscard]] ConnectionName connectionShown(const ConnectionName &) const override { return {}; }
-    void setFilter(const QString &text) override;
+    void setFilter(const QString &text) override { m_filter->setText(text); }
     void focusContent() override;
     [[nodiscard]] bool isRecorded() const override { return false; }
     void saveView(QSettings &settings) const override;

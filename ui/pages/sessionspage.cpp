@@ -12,7 +12,6 @@
 
 #include <QHeaderView>
 #include <QLabel>
-#include <QLineEdit>
 #include <QRegularExpression>
 #include <QSettings>
 #include <QSortFilterProxyModel>
@@ -210,11 +209,6 @@ void SessionsPage::showConnection(const ConnectionName &name)
     const QString exactly = QRegularExpression::anchoredPattern(QRegularExpression::escape(escaped(name.bytes())));
     m_ofConnection->setFilterRegularExpression(name.isEmpty() ? QString() : exactly);
     say();
-}
-
-void SessionsPage::setFilter(const QString &text)
-{
-    m_filter->setText(text);
 }
 
 void SessionsPage::focusContent()

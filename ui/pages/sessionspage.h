@@ -6,10 +6,11 @@
 #include "ui/pages/page.h"
 
 class QLabel;
-class QLineEdit;
 class QSortFilterProxyModel;
 class QSplitter;
 class QStackedWidget;
+
+#include <QLineEdit>
 
 namespace lockscope::ui {
 
@@ -28,7 +29,7 @@ public:
 
     void setBackend(Backend *backend) override;
     void showConnection(const ConnectionName &name) override;
-    void setFilter(const QString &text) override;
+    void setFilter(const QString &text) override { m_filter->setText(text); }
     void focusContent() override;
     void refresh() override;
     [[nodiscard]] bool showSubject(const Subject &subject) override;

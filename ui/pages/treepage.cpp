@@ -14,7 +14,6 @@
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QHeaderView>
-#include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
 #include <QSettings>
@@ -322,11 +321,6 @@ void TreePage::showHeader()
 }
 
 // --- what every page is asked ---
-
-void TreePage::setFilter(const QString &text)
-{
-    m_filter->setText(text);
-}
 
 void TreePage::showNoMatch()
 {

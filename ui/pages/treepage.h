@@ -9,6 +9,7 @@
 #include "ui/parts/parts.h"
 
 #include <QLabel>
+#include <QLineEdit>
 #include <QTimer>
 #include <QWidget>
 
@@ -19,7 +20,6 @@
 class QAction;
 class QFrame;
 class QHBoxLayout;
-class QLineEdit;
 class QMenu;
 class QPushButton;
 class QSortFilterProxyModel;
@@ -62,7 +62,7 @@ public:
     [[nodiscard]] ConnectionName connectionShown(const ConnectionName &) const override { return m_shown; }
     // How each connection is marked; it outlives the page.
     void useConnections(const ConnectionBook &book);
-    void setFilter(const QString &text) override;
+    void setFilter(const QString &text) override { m_filter->setText(text); }
     void focusContent() override;
     [[nodiscard]] bool isRecorded() const override { return false; }
     void saveView(QSettings &settings) const override;

@@ -2,7 +2,6 @@
 #include "ui/parts/notices.h"
 
 #include "ui/models/screenclock.h"
-#include "ui/parts/labels.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
@@ -63,11 +62,6 @@ void Banner::alignWord()
     layout()->setAlignment(m_word, isOneLine ? Qt::AlignVCenter : Qt::AlignTop);
 }
 
-void Banner::setMostLines(int lines)
-{
-    m_sentence->setMostLines(lines);
-}
-
 int Banner::linesOf(const QString &word, const QString &sentence, int width) const
 {
     const auto edges = layout()->contentsMargins();
@@ -76,11 +70,6 @@ int Banner::linesOf(const QString &word, const QString &sentence, int width) con
     const auto metrics = m_sentence->fontMetrics();
     const auto needed = metrics.boundingRect(0, 0, std::max(1, room), 1 << 20, Qt::TextWordWrap, sentence);
     return needed.height() / std::max(1, metrics.lineSpacing());
-}
-
-QString Banner::sentence() const
-{
-    return m_sentence->text();
 }
 
 EmptyNotice::EmptyNotice(QWidget *parent)

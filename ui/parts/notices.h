@@ -3,13 +3,14 @@
 #pragma once
 
 #include "core/workspace/backend.h"
+#include "ui/models/connectionbook.h"
+#include "ui/parts/labels.h"
+#include "ui/theme/tokens.h"
 
 #include <QLabel>
 #include <QPushButton>
 
 namespace lockscope::ui {
-
-class WholeLinesLabel;
 
 // A coloured line that says something is wrong (or done): a bold word, a sentence, perhaps a button.
 class Banner : public QFrame {
@@ -22,9 +23,9 @@ public:
     // Plain text both. An empty action has no button.
     void say(Look look, const QString &word, const QString &sentence, const QString &action = {},
              const QString &second = {});
-    [[nodiscard]] QString sentence() const;
+    [[nodiscard]] QString sentence() const { return m_sentence->text(); }
     // No more lines of the sentence; the last one says that there is more. 0: all of them.
-    void setMostLines(int lines);
+    void setMostLines(int lines) { m_sentence->setMostLines(lines); }
     // How many it takes in a banner of that width without buttons.
     [[nodiscard]] int linesOf(const QString &word, const QString &sentence, int width) const;
     [[nodiscard]] QPushButton *button() const { return m_action; }

@@ -11,7 +11,6 @@
 #include <QAction>
 #include <QKeyEvent>
 #include <QLabel>
-#include <QLineEdit>
 #include <QPainter>
 #include <QPushButton>
 #include <QTimer>
@@ -143,16 +142,6 @@ void TopBar::focusFind()
 {
     m_find->setFocus(Qt::ShortcutFocusReason);
     m_find->selectAll();
-}
-
-QString TopBar::findText() const
-{
-    return m_find->text();
-}
-
-void TopBar::setFindText(const QString &text)
-{
-    m_find->setText(text);
 }
 
 void TopBar::setPaused(bool paused)

@@ -8,9 +8,9 @@
 #include "ui/models/connectionbook.h"
 
 #include <QFrame>
+#include <QLineEdit>
 
 class QLabel;
-class QLineEdit;
 class QPushButton;
 
 namespace lockscope::ui {
@@ -25,8 +25,8 @@ public:
     // The connection that what is on screen belongs to; empty: all. `showsServers`: the page shows any at all.
     void setContext(const ConnectionName &connection, bool showsServers = true);
     void focusFind();
-    [[nodiscard]] QString findText() const;
-    void setFindText(const QString &text);
+    [[nodiscard]] QString findText() const { return m_find->text(); }
+    void setFindText(const QString &text) { m_find->setText(text); }
     void setPaused(bool paused);
     [[nodiscard]] ConnectionChooser &chooser() const { return *m_chooser; }
     // Those that fill their menus: of all actions, and of the filters that are kept.
