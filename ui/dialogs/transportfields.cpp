@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/dialogs/connectform.h"
 
-#include "ui/parts/layouts.h"
+#include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
 #include <QCheckBox>

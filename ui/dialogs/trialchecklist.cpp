@@ -2,7 +2,6 @@
 #include "ui/dialogs/trialchecklist.h"
 
 #include "core/base/text.h"
-#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 
 #include <QLabel>

@@ -5,7 +5,6 @@
 #include "ui/models/pausablebackend.h"
 #include "ui/models/screenclock.h"
 #include "ui/parts/labels.h"
-#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"
 

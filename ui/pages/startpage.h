@@ -7,7 +7,6 @@
 
 #include "core/workspace/values.h"
 #include "ui/models/connectionbook.h"
-#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/views/locksdelegate.h"
 
