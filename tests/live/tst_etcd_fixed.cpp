@@ -57,6 +57,52 @@ private slots:
         QVERIFY(removeKey("jobs/nightly"));
     }
 
+    void readersAndWritersAreFollowed()
+    {
+        const QByteArray name = "shop/orders", stamp = "170000000000000000";
+        KeepingSink sink;
+        const auto looks = looking(sink, "shop/");
+        QVERIFY(!leased(name + "/read/" + stamp + '0', {}).isEmpty());
+        looks->start();
+        const auto holders = [&] {
+            const auto seen = looks->snapshots();
+            return seen.size() == 1 && seen.front().lock.name == name ? static_cast<int>(seen.front().holderCount())
+                                                                      : -1;
+        };
+        QVERIFY(eventually([&] { return holders() == 1; }));
+        QVERIFY(!leased(name + "/read/" + stamp + '1', {}).isEmpty());
+        QVERIFY(eventually([&] { return holders() == 2; }));
+        QVERIFY(!leased(name + "/write/" + stamp + '2', {}).isEmpty());
+        QVERIFY(!leased(name + "/read/" + stamp + '3', {}).isEmpty());
+        QVERIFY(eventually([&] { return looks->snapshots().front().waiterCount() == 2; }));
+        QCOMPARE(holders(), 2);
+        QVERIFY(removeKey(name + "/read/" + stamp + '0') && removeKey(name + "/read/" + stamp + '1'));
+        QVERIFY(eventually([&] { return holders() == 1; }));
+        const auto writer = looks->snapshots().front().contenders.front();
+        QVERIFY(writer.mode == inspect::Mode::Write && writer.heldSince);
+        // Data of the same form is none, at first and later, and a writer waits for it.
+        QVERIFY(!leased("shop/mail/read/" + stamp + '4', "hello").isEmpty());
+        const auto listed = run(connect() + QStringList{u"locks"_s, u"--json"_s}).json();
+        QCOMPARE(listed["locks"_L1].toArray().size(), 1);
+        QVERIFY(listed["locks"_L1][0]["recipe"_L1].toString() == u"etcd-rwmutex"_s);
+        QCOMPARE(listed["unexplained"_L1].toArray().size(), 1);
+        QVERIFY(!leased("shop/mail/write/" + stamp + '5', {}).isEmpty());
+        QVERIFY(eventually([&] { return looks->snapshots().size() == 2; }));
+        const auto seen = shown("shop/mail");
+        QCOMPARE(seen["state"_L1].toString(), u"contended"_s);
+        QVERIFY(eventually([&] { return looks->snapshots().front().holderCount() == 0; }));
+        const auto id = QString::fromUtf8(writer.id);
+        const auto freed = forced(name, id, {u"--yes"_s, u"--reason"_s, u"test"_s});
+        QVERIFY2(freed.status == 0, freed.what());
+        QVERIFY(eventually([&] {
+            const auto now = looks->snapshots();
+            return now.back().holderCount() == 1 && now.back().contenders.front().mode == inspect::Mode::Read;
+        }));
+        for (const auto *key : {"shop/orders/read/1700000000000000003", "shop/mail/read/1700000000000000004",
+                                "shop/mail/write/1700000000000000005"})
+            QVERIFY(removeKey(key));
+    }
+
     void pythonEtcd3sLockIsHeldByItsLease()
     {
         const QByteArray key = "/locks/orders", name = "KEY#" + key;

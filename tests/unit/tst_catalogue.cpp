@@ -84,10 +84,11 @@ private slots:
                 seenOnly << recipe.id;
         }
         QCOMPARE(seenOnly,
-                 (QByteArrayList{"zk-election", "zk-lease", "zookeeper-recipe-lock", "curator-leader",
-                                 "redis-semaphore", "redis-rwlock", "redis-session", "redis-rule", "sql-innodb-lock",
-                                 "sql-table-lock", "sql-liquibase", "sql-row-lock", "etcd-election", "etcd-key-lock",
-                                 "etcd-key-election", "pg-table", "pg-liquibase", "pg-shedlock", "pg-row-lock"}));
+                 (QByteArrayList{"zk-election",     "zk-lease",       "zookeeper-recipe-lock", "curator-leader",
+                                 "redis-semaphore", "redis-rwlock",   "redis-session",         "redis-rule",
+                                 "sql-innodb-lock", "sql-table-lock", "sql-liquibase",         "sql-row-lock",
+                                 "etcd-election",   "etcd-rwmutex",   "etcd-key-lock",         "etcd-key-election",
+                                 "pg-table",        "pg-liquibase",   "pg-shedlock",           "pg-row-lock"}));
     }
 };
 

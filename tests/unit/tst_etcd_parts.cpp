@@ -254,6 +254,17 @@ private slots:
         QTest::newRow("a service, as etcdctl prints it")
             << QByteArray("services/00000000075bcd15") << qint64(123456789) << QByteArray();
         QTest::newRow("no prefix") << QByteArray("/75bcd15") << qint64(123456789) << QByteArray();
+        const QByteArray decimal("7587868007797608997"), stamp("1700000000000000000");
+        const qint64 lease = decimal.toLongLong();
+        QTest::newRow("in decimal") << "city/locks/" + decimal << lease << QByteArray("city/locks");
+        QTest::newRow("in decimal, a folder of locks") << "locks/a/" + decimal << lease << QByteArray("locks/a");
+        QTest::newRow("in decimal, a lock's folder") << "a-lock/node/" + decimal << lease << QByteArray();
+        QTest::newRow("a reader") << "shop/orders/read/" + stamp << qint64(7) << QByteArray("shop/orders");
+        QTest::newRow("a writer") << "orders/write/" + stamp << qint64(7) << QByteArray("orders");
+        QTest::newRow("a reader without lease") << "orders/read/" + stamp << qint64(0) << QByteArray();
+        QTest::newRow("a writer of no prefix") << "/write/" + stamp << qint64(7) << QByteArray();
+        QTest::newRow("read, and a number") << QByteArray("mail/read/170000000000") << qint64(7) << QByteArray();
+        QTest::newRow("unread") << "mail/unread/" + stamp << qint64(7) << QByteArray();
         QTest::newRow("a service") << QByteArray("services/web/10.0.0.1") << qint64(123456789) << QByteArray();
     }
     void knowsALockByItsKey()
@@ -338,6 +349,81 @@ private slots:
         QVERIFY(lock.contenders[1].watches.front().target == lock.contenders[0].id);
         // A registry of services ends its keys so, too.
         QVERIFY(!etcdLockOf(entryOf("user.rpc/1000007", 11, 1000007, "10.0.0.7:80")));
+    }
+    void decimalClaimWithoutItsLeaseIsAStray()
+    {
+        const QByteArray number("7587868007797608997");
+        QCOMPARE(strayLockOf(entryOf("locks/" + number, 11, 0)), std::optional<QByteArray>("locks"));
+        QVERIFY(!strayLockOf(entryOf("locks/" + number, 11, number.toLongLong())));
+        QVERIFY(!strayLockOf(entryOf("users/" + number, 11, 0)));
+        QVERIFY(!strayLockOf(entryOf("locks/1700000000", 11, 0)));
+    }
+    // R reader, W writer, M a claim of the mutex, F another key, f one whose name begins as those of writers do.
+    void readersHoldUntilAnOlderWriter_data()
+    {
+        const Rows<QByteArray, QByteArray, QByteArray> row("keys", "holders", "awaited");
+        row("a reader", "R", "0", "-");
+        row("a writer", "W", "0", "-");
+        row("two readers", "RR", "01", "--");
+        row("a writer behind readers", "RRW", "01", "--1");
+        row("a reader behind a writer", "RWR", "0", "-01");
+        row("readers behind a writer", "WRR", "0", "-00");
+        row("writers", "WWR", "0", "-01");
+        row("a reader ignores the mutex", "MR", "01", "--");
+        row("a mutex behind a reader", "RM", "0", "-0");
+        row("a writer behind other data", "FW", "", "!");
+        row("a reader beside other data", "FR", "1", "-");
+        row("a reader behind a writer's folder", "fR", "", "!");
+        row("other data between", "RFW", "0", "-!");
+    }
+    void readersHoldUntilAnOlderWriter()
+    {
+        QFETCH(QByteArray, keys);
+        EtcdQueue queue;
+        EtcdForeign foreign;
+        for (qsizetype i = 0; i < keys.size(); ++i) {
+            const auto stamp = QByteArray::number(1'700'000'000'000'000'000 + i);
+            const etcd::LeaseId lease = 7 + i;
+            const auto key = keys[i] == 'R'   ? "a/read/" + stamp
+                             : keys[i] == 'W' ? "a/write/" + stamp
+                             : keys[i] == 'M' ? "a/" + etcd::leaseText(lease)
+                             : keys[i] == 'F' ? "a/config"_ba
+                                              : "a/writes/x"_ba;
+            const auto entry = entryOf(key, 11 + i, lease);
+            QCOMPARE(etcdLockOf(entry) == QByteArray("a"), keys[i] != 'F' && keys[i] != 'f');
+            if (keys[i] == 'F' || keys[i] == 'f')
+                noteForeign(foreign, entry);
+            else
+                queue[entry.created].entry = entry;
+        }
+        const auto lock = etcdSnapshot({connection, "a"}, queue, foreign, {}, etcdNow);
+        QCOMPARE(lock.recipe, QByteArray("etcd-rwmutex"));
+        QByteArray holders, awaited;
+        for (const auto &one : lock.contenders) {
+            const auto index = QByteArray::number(one.guard.etcd().createRevision - 11);
+            QCOMPARE(one.mode, keys[index.toInt()] == 'R'   ? Mode::Read
+                               : keys[index.toInt()] == 'W' ? Mode::Write
+                                                            : Mode::Exclusive);
+            holders += one.role == Role::Holder ? index : QByteArray();
+            const auto *other = one.watches.isEmpty() ? nullptr : lock.find(one.watches.front().target);
+            awaited += one.watches.isEmpty() ? "-"_ba
+                       : other               ? QByteArray::number(other->guard.etcd().createRevision - 11)
+                                             : "!"_ba;
+        }
+        QTEST(holders, "holders");
+        QTEST(awaited, "awaited");
+        const auto sessions = etcdSessions({{"a", queue}}, {{"a", foreign}}, {}, connection);
+        QCOMPARE(std::ranges::count_if(sessions, [](const auto &one) { return !one.holds.empty(); }), holders.size());
+    }
+    void readersAndWritersWithDataAreNone()
+    {
+        const QByteArray stamp("1700000000000000000");
+        QVERIFY(!etcdLockOf(entryOf("mail/read/" + stamp, 11, 7, "hello")));
+        auto rewritten = entryOf("mail/read/" + stamp, 11, 7);
+        rewritten.modified = 15;
+        QVERIFY(!etcdLockOf(rewritten));
+        QVERIFY(isKnownEntry("barrier/waiters/" + stamp) && !isKnownEntry("barrier/waiters/5")
+                && !isKnownEntry("barrier/read/" + stamp) && !isKnownEntry(""));
     }
     void claimWithoutLeaseHolds()
     {

@@ -168,7 +168,9 @@ std::optional<QByteArray> keyOfFixed(const QByteArray &lock)
 
 bool isKnownEntry(const QByteArray &key)
 {
-    return isRegistration(key);
+    constexpr qsizetype stamp = 20; // and its slash: DoubleBarrier of etcd's Go client, experimental/recipes
+    return isRegistration(key)
+           || (key.chopped(std::min(stamp, key.size())).endsWith("/waiters") && isDigits(key.last(stamp - 1)));
 }
 
 bool mayBeFixedKey(const etcd::KeyValue &entry)

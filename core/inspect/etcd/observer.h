@@ -51,9 +51,9 @@ private:
     void heedForeign(const etcd::WatchEvent &event, const std::optional<QByteArray> &lock,
                      std::set<QByteArray> &changed);
     void addNested(const QByteArray &name, std::set<QByteArray> &names) const;
-    void noteHolder(const QByteArray &name, etcd::Revision before);
+    void noteHolders(const QByteArray &name, const std::set<etcd::Revision> &before);
     [[nodiscard]] const EtcdForeign &foreignOf(const QByteArray &name) const;
-    [[nodiscard]] etcd::Revision heldBy(const QByteArray &name) const;
+    [[nodiscard]] std::set<etcd::Revision> heldBy(const QByteArray &name) const;
     Task<bool> mayReadMore();
     void take(EtcdSwept swept);
     void heed(const etcd::WatchNews &news);

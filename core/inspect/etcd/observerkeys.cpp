@@ -20,7 +20,8 @@ std::optional<QByteArray> EtcdObserver::claimOf(const etcd::WatchEvent &event) c
     const auto known = m_keys.find(entry.key);
     const bool isKnown = known != m_keys.end() && known->second.second == entry.created;
     const bool isFixed = isKnown && known->second.first == lockOfFixed(entry.key);
-    if (lock || (isKnown && (!isFixed || entry.lease != 0)))
+    const bool stays = isFixed ? entry.lease != 0 : etcdModeOf(entry) == Mode::Exclusive;
+    if (lock || (isKnown && stays))
         return lock ? lock : known->second.first;
     const auto stray = strayLockOf(entry);
     if (stray && m_locks.contains(*stray))
@@ -69,7 +70,7 @@ void EtcdObserver::heedForeign(const etcd::WatchEvent &event, const std::optiona
             noteForeign(foreign, entry);
         else if (foreign.knownTo != 0)
             m_work.launch(askForeign(above)); // there are others
-        noteHolder(above, before);
+        noteHolders(above, before);
         changed.insert(above);
     }
 }
@@ -129,7 +130,7 @@ void EtcdObserver::apply(const etcd::WatchEvent &event, std::set<QByteArray> &ch
         m_unread[name] = false;            // whether anything is in its way is not in the events
         m_work.launch(askForeign(name));
     } else if (!isFixed) {
-        noteHolder(name, before);
+        noteHolders(name, before);
     }
     m_isLedgerOld = m_isLedgerOld || isFixed;
     changed.insert(name);
@@ -142,19 +143,19 @@ const EtcdForeign &EtcdObserver::foreignOf(const QByteArray &name) const
     return at == m_foreign.end() ? none : at->second;
 }
 
-// The revision of the claim; 0: nobody's.
-etcd::Revision EtcdObserver::heldBy(const QByteArray &name) const
+// The revisions of the claims.
+std::set<etcd::Revision> EtcdObserver::heldBy(const QByteArray &name) const
 {
     const auto at = m_locks.find(name);
-    const auto *holder = at == m_locks.end() ? nullptr : holderOf(at->second, foreignOf(name));
-    return holder ? holder->entry.created : 0;
+    return at == m_locks.end() ? std::set<etcd::Revision>() : holdersOf(at->second, foreignOf(name));
 }
 
-void EtcdObserver::noteHolder(const QByteArray &name, etcd::Revision before)
+void EtcdObserver::noteHolders(const QByteArray &name, const std::set<etcd::Revision> &before)
 {
-    const auto holder = heldBy(name);
-    if (holder != 0 && holder != before)
-        m_locks[name][holder].first = now();
+    for (const auto holder : heldBy(name)) {
+        if (!before.contains(holder))
+            m_locks[name][holder].first = now();
+    }
 }
 
 Task<void> EtcdObserver::askForeign(QByteArray name)
@@ -179,12 +180,16 @@ Task<void> EtcdObserver::askForeign(QByteArray name)
             m_over.complete(true); // the next sweep reads them
             co_return;
         }
+        for (const auto &[created, claim] : found.queue) {
+            if (etcdModeOf(claim.entry) != Mode::Exclusive && !m_keys.contains(claim.entry.key))
+                noteForeign(found.foreign, claim.entry); // it has a value
+        }
         isTaken = !unread->second;
     }
     m_unread.erase(name);
-    const auto before = m_known.find(name) ? heldBy(name) : etcd::Revision(0);
+    const auto before = m_known.find(name) ? heldBy(name) : std::set<etcd::Revision>();
     m_foreign[name] = std::move(found.foreign);
-    noteHolder(name, before);
+    noteHolders(name, before);
     settle({name});
 }
 

@@ -5,6 +5,7 @@
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/lockterms.h"
+#include "core/rules/catalogue.h"
 
 #include <algorithm>
 
@@ -67,12 +68,28 @@ constexpr qsizetype longestProposal = 256;
 // Of shorter ones whole seconds do not tell whether a renewal was missed.
 constexpr auto shortestJudged = 6s;
 
+// PREFIX/write of a key of RWMutex of etcd's Go client; empty of other keys. Its readers wait for each older key whose
+// name begins so, its writers for each older key below PREFIX/.
+QByteArray writersOf(const QByteArray &key)
+{
+    constexpr qsizetype digitsOfNanoseconds = 19;
+    const auto slash = key.lastIndexOf('/');
+    const auto number = key.mid(slash + 1);
+    const auto folder = key.left(std::max<qsizetype>(slash, 0));
+    const bool isStamp = number.size() == digitsOfNanoseconds && isDigits(number) && number < "3";
+    const auto above = folder.lastIndexOf('/');
+    const auto word = folder.mid(above);
+    return isStamp && above > 0 && (word == "/read" || word == "/write") ? folder.left(above) + "/write"
+                                                                         : QByteArray();
+}
+
 // The youngest of them between two revisions: who came at the later one waits for it. Null: none is known.
-const etcd::KeyValue *youngestBetween(const EtcdForeign &foreign, etcd::Revision after, etcd::Revision before)
+const etcd::KeyValue *youngestBetween(const EtcdForeign &foreign, etcd::Revision after, etcd::Revision before,
+                                      const QByteArray &prefix = {})
 {
     const etcd::KeyValue *youngest = nullptr;
     for (const auto &one : foreign.keys) {
-        if (one.created > after && one.created < before)
+        if (one.created > after && one.created < before && one.key.startsWith(prefix))
             youngest = &one;
     }
     return youngest;
@@ -126,7 +143,7 @@ void addSilence(LockSnapshot &lock, const EtcdClaim &holder, const EtcdLeases &l
         u"its lease %1 was not renewed for more than half of its %2 s: unless its client renews it, it ends "_s.arg(
             QString::fromLatin1(etcd::leaseText(lease)), QString::number(at->second.granted.count()));
     message.until(at->second.ends);
-    addFinding(lock, FindingCode::HolderDisconnected, message, {lock.contenders.front().id});
+    addFinding(lock, FindingCode::HolderDisconnected, message, {claimId(holder)});
 }
 
 // Candidates propose when they come; who writes into a mutex's key does so once it has the lock.
@@ -148,7 +165,10 @@ Confidence confidenceOf(const LockName &lock, const EtcdQueue &queue)
 {
     if (queue.begin()->second.fixed)
         return queue.begin()->second.fixed->confidence;
-    if (std::ranges::any_of(queue, [](const auto &one) { return etcdLockOf(one.second.entry).has_value(); }))
+    const auto isCertain = [](const auto &one) {
+        return etcdLockOf(one.second.entry) && etcdModeOf(one.second.entry) == Mode::Exclusive;
+    };
+    if (std::ranges::any_of(queue, isCertain))
         return Confidence::High;
     const bool isKnown = std::ranges::any_of(queue, [](const auto &one) { return one.second.came.has_value(); });
     return isKnown || saysLock(lock.name) || saysElection(lock.name) ? Confidence::Medium : Confidence::Low;
@@ -169,7 +189,9 @@ void addLeaseless(LockSnapshot &lock, const EtcdClaim &claim)
 // `stuck`: who is first of those that wait for no claim, and for which key; null: for one that was not read.
 void addBlocked(LockSnapshot &lock, const EtcdForeign &foreign, const Contender *stuck, const etcd::KeyValue *blocker)
 {
-    if (!stuck && !foreign.keys.empty())
+    const bool isShared =
+        recipes::recipeOf(lock.recipe).readWrite; // the next may be a reader, which waits for no such key
+    if (!stuck && !foreign.keys.empty() && !isShared)
         addFinding(
             lock, FindingCode::ForeignNode, Severity::Info,
             u"the next client that comes waits for the key %1. That key is below the lock's prefix, but no claim "
@@ -189,6 +211,14 @@ void addBlocked(LockSnapshot &lock, const EtcdForeign &foreign, const Contender 
     addFinding(lock, FindingCode::ForeignNode, Severity::Warning, message, {stuck->id});
 }
 
+// A lock of its own, or one of a folder of locks.
+bool isBelowLock(const QByteArray &prefix)
+{
+    const auto parts = prefix.split('/');
+    const auto isFolder = [](const QByteArray &name) { return saysLock(name) && name.toLower().endsWith('s'); };
+    return saysLock(parts.last()) || (parts.size() > 1 && isFolder(parts[parts.size() - 2]));
+}
+
 } // namespace
 
 std::optional<QByteArray> etcdLockOf(const etcd::KeyValue &entry)
@@ -201,7 +231,17 @@ std::optional<QByteArray> etcdLockOf(const etcd::KeyValue &entry)
     if (name == etcd::leaseText(entry.lease))
         return lock;
     // Registries of services end their keys with their lease in decimal, or as etcdctl prints it, too.
-    return isOwnLease(entry) && saysLock(lock.mid(lock.lastIndexOf('/') + 1)) ? std::optional(lock) : std::nullopt;
+    if (isOwnLease(entry))
+        return isBelowLock(lock) ? std::optional(lock) : std::nullopt;
+    const auto writers =
+        entry.value.isEmpty() && entry.modified == entry.created ? writersOf(entry.key) : QByteArray();
+    return writers.isEmpty() ? std::nullopt : std::optional(writers.left(writers.lastIndexOf('/')));
+}
+
+Mode etcdModeOf(const etcd::KeyValue &entry)
+{
+    const auto writers = isOwnLease(entry) ? QByteArray() : writersOf(entry.key);
+    return writers.isEmpty() ? Mode::Exclusive : entry.key.startsWith(writers) ? Mode::Write : Mode::Read;
 }
 
 bool isOwnLease(const etcd::KeyValue &entry)
@@ -215,13 +255,17 @@ bool isOwnLease(const etcd::KeyValue &entry)
 
 std::optional<QByteArray> strayLockOf(const etcd::KeyValue &entry)
 {
-    constexpr qsizetype leastDigits = 12; // of what etcd itself numbers
+    constexpr qsizetype leastDigits = 12;   // of what etcd itself numbers
+    constexpr qsizetype leastDecimals = 18; // of the same
     const auto slash = entry.key.lastIndexOf('/');
     const auto name = entry.key.mid(slash + 1);
-    bool isNumber = false;
-    const auto number = name.toLongLong(&isNumber, 16);
-    const bool isLease = isNumber && number > 0 && name.size() >= leastDigits && name == etcd::leaseText(number);
-    return slash > 0 && isLease && number != entry.lease ? std::optional(entry.key.left(slash)) : std::nullopt;
+    if (slash <= 0 || name.size() < leastDigits || isOwnLease(entry))
+        return std::nullopt;
+    const auto lock = entry.key.left(slash);
+    const auto number = name.toLongLong(nullptr, 16);
+    const bool isDecimal = name.size() >= leastDecimals && name == QByteArray::number(name.toLongLong());
+    const bool isLease = (number > 0 && name == etcd::leaseText(number)) || (isDecimal && isBelowLock(lock));
+    return isLease ? std::optional(lock) : std::nullopt;
 }
 
 void addStrays(EtcdQueues &locks, const EtcdQueues &strays)
@@ -293,15 +337,26 @@ EtcdLockKeys etcdKeysOf(const QByteArray &lock, const std::vector<etcd::KeyValue
     return keys;
 }
 
-const EtcdClaim *holderOf(const EtcdQueue &queue, const EtcdForeign &foreign)
+std::set<etcd::Revision> holdersOf(const EtcdQueue &queue, const EtcdForeign &foreign)
 {
-    return queue.empty() || youngestBetween(foreign, 0, queue.begin()->first) ? nullptr : &queue.begin()->second;
+    std::set<etcd::Revision> holders;
+    for (const auto &[created, claim] : queue) {
+        const auto mode = etcdModeOf(claim.entry);
+        const bool reads = mode == Mode::Read;
+        const bool isUnread = reads && foreign.knownTo != 0 && created > foreign.knownTo;
+        const bool isNext = reads ? !isUnread : created == queue.begin()->first;
+        if (isNext && !youngestBetween(foreign, 0, created, reads ? writersOf(claim.entry.key) : QByteArray()))
+            holders.insert(created);
+        if (mode == Mode::Write)
+            break;
+    }
+    return holders;
 }
 
 LockSnapshot etcdSnapshot(const LockName &lock, const EtcdQueue &queue, const EtcdForeign &foreign,
                           const EtcdLeases &leases, ServerTime now)
 {
-    const auto *holder = holderOf(queue, foreign);
+    const auto holders = holdersOf(queue, foreign);
     LockSnapshot snapshot;
     snapshot.lock = lock;
     snapshot.backend = BackendKind::Etcd;
@@ -314,27 +369,37 @@ LockSnapshot etcdSnapshot(const LockName &lock, const EtcdQueue &queue, const Et
     }
     snapshot.confidence = confidenceOf(lock, queue);
     const bool proposes = isElection(queue);
-    snapshot.recipe = proposes ? "etcd-election" : "etcd-mutex";
+    const bool isShared =
+        std::ranges::any_of(queue, [](const auto &one) { return etcdModeOf(one.second.entry) != Mode::Exclusive; });
+    snapshot.recipe = isShared ? "etcd-rwmutex" : proposes ? "etcd-election" : "etcd-mutex";
     snapshot.why = u"each of its keys ends with the number of its own lease, as those of etcd's Go client do%1"_s.arg(
         proposes ? clause(u"their values are what the candidates of an election propose"_s) : QString());
     const bool hasStrays = std::ranges::any_of(queue, [](const auto &one) { return !etcdLockOf(one.second.entry); });
     if (hasStrays)
         snapshot.why += clause(u"one that was written again without it stays a claim"_s);
-    if (snapshot.confidence != Confidence::High)
+    if (isShared)
+        snapshot.why =
+            u"keys read/<nanoseconds> and write/<nanoseconds> with a lease and no value, as RWMutex of etcd's Go client writes them"_s;
+    else if (snapshot.confidence != Confidence::High)
         snapshot.why = u"its key is named as a claim of etcd's Go client is, and was written again without a lease"_s;
     etcd::Revision before = 0;
+    etcd::Revision writer = 0; // the last
     std::optional<std::size_t> stuck;
     const etcd::KeyValue *waitsFor = nullptr;
     for (const auto &[created, claim] : queue) {
         auto one = contenderOf(claim, leases);
+        one.mode = etcdModeOf(claim.entry);
         one.position = static_cast<int>(snapshot.contenders.size());
-        const auto *blocker = youngestBetween(foreign, before, created);
+        const bool reads = one.mode == Mode::Read;
+        const auto predecessor = reads ? writer : before;
+        const auto *blocker =
+            youngestBetween(foreign, predecessor, created, reads ? writersOf(claim.entry.key) : QByteArray());
         const bool isUnread = foreign.knownTo != 0 && created > foreign.knownTo;
         if (!stuck && (blocker || isUnread)) {
             stuck = snapshot.contenders.size();
             waitsFor = isUnread ? nullptr : blocker;
         }
-        if (&claim == holder) {
+        if (holders.contains(created)) {
             one.role = Role::Holder;
             one.heldSince = claim.first;
         } else {
@@ -346,19 +411,20 @@ LockSnapshot etcdSnapshot(const LockName &lock, const EtcdQueue &queue, const Et
             else if (blocker)
                 one.watches.push_back({blocker->key, false, Evidence::Inferred});
             else
-                one.watches.push_back({snapshot.contenders.back().id, false, Evidence::Inferred});
+                one.watches.push_back({claimId(queue.at(predecessor)), false, Evidence::Inferred});
         }
+        writer = one.mode == Mode::Write ? created : writer;
         snapshot.contenders.push_back(std::move(one));
         before = created;
     }
-    snapshot.state = queue.size() > 1 || !holder ? LockState::Contended : LockState::Held;
+    snapshot.state = snapshot.waiterCount() > 0 ? LockState::Contended : LockState::Held;
     addBlocked(snapshot, foreign, stuck ? &snapshot.contenders[*stuck] : nullptr, waitsFor);
     for (const auto &[created, claim] : queue) {
         if (claim.entry.lease == 0)
             addLeaseless(snapshot, claim);
+        if (holders.contains(created))
+            addSilence(snapshot, claim, leases);
     }
-    if (holder)
-        addSilence(snapshot, *holder, leases);
     return snapshot;
 }
 
@@ -402,12 +468,12 @@ std::vector<SessionSnapshot> etcdSessions(const EtcdQueues &locks, const std::ma
     std::map<etcd::LeaseId, SessionSnapshot> sessions;
     for (const auto &[name, queue] : locks) {
         const auto others = foreign.find(name);
-        const auto *holder = holderOf(queue, others == foreign.end() ? none : others->second);
+        const auto holders = holdersOf(queue, others == foreign.end() ? none : others->second);
         for (const auto &[created, claim] : queue) {
             if (claim.entry.lease == 0)
                 continue;
             auto &session = sessions[claim.entry.lease];
-            (&claim == holder ? session.holds : session.waits).push_back(name);
+            (holders.contains(created) ? session.holds : session.waits).push_back(name);
         }
     }
     std::vector<SessionSnapshot> all;

@@ -2,7 +2,8 @@
 // Locks and elections of etcd's Go client, as they stand in the keys: PREFIX/<lease in hexadecimal>, each with that
 // lease, in the order of the revisions that created them. Below a PREFIX that says lock, the lease may be in decimal.
 // A key of that form stays a claim where its client wrote it again without its lease: others wait for it all the
-// same. Beside them locks that are one key with a lease (fixed keys), whose name is KEY#<key>. Pure.
+// same. Beside them the read/write locks of that client (PREFIX/read/<nanoseconds>, PREFIX/write/<nanoseconds>), and locks
+// that are one key with a lease (fixed keys), whose name is KEY#<key>. Pure.
 #pragma once
 
 #include "core/async/task.h"
@@ -71,6 +72,8 @@ using EtcdLeases = std::map<etcd::LeaseId, EtcdLease>;
 
 // The lock's name, which is PREFIX; empty if this is no such key.
 [[nodiscard]] std::optional<QByteArray> etcdLockOf(const etcd::KeyValue &entry);
+// How a key of that name claims its lock.
+[[nodiscard]] Mode etcdModeOf(const etcd::KeyValue &entry);
 // Its last part is the number of its own lease, in whatever form.
 [[nodiscard]] bool isOwnLease(const etcd::KeyValue &entry);
 // The same of a key that is named as such a one, and has no lease or another one.
@@ -90,8 +93,8 @@ struct EtcdLockKeys {
 };
 // `more`: there are others, younger than these.
 [[nodiscard]] EtcdLockKeys etcdKeysOf(const QByteArray &lock, const std::vector<etcd::KeyValue> &entries, bool more);
-// Who is first, and waits for no other key. Null: nobody holds it.
-[[nodiscard]] const EtcdClaim *holderOf(const EtcdQueue &queue, const EtcdForeign &foreign);
+// The claims that wait for no other key: the first, or each reader before the first writer.
+[[nodiscard]] std::set<etcd::Revision> holdersOf(const EtcdQueue &queue, const EtcdForeign &foreign);
 // Of a queue that is not empty. Ages are for the caller to judge.
 [[nodiscard]] LockSnapshot etcdSnapshot(const LockName &lock, const EtcdQueue &queue, const EtcdForeign &foreign,
                                         const EtcdLeases &leases, ServerTime now);

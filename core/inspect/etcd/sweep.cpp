@@ -84,6 +84,23 @@ void take(EtcdSwept &swept, const std::vector<etcd::RangeAnswer> &answers)
     }
 }
 
+// A key of a read/write lock has no value: one that has is data.
+void dropData(EtcdSwept &swept)
+{
+    for (auto &[name, queue] : swept.locks) {
+        std::erase_if(queue, [&swept, &foreign = swept.foreign[name]](const auto &one) {
+            const auto &entry = one.second.entry;
+            const bool isData = etcdModeOf(entry) != Mode::Exclusive && !entry.value.isEmpty();
+            if (isData) {
+                swept.leased.emplace(entry.key, entry.lease);
+                noteForeign(foreign, entry);
+            }
+            return isData;
+        });
+    }
+    std::erase_if(swept.locks, [](const auto &one) { return one.second.empty(); });
+}
+
 // What is no claim by itself. Of a folder full of such names, which is data, no more is kept than tells so.
 void keepOther(const etcd::KeyValue &entry, EtcdQueues &strays, std::map<QByteArray, etcd::LeaseId> &leased)
 {
@@ -176,6 +193,7 @@ Task<Result<EtcdSwept>> sweepEtcd(etcd::Client *client, QByteArray prefix, std::
         answers.insert(answers.end(), answer.ranges.begin(), answer.ranges.end());
     }
     take(swept, answers);
+    dropData(swept);
     co_return std::move(swept);
 }
 
