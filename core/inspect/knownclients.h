@@ -93,6 +93,8 @@ inline constexpr KnownClient celeryOnce{
     {.notices = u"not at all: the task runs on to its end", .deletesBlindly = u"celery-once", .isOfOneNode = true}};
 inline constexpr KnownClient arq{
     u"arq", {.notices = u"not at all: the job runs on to its end", .deletesBlindly = u"arq", .isOfOneNode = true}};
+inline constexpr KnownClient huey{
+    u"huey", {.notices = u"not at all: the task runs on to its end", .deletesBlindly = u"huey", .isOfOneNode = true}};
 inline constexpr KnownClient cmRedisSession{
     u"Cm_RedisSession (Magento)",
     {.notices = u"when it writes the session: it does not, if another's pid stands there, and only its log says so",

@@ -107,6 +107,9 @@ private slots:
         row("fields that are tokens", hash("slots", "{u1}:x 1\n{u2}:y 1"), true);
         row("values that are", hash("slots", "a {u1}\nb {u2}"), true);
         row("one of many fields", hash("slots", "a {u1}\nb 3"), false);
+        row("resque-loner's mark", string("resque:loners:queue:a:job:{h7}", "{u7}", -1), false);
+        row("what a worker of Dramatiq fetched", members(of("dramatiq:__acks__.{u1}.mail", KeyType::Set), {"{u1}"}),
+            false);
         row("huey's lock among its results", hash("huey.results.shop", "shop.lock.nightly 1", -1), true);
         row("a row with its version", hash("user:7", "name ann\nlock_version 3", -1), false);
         row("a session that nobody has", hash("sess_1", "data x\nlock 0\nwait 0\npid web1|2"), false);
@@ -221,6 +224,18 @@ private slots:
         row("another file", string("x/files/39b1b1dd24f88308dadb938d2a7907e9", "2", 30'000), "");
         row("RedLock.net", string("redlock:invoice-7", "{u7}", 30'000), "redis-set-nx pottery or RedLock.net");
         row("huey: several locks are one key", hash("huey.results.shop", "shop.lock.nightly 1", -1), "");
+        row("huey, a key for each", string("huey.r.shop.shop.lock.nightly", "1", -1), "redis-setnx-expire huey");
+        row("huey's result", string("huey.r.shop.{u7}", "1", 86'400'000), "");
+        row("resque-loner's mark of a job",
+            string("resque:loners:queue:mail:job:5ac5a005253450606aa9bc3b3d52ea5b", "1", -1), "");
+        row("resque-lock", string("resque:lock:SendMail-7", "true", -1), "redis-setnx-expire ");
+        row("RQ's mark of a cleaned queue", string("rq:clean_registries:mail", "1", 30'000), "");
+        row("RQ's scheduler", string("rq:scheduler-lock:mail", "4711", 60'000), "redis-setnx-expire ");
+        row("a job of arq named as a lock", string("arq:job:lock:{u7}", "{u7}", 30'000), "");
+        row("arq's tries of such a job", string("arq:retry:lock:7", "1", 30'000), "");
+        row("redbeat", string("redbeat::lock", uuid1, 60'000), "redis-set-nx redis-py");
+        row("a cached value of Django",
+            string(":1:views.decorators.cache.cache_page..d41d.en-us.UTC", "gAR9cQAu", 30'000), "");
         row("Celery's result", string("celery-task-meta-{u7}", "{\"status\":\"SUCCESS\"}", 86'400'000), "");
     }
     void frameworks()

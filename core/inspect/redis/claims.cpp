@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/redis/claims.h"
 
+#include "core/base/fieldreader.h"
 #include "core/base/identifiers.h"
 #include "core/base/text.h"
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/pieces.h"
 
 #include <algorithm>
-#include <array>
 
 namespace lockscope::inspect {
 
@@ -62,30 +62,33 @@ bool isObjectOfOwner(const QByteArray &value)
            || (says("pid") && (says("host") || says("hostname")));
 }
 
-// What known clients keep that looks like a claim and is none.
-struct KnownKeys {
-    QByteArrayView part; // of the name
-    KeyType type;        // None: of any
+struct KnownKey {
+    QByteArray part;              // of the name
+    KeyType type = KeyType::None; // none: of any
+    bool isNoLock = false;
 };
-constexpr std::array knownKeys{
-    KnownKeys{"celery-task-meta-", KeyType::None},    // Celery 5.4, backends/base.py: a task's result
-    KnownKeys{"celery-taskset-meta-", KeyType::None}, // the same: a group's
-    KnownKeys{"_kombu.binding.", KeyType::Set},       // kombu 5.4, transport/redis.py: an exchange's queues
-    KnownKeys{"uniquejobs:", KeyType::String},        // sidekiq-unique-jobs 8, lua/queue.lua: the job queued last
-    KnownKeys{"resque:worker", KeyType::None},        // Resque 2.6, data_store.rb: who works, and on what
-    KnownKeys{"rq:worker", KeyType::None},            // RQ 1.16, worker_registration.py: the same
-    KnownKeys{"rq:job:", KeyType::Hash},              // RQ 1.16, job.py: a job with its worker
-    KnownKeys{"PHPREDIS_SESSION:", KeyType::String},  // phpredis 6, redis_session.c: a session beside its lock
-    KnownKeys{"spring:session:", KeyType::None},      // Spring Session 3, RedisIndexedSessionRepository.java
-};
+
+const KnownKey *knownKeyOf(const KeyView &view)
+{
+    static const auto all = [] {
+        std::vector<KnownKey> keys;
+        readResourceList(u"rules/redis-known-keys.json"_s, "keys", [&keys](FieldReader &reader) {
+            auto &key = keys.emplace_back(KnownKey{.part = reader.text("part").toUtf8()});
+            if (reader.has("type"))
+                reader.readWord("type", "none string hash list set sorted-set stream", key.type);
+            reader.take("noLock", key.isNoLock);
+        });
+        return keys;
+    }();
+    const auto found = std::ranges::find_if(all, [&view](const KnownKey &known) {
+        return (known.type == KeyType::None || known.type == view.type) && view.key.bytes().contains(known.part);
+    });
+    return found == all.end() ? nullptr : &*found;
+}
 
 bool isKnown(const KeyView &view)
 {
-    const auto &name = view.key.bytes();
-    return isMarkOfClient(name) || isNextcloudLock(name) || isSessionWithLock(view)
-           || std::ranges::any_of(knownKeys, [&](const auto &known) {
-                  return (known.type == KeyType::None || known.type == view.type) && name.contains(known.part);
-              });
+    return isNoLockOfClient(view) || isSessionWithLock(view) || knownKeyOf(view);
 }
 
 bool areMembersClaims(const KeyView &view, ServerTime now)
@@ -107,6 +110,13 @@ bool areMembersClaims(const KeyView &view, ServerTime now)
 }
 
 } // namespace
+
+bool isNoLockOfClient(const KeyView &view)
+{
+    const auto &name = view.key.bytes();
+    const auto *known = knownKeyOf(view);
+    return isMarkOfClient(name) || isNextcloudLock(name) || (known && known->isNoLock);
+}
 
 bool looksLikeClaim(const QByteArray &value, ServerTime now)
 {

@@ -17,6 +17,9 @@ namespace lockscope::inspect {
 // there, explains.
 [[nodiscard]] bool looksLikeClaim(const KeyView &view, ServerTime now);
 
+// A client is known to keep something else there, whatever its value says.
+[[nodiscard]] bool isNoLockOfClient(const KeyView &view);
+
 class Claims {
 public:
     // A value that was read as one of a few of its kind of name, which says nothing.

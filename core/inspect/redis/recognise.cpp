@@ -4,6 +4,7 @@
 #include "core/base/identifiers.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/lockterms.h"
+#include "core/inspect/redis/claims.h"
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/pieces.h"
 #include "core/inspect/redis/userrulelocks.h"
@@ -340,7 +341,7 @@ namespace {
 // What such keys hold beyond what their clients' rules read is no lock of another client.
 bool isOfClient(const Case &about)
 {
-    return isNextcloudLock(about.name()) || isMarkOfClient(about.name());
+    return isNoLockOfClient(about.main);
 }
 
 struct Recogniser {

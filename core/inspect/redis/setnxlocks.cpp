@@ -192,6 +192,9 @@ std::optional<LockSnapshot> naiveLock(const Case &about)
     // A name is too little for an alarm. Whether a process lives can be checked on its host.
     if (confidence != Confidence::Low)
         addNoTtl(lock, about, lock.client && !isOfProcess ? Severity::Critical : Severity::Warning);
+    // storage.py, RedisExpireStorage: its locks never end by themselves.
+    if (about.name().startsWith("huey.r.") && about.name().contains(".lock.") && value == "1")
+        attribute(lock, clients::huey);
     judgeState(lock);
     return lock;
 }
