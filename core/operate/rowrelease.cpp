@@ -105,23 +105,29 @@ QString ownFreeing(const inspect::LockSnapshot &snapshot, const inspect::Contend
         return isPostgreSql ? postgresql::quotedName(name) : mariadb::quotedName(name);
     };
     // Numbers and flags, too: a server reads them as what they are compared with.
-    const auto is = [&](const QByteArray &column, QByteArray value) {
+    const auto literal = [isPostgreSql](QByteArray value) {
         if (!isPostgreSql)
             value.replace("\\", "\\\\");
-        return quoted(column) + " = '" + value.replace("'", "''") + '\'';
+        return '\'' + value.replace("'", "''") + '\'';
+    };
+    const auto is = [&](const QByteArray &column, const QByteArray &value) {
+        return quoted(column) + " = " + literal(value);
     };
     QByteArrayList conditions;
     for (qsizetype i = 0; i < layout.name.size(); ++i)
         conditions << is(layout.name[i], row->names.value(i));
-    if (!layout.flag.isEmpty())
+    if (!layout.held.isEmpty())
+        conditions << quoted(layout.flag) + " IN (" + mapped<QByteArrayList>(layout.held, literal).join(", ") + ')';
+    else if (!layout.flag.isEmpty())
         conditions << is(layout.flag, "1");
     if (!layout.owner.isEmpty() && !holder.guard.row().lockedBy.isEmpty())
         conditions << is(layout.owner, holder.guard.row().lockedBy);
     if (!layout.isSinceRenewed && !holder.guard.row().stamp.isEmpty())
         conditions << is(layout.since, holder.guard.row().stamp);
     const auto table = quoted(row->schema) + '.' + quoted(row->table);
-    const auto verb =
-        layout.flag.isEmpty() ? "DELETE FROM " + table : "UPDATE " + table + " SET " + is(layout.flag, "0");
+    const auto verb = layout.flag.isEmpty()
+                          ? "DELETE FROM " + table
+                          : "UPDATE " + table + " SET " + is(layout.flag, layout.free.value(0, "0"));
     const auto whose = layout.client.isEmpty() ? u"its holder no longer works"_s
                                                : u"no client of %1 works on it"_s.arg(layout.client);
     return u"make sure that %1, then run: %2"_s.arg(whose, label(verb + " WHERE " + conditions.join(" AND "), 600));

@@ -39,6 +39,7 @@ struct RowLayout {
     QByteArrayList name{}; // the columns that say which lock it is; empty: its rows are never locks by what they say
     QByteArray only{};     // the name of its usual row, which the name of the lock leaves out
     QByteArray flag{};     // is 1 or true while it is held; empty: the row exists only while it is held
+    QByteArrayList held{}, free{}; // of a flag that is a text: what it says while it is held, and otherwise
     QByteArray owner{};
     bool isOwnerToken = false;  // no two holds of one lock have the same owner
     bool isOwnerNumber = false; // that is a number, which tells holds apart and names nobody

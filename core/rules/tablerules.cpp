@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/rules/tablerules.h"
 
+#include "core/base/text.h"
+
 #include <QJsonArray>
 
 #include <algorithm>
@@ -47,6 +49,31 @@ void TableReader::readLock()
         m_rule.layout.name << column(lock.isString() ? u"lock"_s : u"lock[%1]"_s.arg(i), columns[i]);
 }
 
+QByteArrayList TableReader::values(const QString &field)
+{
+    constexpr qsizetype mostValues = 20;
+    const auto all = m_json[field].toArray();
+    const bool areTexts = std::ranges::all_of(all, [](const QJsonValue &one) { return one.isString(); });
+    if (has(field) && (all.isEmpty() || all.size() > mostValues || !areTexts))
+        object(field, u"must be an array of at most %1 texts"_s.arg(mostValues));
+    return mapped<QByteArrayList>(all, [](const QJsonValue &one) { return one.toString().toUtf8(); });
+}
+
+void TableReader::readFlag()
+{
+    auto &layout = m_rule.layout;
+    if (has(u"flag"_s))
+        layout.flag = column(u"flag"_s, m_json[u"flag"_s]);
+    layout.held = values(u"held"_s);
+    layout.free = values(u"free"_s);
+    if (has(u"held"_s) != has(u"free"_s) || (has(u"held"_s) && !has(u"flag"_s)))
+        object(u"held"_s, u"needs \"free\" and \"flag\", and \"free\" needs it"_s);
+    for (const auto &value : layout.held) {
+        if (layout.free.contains(value))
+            object(u"free"_s, u"has \"%1\", as \"held\" has"_s.arg(QString::fromUtf8(value)));
+    }
+}
+
 void TableReader::readTimes()
 {
     auto &layout = m_rule.layout;
@@ -64,7 +91,8 @@ void TableReader::readWhy()
 {
     auto &layout = m_rule.layout;
     const auto named = [](const QByteArray &column) { return QString::fromUtf8(column); };
-    const auto state = !layout.flag.isEmpty() ? u"%1 is 1"_s.arg(named(layout.flag))
+    const auto state = !layout.held.isEmpty() ? u"%1 is %2"_s.arg(named(layout.flag), named(layout.held.join(" or ")))
+                       : !layout.flag.isEmpty() ? u"%1 is 1"_s.arg(named(layout.flag))
                        : !layout.ends.isEmpty()
                            ? u"the row says until when it is locked (%1)"_s.arg(named(layout.ends))
                            : u"the row exists"_s;
@@ -73,9 +101,9 @@ void TableReader::readWhy()
 
 TableRule TableReader::read()
 {
-    static const QStringList known{u"name"_s,  u"table"_s,     u"lock"_s,         u"flag"_s,
-                                   u"owner"_s, u"token"_s,     u"since"_s,        u"sinceTime"_s,
-                                   u"until"_s, u"untilTime"_s, u"sinceRenewed"_s, u"about"_s};
+    static const auto known =
+        u"name table lock flag held free owner token since sinceTime until untilTime sinceRenewed about"_s.split(
+            u' ');
     checkFields(known);
     auto &layout = m_rule.layout;
     m_rule.name = text(u"name"_s).simplified();
@@ -96,8 +124,7 @@ TableRule TableReader::read()
     if (layout.table.isEmpty() || layout.table.contains(',') || layout.table.contains('.'))
         object(u"table"_s, u"must be the name of the table, without its schema; it may not contain a comma or dot"_s);
     readLock();
-    if (has(u"flag"_s))
-        layout.flag = column(u"flag"_s, m_json[u"flag"_s]);
+    readFlag();
     if (has(u"owner"_s) && has(u"token"_s))
         object(u"token"_s, u"is in place of \"owner\": a value that no two holds share"_s);
     layout.isOwnerToken = has(u"token"_s);

@@ -15,6 +15,8 @@ private:
     QByteArray column(const QString &field, const QJsonValue &value);
     RowTime time(const QString &field, const QString &of);
     void readLock();
+    QByteArrayList values(const QString &field);
+    void readFlag();
     void readTimes();
     void readWhy();
 

@@ -164,6 +164,38 @@ private slots:
         }));
     }
 
+    // A text tells whether a row is held: only the values that the rule lists do.
+    void statusOfCustomRuleIsReadStrictly()
+    {
+        QFile file(QFINDTESTDATA("../../docs/rules/acme-rows.json"));
+        QVERIFY(file.open(QFile::ReadOnly));
+        must(*m_admin, "CREATE DATABASE acme");
+        must(*m_admin, "CREATE TABLE acme.acme_exports (id INT PRIMARY KEY, status VARCHAR(20), worker VARCHAR(40), "
+                       "changed_at DATETIME)");
+        must(*m_admin, "INSERT INTO acme.acme_exports VALUES (1, 'LOCKED', 'web-1', UTC_TIMESTAMP()), (2, 'RUNNING', "
+                       "'web-2', NULL), (3, 'NEW', NULL, NULL), (4, 'DONE', 'web-2', NULL), (5, NULL, NULL, NULL), "
+                       "(6, 'locked', 'web-1', NULL), (7, 'new', 'web-1', NULL), (8, 'paused', 'web-1', NULL)");
+        recipes::setUserRules(recipes::readRuleFile(file.readAll(), u"acme-rows.json"_s));
+        const auto session = openConnected();
+        MariaDbObserver observer(*session, ConnectionName("db"), {.follow = false}, m_sink);
+        observer.start();
+        QTRY_VERIFY(observer.firstSnapshot().isComplete());
+        const auto coverage = observer.coverage();
+        QByteArrayList names;
+        for (const auto &lock : observer.snapshots()) {
+            if (lock.lock.name.startsWith("RULE-"))
+                names << lock.lock.name;
+        }
+        recipes::setUserRules({});
+        must(*m_admin, "DROP DATABASE acme");
+        std::ranges::sort(names);
+        const QByteArray name("RULE-ACME-EXPORT-STATUS#acme.acme_exports#");
+        QCOMPARE(names, (QByteArrayList{name + '1', name + '2'}));
+        QVERIFY(std::ranges::any_of(coverage, [](const Coverage &part) {
+            return part.message.contains(u"3 of the rows of acme.acme_exports are not understood"_s);
+        }));
+    }
+
     // Tables of known clients as these make them, each with a row that is held; and as it is free.
     void rowsOfKnownClientsAreSeen_data()
     {

@@ -120,6 +120,34 @@ private slots:
         QVERIFY2(without.out.contains("it has no column run_id of a built-in type"), without.what());
     }
 
+    // A text tells whether a row is held: only the values that the rule lists do.
+    void statusOfCustomRuleIsReadStrictly()
+    {
+        must("CREATE SCHEMA acme; CREATE TABLE acme.acme_exports (id int, status text, worker text, changed_at "
+             "timestamp); INSERT INTO acme.acme_exports VALUES (1, 'LOCKED', 'web-1', timezone('utc', now())), (2, "
+             "'RUNNING', 'web-2', NULL), (3, 'NEW', NULL, NULL), (4, 'DONE', 'web-2', NULL), (5, NULL, NULL, NULL);");
+        const auto seen = [this] {
+            return ctl(
+                QStringList{u"--rules"_s, QFINDTESTDATA("../../docs/rules/acme-rows.json"), u"locks"_s, u"--json"_s});
+        };
+        const auto namesOf = [](const Ran &ran) {
+            QStringList names;
+            for (const auto &lock : ran.json().value("locks"_L1).toArray())
+                names << lock.toObject().value("lock"_L1).toString().section(u'#', -1);
+            names.sort();
+            return names;
+        };
+        const auto listed = seen();
+        must("INSERT INTO acme.acme_exports VALUES (6, 'locked', 'web-1', NULL), (7, 'LOCKED ', 'web-1', NULL), (8, "
+             "'paused', 'web-1', NULL);");
+        const auto odd = seen();
+        must("DROP SCHEMA acme CASCADE;");
+        QCOMPARE(namesOf(listed), (QStringList{u"1"_s, u"2"_s}));
+        QVERIFY2(!listed.out.contains("not understood"), listed.what());
+        QCOMPARE(namesOf(odd), (QStringList{u"1"_s, u"2"_s}));
+        QVERIFY2(odd.out.contains("3 of the rows of acme.acme_exports are not understood"), odd.what());
+    }
+
     // Tables of known clients as these make them, each with a row that is held; and as it is free.
     void rowsOfKnownClientsAreSeen_data()
     {

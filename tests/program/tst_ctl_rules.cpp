@@ -84,7 +84,7 @@ private slots:
         const auto checked = run({u"--json"_s, u"recognise"_s, u"--rules"_s, file});
         QCOMPARE(checked.status, 0);
         const auto rules = checked.json().value("rules"_L1).toArray();
-        QCOMPARE(rules.size(), 2);
+        QCOMPARE(rules.size(), 3);
         QCOMPARE(rules[0].toObject().value("name"_L1).toString(), u"Acme job lease"_s);
         QVERIFY(rules[0].toObject().value("locks"_L1).isNull());
         const auto text = run({u"recognise"_s, u"--rules"_s, file});

@@ -471,6 +471,17 @@ value = ".*"
             u"tables[0].untilTime: describes the column of \"until\", which is missing"_s);
         row("a zone of its own", R"j("name": "n", "table": "t", "lock": "job", "until": "u", "untilTime": "cet")j",
             u"tables[0].untilTime: must be \"seconds\" or \"server\" or \"unclear\" or \"utc\""_s);
+        const QByteArray flagged(R"j("name": "n", "table": "t", "lock": "job", "flag": "s", )j");
+        row("held without free", flagged + R"j("held": ["a"])j", u"tables[0].held: needs \"free\""_s);
+        row("free without held", flagged + R"j("free": ["a"])j", u"tables[0].held: needs \"free\""_s);
+        row("held without a flag", R"j("name": "n", "table": "t", "lock": "job", "held": ["a"], "free": ["b"])j",
+            u"tables[0].held: needs \"free\" and \"flag\""_s);
+        row("held and free", flagged + R"j("held": ["a"], "free": ["b", "a"])j",
+            u"tables[0].free: has \"a\", as \"held\" has"_s);
+        row("a number", flagged + R"j("held": [1], "free": ["b"])j",
+            u"tables[0].held: must be an array of at most 20 texts"_s);
+        row("nothing is free", flagged + R"j("held": ["a"], "free": [])j",
+            u"tables[0].free: must be an array of at most 20 texts"_s);
         row("not true or false", R"j("name": "n", "table": "t", "lock": "job", "since": "s", "sinceRenewed": 1)j",
             u"tables[0].sinceRenewed: must be true or false"_s);
     }
@@ -491,6 +502,8 @@ value = ".*"
         row("more columns, in capitals", "ACME_JOB_LEASES", "id job worker taken_at expires_at",
             "RULE-ACME-JOB-LEASE#");
         row("two columns name it", "acme_imports", "tenant source is_running run_id", "RULE-ACME-IMPORT-FLAG#");
+        row("a text tells whether it is held", "acme_exports", "id status worker changed_at",
+            "RULE-ACME-EXPORT-STATUS#");
         row("a column is missing", "acme_job_leases", "job worker taken_at", "");
         row("another table", "acme_job_leases_old", "job worker taken_at expires_at", "");
         row("built in", "cache_locks", "key owner expiration", "LARAVEL#");
@@ -501,7 +514,7 @@ value = ".*"
         QFETCH(QByteArray, columns);
         auto read = readRuleFiles({examplePath(u"acme-rows.json"_s)});
         QVERIFY(read.problems.empty());
-        QCOMPARE(read.tables.size(), std::size_t(2));
+        QCOMPARE(read.tables.size(), std::size_t(3));
         recipes::setUserRules(std::move(read));
         const auto *layout = recipes::rowLayoutOf(table, columns.split(' '));
         QTEST(layout ? layout->prefix : QByteArray(), "prefix");
@@ -572,6 +585,20 @@ value = ".*"
         QCOMPARE(taken.contenders[0].id, QByteArray("r-17"));
         const auto back = lockRowNamed(taken.lock.name);
         QVERIFY(back && back->layout == flag.layout && back->names == flag.names);
+        const SqlLockRow status{.layout = recipes::userRowLayoutOf("acme_exports"),
+                                .schema = "shop",
+                                .table = "acme_exports",
+                                .names = {"7"},
+                                .lockedBy = "web-3",
+                                .flag = "RUNNING"};
+        const auto exporting = lockOf(status);
+        QVERIFY2(exporting.why.endsWith(u"status is LOCKED or RUNNING"_s), qPrintable(exporting.why));
+        const auto ended = operate::planForceRelease(exporting, exporting.contenders[0].id);
+        QVERIFY2(!ended
+                     && ended.error().message.contains(
+                         u"UPDATE `shop`.`acme_exports` SET `status` = 'NEW' WHERE `id` = '7' AND `status` IN "
+                         u"('LOCKED', 'RUNNING') AND `worker` = 'web-3'"_s),
+                 qPrintable(ended.error().message));
         const auto freed = operate::planForceRelease(taken, "r-17");
         QVERIFY(!freed);
         QVERIFY2(freed.error().message.contains(u"UPDATE `shop`.`acme_imports` SET `is_running` = '0' WHERE"_s),

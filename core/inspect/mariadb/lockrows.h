@@ -32,6 +32,7 @@ struct LockRowDialect {
     QByteArray (*quoted)(const QByteArray &name);
     QByteArray (*asText)(const QByteArray &column);
     QByteArray (*isTrue)(const QByteArray &column);
+    QByteArray exactly; // before a text that is compared byte by byte
     // As `moment` reads it; NULL where it is no time.
     QByteArray (*timeOf)(const QByteArray &column, recipes::RowTime time, bool isZoned, bool isInUtc);
     // Of what may be NULL or no time, too: that has not passed.
@@ -43,7 +44,8 @@ struct LockRowDialect {
     QString (*readErrorText)(const Error &error); // of a table's rows
 };
 
-// Columns name0, name1 …, locked_by, stamp, since, since_in_utc, ends and ends_in_utc of those that are locked.
+// Columns name0, name1 …, locked_by, flag, stamp, since, since_in_utc, ends and ends_in_utc of those that are locked.
+// Its parameters are the layout's values of `free`.
 [[nodiscard]] QByteArray lockRowsQuestion(const LockRowDialect &dialect, const LockRowTable &table);
 
 // MariaDB's and MySQL's.

@@ -84,7 +84,8 @@ struct SqlLockRow {
     QByteArray schema{}, table{};
     QByteArrayList names{}; // what the columns of its name say, in their order
     QByteArray lockedBy{};  // what its holder wrote
-    QByteArray stamp{};     // since when, as it stands there: each hold has another one, or each renewal
+    QByteArray flag{};
+    QByteArray stamp{}; // since when, as it stands there: each hold has another one, or each renewal
     std::optional<ServerTime> since{}, ends{};
     bool isZoneUnclear = false; // its times are of UTC or of another zone, and nothing says of which
 };

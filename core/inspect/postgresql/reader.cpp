@@ -396,6 +396,7 @@ const LockRowDialect &pgLockRows()
         .quoted = postgresql::quotedName,
         .asText = pgColumnText,
         .isTrue = [](const QByteArray &column) { return column + "::text IN ('1', 't', 'true')"; },
+        .exactly = {},
         .timeOf = pgTimeOf,
         .isAhead = pgIsAhead,
         .beforeRows = {},

@@ -233,6 +233,7 @@ struct Column {
     Says says{};
     QByteArray name;
     mariadb::Rows::Cell value;
+    std::optional<bool> isFree{}; // by the user's rule
 };
 
 std::vector<Column> columnsOf(const RowName &name, const mariadb::Rows &rows, std::size_t row)
@@ -244,8 +245,12 @@ std::vector<Column> columnsOf(const RowName &name, const mariadb::Rows &rows, st
     std::vector<Column> all;
     for (const auto &column : rows.columns) {
         const bool isItsFlag = layout && column.toLower() == layout->flag;
-        if (const auto says = isItsFlag ? Says::Flag : saysOf(column, isLockTable(name)); says != Says::Nothing)
-            all.push_back({says, column, rows.cell(row, column)});
+        const auto says = isItsFlag ? Says::Flag : saysOf(column, isLockTable(name));
+        if (says == Says::Nothing)
+            continue;
+        all.push_back({says, column, rows.cell(row, column)});
+        if (isItsFlag && !layout->free.isEmpty())
+            all.back().isFree = layout->free.contains(all.back().value.value_or(QByteArray()));
     }
     return all;
 }
@@ -258,7 +263,7 @@ QString rowOwnedReason(const std::vector<Column> &columns, const ServerClock &cl
             if (column.says != says || (says != Says::Flag && !column.value))
                 continue;
             const auto value = column.value.value_or(QByteArray());
-            const bool isTaken = says == Says::Flag  ? !isFalse(value)
+            const bool isTaken = says == Says::Flag  ? !column.isFree.value_or(isFalse(value))
                                  : says == Says::End ? isAhead(value, clock)
                                                      : !value.isEmpty() && !isZeroDate(value);
             if (isTaken)
