@@ -2,6 +2,9 @@
 -- Locks and sessions. Both sides whole: a lock without a session is a prepared transaction's, a session without a lock
 -- one that may be in a transaction. waitstart came with PostgreSQL 14 and is taken out of the row by its name. Whoever
 -- shares a row with the one that is waited for is shown, too.
+-- INVALID indexes: who builds or drops one CONCURRENTLY has its table ShareUpdateExclusive from before its first commit
+-- until after its last; so has VACUUM. Locks are read before the index's row, and a row that has changed since the
+-- statement's snapshot has an xmax.
 -- A question in a question: what begins with WITH may change rows, and is taken for a write by the gate.
 SELECT *
 FROM (WITH locks AS MATERIALIZED (SELECT * FROM pg_catalog.pg_locks), waiting AS MATERIALIZED (SELECT * FROM
@@ -27,7 +30,13 @@ SELECT l.locktype AS type, l.database::text AS database, d.datname AS database_n
     backend_start, (extract(epoch from a.xact_start) * 1000000)::bigint::text AS xact_start, (extract(epoch
     from a.state_change) * 1000000)::bigint::text AS state_since, (extract(epoch from clock_timestamp()) *
     1000000)::bigint::text AS now, (a.pid = pg_backend_pid())::int::text AS is_ours, (SELECT
-    s.deadlocks::text FROM pg_catalog.pg_stat_database s WHERE s.datid = (SELECT oid FROM own)) AS deadlocks
+    s.deadlocks::text FROM pg_catalog.pg_stat_database s WHERE s.datid = (SELECT oid FROM own)) AS deadlocks, (SELECT
+    jsonb_agg(jsonb_build_array(s.nspname, x.relname, t.relname))::text FROM pg_catalog.pg_index i JOIN
+    pg_catalog.pg_class x ON x.oid = i.indexrelid JOIN pg_catalog.pg_class t ON t.oid = i.indrelid JOIN
+    pg_catalog.pg_namespace s ON s.oid = x.relnamespace WHERE NOT i.indisvalid AND i.xmax = '0' AND x.relkind =
+    'i' AND NOT EXISTS (SELECT 1 FROM locks h WHERE h.granted AND h.mode = 'ShareUpdateExclusiveLock' AND
+    h.relation = i.indrelid AND h.database = (SELECT oid FROM own) AND h.pid NOT IN (SELECT v.pid FROM
+    pg_catalog.pg_stat_progress_vacuum v))) AS invalid
 FROM shown l
 FULL JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid
 LEFT JOIN pg_catalog.pg_database d ON d.oid = l.database

@@ -327,6 +327,15 @@ private slots:
             return !lock.isEmpty();
         };
         QTRY_VERIFY_WITH_TIMEOUT(awaited(), patienceMs);
+        const auto leftovers = [&] {
+            QStringList all;
+            for (const auto &found : ctl({u"findings"_s}).json().value("findings"_L1).toArray()) {
+                if (found["code"_L1].toString() == u"leftover-keys"_s)
+                    all << found["locks"_L1][0].toString() + u' ' + found["severity"_L1].toString();
+            }
+            return all;
+        };
+        QCOMPARE(leftovers(), QStringList()); // it is being built
         const auto waiter = contender(shown(lock), 1).value("id"_L1).toString();
         const auto ended = forced(lock, waiter, {u"--method"_s, u"kill-waiter"_s});
         const auto outcome = ended.json().value("outcome"_L1).toString();
@@ -336,7 +345,12 @@ private slots:
         QCOMPARE(builder->ask("SELECT indexrelid::regclass FROM pg_index WHERE NOT indisvalid;"),
                  invalid.mid(QByteArrayView("public.").size()));
         writer->ask("ROLLBACK;");
+        auto named = QString::fromUtf8(invalid);
+        QCOMPARE(leftovers(), QStringList(u"pg:"_s + named.remove(u'"') + u" warning"_s));
+        builder->ask("VACUUM stock;");
+        QCOMPARE(leftovers().size(), 1);
         builder->ask("DROP INDEX " + invalid + ';');
+        QCOMPARE(leftovers(), QStringList());
     }
 
     // Who reads the row's key queues behind the ALTER. Whoever has read it before still knows it.

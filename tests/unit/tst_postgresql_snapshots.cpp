@@ -121,6 +121,24 @@ QByteArray drawn(const PgPoll &look)
 class TestPostgreSqlSnapshots : public QObject {
     Q_OBJECT
 private slots:
+    void invalidIndexIsALeftover()
+    {
+        auto look = pgLook({}, {});
+        look.invalidIndexes.push_back({"`public`.`By Note`", "public.stock"});
+        const auto locks = snapshotsOf(look, pgConnection);
+        QCOMPARE(locks.size(), std::size_t(1));
+        const auto &lock = locks.front();
+        QVERIFY(lock.lock.name == "public.By Note" && lock.contenders.empty() && lock.state == LockState::Free);
+        const auto *finding = lock.find(FindingCode::LeftoverKeys);
+        QVERIFY(finding && lock.worst() == Severity::Warning && finding->message.contains(u"DROP INDEX"_s));
+        // Where a client waits for that index it is one lock.
+        auto held = pgTable(1, "AccessExclusiveLock", true), asked = pgTable(2, "AccessShareLock", false, {1});
+        held.relationName = asked.relationName = look.invalidIndexes.front().relationName;
+        look.locks = {held, asked};
+        const auto contended = snapshotsOf(look, pgConnection);
+        QVERIFY(contended.size() == 1 && contended.front().find(FindingCode::LeftoverKeys)
+                && contended.front().holderCount() == 1);
+    }
     void namesAdvisoryLocks_data()
     {
         const Rows<quint32, quint32, int, QByteArray> row("classId", "objectId", "kind", "name");

@@ -59,6 +59,12 @@ using PgRowKeys = std::map<std::tuple<QByteArray, QByteArray, QByteArray>, PgRow
 // By the same: the transactions that share the row, where it is not one that has it alone.
 using PgSharers = std::map<std::tuple<QByteArray, QByteArray, QByteArray>, QByteArrayList>;
 
+// Left by a CREATE INDEX, REINDEX or DROP INDEX CONCURRENTLY that was ended.
+struct PgInvalidIndex {
+    QByteArray relationName; // as PgLock has it
+    QByteArray table;        // "public.stock"
+};
+
 struct PgPoll {
     ServerTime now{};
     std::chrono::milliseconds ahead{}; // the server's clock minus ours
@@ -68,6 +74,7 @@ struct PgPoll {
     std::vector<PgPrepared> prepared;
     PgRowKeys rowKeys;
     PgSharers sharers;
+    std::vector<PgInvalidIndex> invalidIndexes; // of this database, that no backend builds
     std::vector<SqlLockRow> lockRows;
     // From where clients are connected, asked only while such a row is locked. None: not told of all.
     std::optional<SqlConnections> clientConnections{};

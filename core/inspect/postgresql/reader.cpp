@@ -6,6 +6,9 @@
 #include "core/base/text.h"
 #include "core/postgresql/dialect.h"
 
+#include <QJsonArray>
+#include <QJsonDocument>
+
 #include <algorithm>
 #include <utility>
 
@@ -70,6 +73,17 @@ PgSession pgSessionOf(const Rows &rows, std::size_t i)
     return session;
 }
 
+std::vector<PgInvalidIndex> invalidIndexesIn(const QByteArray &json)
+{
+    std::vector<PgInvalidIndex> all;
+    const auto rows = QJsonDocument::fromJson(json).array();
+    for (const auto &row : rows) {
+        const auto schema = row[0].toString().toUtf8(), name = row[1].toString().toUtf8();
+        all.push_back({pgInBackticks(schema) + '.' + pgInBackticks(name), schema + '.' + row[2].toString().toUtf8()});
+    }
+    return all;
+}
+
 // Which transaction of which backend asks for it; empty where the server does not say since when that one is there.
 QByteArray waiterOf(const PgPoll &look, const PgLock &lock)
 {
@@ -117,6 +131,8 @@ Task<Result<PgPoll>> PgReader::look(Deadline deadline)
             look.sessions.push_back(pgSessionOf(rows, i));
         if (const auto deadlocks = rows.cell(i, "deadlocks"))
             look.deadlocks = deadlocks->toLongLong();
+        if (pgText(rows, i, "is_ours") == "1")
+            look.invalidIndexes = invalidIndexesIn(pgText(rows, i, "invalid"));
         if (rows.cell(i, "type"))
             look.locks.push_back(pgLockOf(rows, i));
     }

@@ -379,15 +379,20 @@ void finishPg(LockSnapshot &lock, std::vector<std::pair<PgPart, Contender>> wait
     lock.state = lock.waiterCount() > 0 ? LockState::Contended : isHeld ? LockState::Held : LockState::Free;
 }
 
-LockSnapshot snapshotOf(const PgPollIndex &looked, const PgGroup &group, const LockName &name)
+LockSnapshot emptyPgLock(const PgPoll &look, const LockName &name)
 {
-    const auto &look = looked.look();
     LockSnapshot lock;
     lock.lock = name;
     lock.backend = BackendKind::PostgreSql;
     lock.confidence = Confidence::High;
     lock.observed = look.now;
     lock.serverAhead = look.ahead;
+    return lock;
+}
+
+LockSnapshot snapshotOf(const PgPollIndex &looked, const PgGroup &group, const LockName &name)
+{
+    auto lock = emptyPgLock(looked.look(), name);
     lock.recipe = group.recipe;
     lock.why = group.why;
     lock.client = group.client;
@@ -405,19 +410,33 @@ LockSnapshot snapshotOf(const PgPollIndex &looked, const PgGroup &group, const L
     return lock;
 }
 
+// No client has it: it is listed for what is left there.
+void addInvalidIndexes(std::vector<LockSnapshot> &snapshots, const PgPoll &look, const ConnectionName &connection)
+{
+    for (const auto &index : look.invalidIndexes) {
+        const LockName name{connection, rowLockName({{}, {}, index.relationName, {}, {}, {}, {}}, {})};
+        auto at = std::ranges::find(snapshots, name, &LockSnapshot::lock);
+        if (at == snapshots.end()) {
+            auto lock = emptyPgLock(look, name);
+            lock.recipe = "pg-table";
+            lock.why = u"pg_index lists it as INVALID, and no backend builds it"_s;
+            at = snapshots.insert(snapshots.end(), std::move(lock));
+        }
+        addFinding(*at, FindingCode::LeftoverKeys, Severity::Warning,
+                   u"this index of %1 is INVALID: a CREATE INDEX CONCURRENTLY, REINDEX or DROP INDEX left it. No "
+                   u"query uses it. Remove it with DROP INDEX, or build it again with REINDEX INDEX"_s.arg(
+                       label(index.table, 120)));
+    }
+}
+
 void addPgLockRows(std::vector<LockSnapshot> &snapshots, const PgPoll &look, const ConnectionName &connection)
 {
     std::set<QByteArray> names; // without a primary key a table has a row twice
     for (const auto &row : look.lockRows) {
-        LockSnapshot lock;
-        lock.lock = {connection, lockRowName(row)};
-        if (!names.insert(lock.lock.name).second)
+        const LockName name{connection, lockRowName(row)};
+        if (!names.insert(name.name).second)
             continue;
-        lock.backend = BackendKind::PostgreSql;
-        lock.confidence = Confidence::High;
-        lock.observed = look.now;
-        lock.serverAhead = look.ahead;
-        snapshots.push_back(lockOfRow(row, std::move(lock)));
+        snapshots.push_back(lockOfRow(row, emptyPgLock(look, name)));
         if (look.clientConnections)
             addHolderConnections(snapshots.back(), *look.clientConnections);
     }
@@ -452,6 +471,7 @@ std::vector<LockSnapshot> snapshotsOf(const PgPoll &look, const ConnectionName &
     std::vector<LockSnapshot> snapshots;
     for (const auto &[name, group] : groups)
         snapshots.push_back(snapshotOf(looked, group, {connection, name}));
+    addInvalidIndexes(snapshots, look, connection);
     addPgLockRows(snapshots, look, connection);
     return snapshots;
 }
