@@ -57,6 +57,7 @@ void planDeleteKey(ForceReleasePlan &plan, const Contender &holder)
     const auto key = escaped(holder.guard.etcd().key);
     const auto lease = isFixed(plan.before) ? leaseWords(holder) : QString();
     const auto condition = conditionOf(holder);
+    plan.backWithin = returnWithin(plan.before, holder);
     plan.commands << (lease.isEmpty() ? u"txn: if %1 then delete %2"_s.arg(condition, key)
                                       : u"txn: if %1 and lease(%2) = %3 then delete %2"_s.arg(condition, key, lease));
     plan.guardText = (lease.isEmpty() ? u"the key must still be the one created at revision %1; compared and deleted "
@@ -252,7 +253,7 @@ Task<void> addOtherLocks(ForceReleasePlan *plan, etcd::Client *client, Deadline 
             co_return;
         }
         const auto oldest = co_await client->range(inspect::oldestOf(*lock), deadline);
-        if (!oldest)
+        if (!oldest || inspect::etcdModeOf(entry) == inspect::Mode::Read) // a reader may hold beside older ones
             plan->otherLocksKnown = false;
         else if (!oldest->entries.empty() && oldest->entries.front().key == key)
             plan->otherLocksLost.push_back(*lock);

@@ -65,6 +65,16 @@ bool stillHolds(const ForceReleasePlan &plan, const LockSnapshot &after)
     return counts && holder->guard == plan.guard;
 }
 
+// Of etcd: its key was made anew.
+bool isOfItsLease(const ForceReleasePlan &plan, const LockSnapshot &after)
+{
+    const auto *before = plan.before.find(plan.holder);
+    return plan.before.backend == BackendKind::Etcd && before && before->session
+           && std::ranges::any_of(after.contenders, [before](const auto &one) {
+                  return one.role == Role::Holder && one.session == before->session;
+              });
+}
+
 // Who takes it again by the same id is not said to hold it still.
 QString holdsItText(const ForceReleasePlan &plan)
 {
@@ -260,19 +270,23 @@ Result<ForceReleaseOutcome> reported(Result<ForceReleaseOutcome> outcome, const 
 Task<Result<ForceReleaseOutcome>> lookForReturn(ForceReleasePlan plan, ForceReleaseTools tools, QString reason,
                                                 ForceReleaseOutcome outcome)
 {
-    constexpr std::chrono::seconds longestWait(60);
+    const bool isKnown = plan.before.clientTraits.putsKeyBack;
+    const std::chrono::seconds longestWait(isKnown ? 60 : 10);
     constexpr std::chrono::seconds renewalTakes(1);
     constexpr std::chrono::seconds rereadWithin(5);
     const auto within = *plan.backWithin + renewalTakes;
     if (within > longestWait) {
-        outcome.message = u"%1. Its client may put it back within %2. Check the lock again after that time"_s.arg(
-            outcome.message, formatDuration(within));
+        outcome.message =
+            (isKnown ? u"%1. Its client may put it back within %2. Check the lock again after that time"_s
+                     : u"%1. Its client is not known: it may put the key back within %2, if it still "
+                       u"runs. Check the lock again after that time"_s)
+                .arg(outcome.message, formatDuration(within));
         co_return outcome;
     }
     co_await sleepFor(*tools.loop, within);
     const auto by = Deadline::after(*tools.loop, rereadWithin);
     const auto now = co_await tools.observer->readNow(plan.before.lock.name, by);
-    const bool isBack = now && stillHolds(plan, *now);
+    const bool isBack = now && (stillHolds(plan, *now) || isOfItsLease(plan, *now));
     if (!now && !isNoLock(now.error()))
         outcome.message += u". "_s + u"Could not check whether its client put it back: %1"_s.arg(now.error().message);
     if (!isBack)
@@ -280,11 +294,12 @@ Task<Result<ForceReleaseOutcome>> lookForReturn(ForceReleasePlan plan, ForceRele
     outcome.released = outcome.done = false;
     outcome.after = *now;
     outcome.message =
-        u"%1. But after %2 it is back with the same token: its client still runs and puts it back at each renewal. "
-        u"End that process, then release the lock again"_s.arg(outcome.message, formatDuration(within));
+        u"%1. But after %2 it is back with the same token or lease: its client still runs%3. End that process, then "
+        u"release the lock again"_s.arg(outcome.message, formatDuration(within),
+                                        isKnown ? u" and puts it back at each renewal"_s : QString());
     auto record = recordOf(plan, reason, plan.before);
     record.phase = u"result"_s;
-    record.outcome = u"back with the same token after "_s + formatDuration(within);
+    record.outcome = u"back with the same token or lease after "_s + formatDuration(within);
     record.after = inspect::toJson(*now);
     const auto recorded = tools.audit->append(record);
     outcome.isRecorded = outcome.isRecorded && recorded;

@@ -52,10 +52,25 @@ std::optional<qint64> leaseEndOf(const inspect::LockSnapshot &lock, const inspec
     return one.expiresAt->time_since_epoch().count();
 }
 
+namespace {
+
+// What its renewal does is not known. A value that others write, too, would not tell who has it then.
+bool isOfUnknownClient(const inspect::LockSnapshot &lock, const inspect::Contender &holder)
+{
+    using recipes::ReleaseMechanism;
+    const auto &recipe = recipes::recipeOf(lock.recipe);
+    const bool isToken = recipe.release == ReleaseMechanism::CompareAndDelete && !holder.guard.redis().comesAgain;
+    const bool isKey = recipe.release == ReleaseMechanism::DeleteAtRevision && recipe.shape == recipes::Shape::Key;
+    return !lock.client && (isToken || isKey);
+}
+
+} // namespace
+
 std::optional<std::chrono::milliseconds> returnWithin(const inspect::LockSnapshot &lock,
                                                       const inspect::Contender &holder)
 {
-    if (!lock.clientTraits.putsKeyBack || holder.role != inspect::Role::Holder || !holder.expiresAt)
+    const bool mayReturn = lock.clientTraits.putsKeyBack || isOfUnknownClient(lock, holder);
+    if (!mayReturn || holder.role != inspect::Role::Holder || !holder.expiresAt)
         return std::nullopt;
     return std::max(std::chrono::milliseconds(0), *holder.expiresAt - lock.observed) / 2;
 }

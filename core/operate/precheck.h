@@ -26,7 +26,7 @@ namespace lockscope::operate {
 // others share what ends.
 [[nodiscard]] std::optional<qint64> leaseEndOf(const inspect::LockSnapshot &lock, const inspect::Contender &one);
 // How long its client may take to put the key back, should it do so: it renews at half of what it was given, so after
-// no more than half of what is left. Nothing where the client does not, or nothing ends.
+// no more than half of what is left. Nothing where the client is known not to, or nothing ends.
 [[nodiscard]] std::optional<std::chrono::milliseconds> returnWithin(const inspect::LockSnapshot &lock,
                                                                     const inspect::Contender &holder);
 // Whether a look that failed tells that nothing of the lock is there. (Unsupported: other keys are there, of a form

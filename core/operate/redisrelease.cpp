@@ -42,7 +42,7 @@ void planRisk(ForceReleasePlan &plan, const Contender &holder)
 void planReturn(ForceReleasePlan &plan, const Contender &holder)
 {
     plan.backWithin = returnWithin(plan.before, holder);
-    if (plan.backWithin)
+    if (plan.backWithin && plan.before.clientTraits.putsKeyBack)
         plan.warnings
             << u"if its client is RedLock.net and still runs, it puts the key back at its next renewal (within "
                u"%1) unless another client has the lock. End that process first, or let another client acquire "

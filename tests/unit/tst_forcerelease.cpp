@@ -413,8 +413,45 @@ private slots:
         QCOMPARE(outcome->done, !isBack);
         QStringList written{u"intent"_s, u"result: released"_s};
         if (isBack)
-            written << u"result: back with the same token after 16 s"_s;
+            written << u"result: back with the same token or lease after 16 s"_s;
         QCOMPARE(w.outcomes(), written);
+    }
+
+    // What a client that is not known does at its renewal is not known.
+    void keyOfUnknownClientIsCheckedAgain_data()
+    {
+        const Rows<QByteArray, int, bool, bool, QString> row("value", "left", "isKnown", "isBack", "says");
+        row("back", "token", 10, false, true,
+            u"it is back with the same token or lease: its client still runs. End"_s);
+        row("gone", "token", 10, false, false, QString());
+        row("a long lease", "token", 60, false, true, u"it may put the key back within 31 s, if it still runs"_s);
+        row("a client that does not", "token", 10, true, true, QString());
+    }
+    void keyOfUnknownClientIsCheckedAgain()
+    {
+        QFETCH(QByteArray, value);
+        QFETCH(int, left);
+        QFETCH(bool, isKnown);
+        QFETCH(bool, isBack);
+        QFETCH(QString, says);
+        ReleaseWorld w;
+        auto snapshot = redisLock("redis-set-nx", value);
+        if (isKnown)
+            attribute(snapshot, clients::redsync);
+        snapshot.contenders[0].expiresAt = snapshot.observed + std::chrono::seconds(left);
+        w.observer.answers = {snapshot, noNode(), isBack ? Result<LockSnapshot>(snapshot) : noNode()};
+        w.store.next.kind = redis::Value::Kind::Integer;
+        w.store.next.integer = 1;
+        const auto plan = planForceRelease(snapshot, value);
+        QVERIFY(plan && !plan->warnings.join(u' ').contains(u"RedLock.net"_s));
+        const auto begun = w.loop.now();
+        const auto outcome = w.release(*plan);
+        QVERIFY(outcome);
+        const bool isChecked = left == 10 && !isKnown;
+        QCOMPARE(w.loop.now() - begun >= 6s, isChecked);
+        QCOMPARE(outcome->released, !(isChecked && isBack));
+        QVERIFY2(outcome->message.contains(says), qPrintable(outcome->message));
+        QVERIFY(!says.isEmpty() || !outcome->message.contains(u"back"_s));
     }
 
     void aRedisTokenThatChangedIsLeftAlone_data()
