@@ -3,6 +3,7 @@
 // them, and the release as it is really sent.
 #pragma once
 
+#include "foreignlocks.h"
 #include "redisworld.h"
 #include "zookeeperworld.h"
 
@@ -294,7 +295,11 @@ public:
     VirtualLoop &loop() override { return m_world; }
     MadeLock open(const recipes::AcquireOptions &options) override
     {
-        return recipes::makeLock(m_recipe, connect(), name(), options, Random(m_processes.size()));
+        auto &client = connect();
+        if (ForeignEtcdLock::plays(m_recipe))
+            return std::unique_ptr<recipes::Lock>(std::make_unique<ForeignEtcdLock>(
+                client, m_recipe, "locks/orders", options.readMode, m_processes.size()));
+        return recipes::makeLock(m_recipe, client, name(), options, Random(m_processes.size()));
     }
     // The lease, which is one hold's.
     QByteArray clientOf(int, const recipes::Grant &grant) override { return grant.id.left(grant.id.indexOf('@')); }
@@ -316,7 +321,10 @@ public:
     }
 
 private:
-    static QByteArray name() { return "locks/orders"; }
+    [[nodiscard]] QByteArray name() const
+    {
+        return m_recipe == "etcd-key-lock" ? "KEY#locks/orders" : "locks/orders";
+    }
     etcd::Client &connect()
     {
         m_processes.push_back(std::make_unique<sim::Process>(m_world, int(m_processes.size())));
