@@ -294,9 +294,11 @@ Task<Result<ForceReleaseOutcome>> lookForReturn(ForceReleasePlan plan, ForceRele
     outcome.released = outcome.done = false;
     outcome.after = *now;
     outcome.message =
-        u"%1. But after %2 it is back with the same token or lease: its client still runs%3. End that process, then "
-        u"release the lock again"_s.arg(outcome.message, formatDuration(within),
-                                        isKnown ? u" and puts it back at each renewal"_s : QString());
+        (isKnown ? u"%1. But after %2 it is back with the same token: its client still runs and puts it back at each "
+                   u"renewal. End that process, then release the lock again"_s
+                 : u"%1. But after %2 it is back with the same token or lease: its client still runs. End that "
+                   u"process, then release the lock again"_s)
+            .arg(outcome.message, formatDuration(within));
     auto record = recordOf(plan, reason, plan.before);
     record.phase = u"result"_s;
     record.outcome = u"back with the same token or lease after "_s + formatDuration(within);

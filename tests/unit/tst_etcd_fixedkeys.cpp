@@ -223,6 +223,15 @@ private slots:
                  u"1 key has a lease and belongs to no known lock"_s);
     }
 
+    void claimsOfAnEmptyNameAreNamedSo()
+    {
+        const etcd::LeaseId lease = 0x694d7a3f1b2c3d4e;
+        const auto groups = unexplainedOf({{"/694d7a3f1b2c3d4e", lease}, {"/694d7a3f1b2c3d4f", lease}}, {});
+        QCOMPARE(groups.size(), std::size_t(2));
+        QCOMPARE(groups[0].example, QByteArray("/694d7a3f1b2c3d4f")); // another lease's number
+        QVERIFY(groups[1].text.contains(u"etcdctl lock \"\""_s) && groups[1].example == "/694d7a3f1b2c3d4e");
+    }
+
     void keysOfALockAreExplained()
     {
         const auto leader = leasedKey("/service/batman/leader", "pg-1");

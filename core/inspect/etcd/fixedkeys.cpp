@@ -285,13 +285,19 @@ std::vector<Unexplained> unexplainedOf(const std::map<QByteArray, etcd::LeaseId>
              !members.isEmpty() && at != leased.end() && at->first.startsWith(members); ++at)
             explained.insert(at->first);
     }
-    Ledger ledger;
+    Ledger ledger, nameless;
     for (const auto &[key, lease] : leased) {
         if (!explained.contains(key))
-            ledger.add(key);
+            (key == '/' + etcd::leaseText(lease) ? nameless : ledger).add(key);
     }
-    return ledger.groups({u"1 key has a lease and belongs to no known lock"_s,
-                          u"%1 keys like %2 have leases and belong to no known lock"_s});
+    auto groups = ledger.groups({u"1 key has a lease and belongs to no known lock"_s,
+                                 u"%1 keys like %2 have leases and belong to no known lock"_s});
+    std::ranges::move(
+        nameless.groups(
+            {u"1 key claims a lock with an empty name (etcdctl lock \"\"), which is not shown"_s,
+             u"%1 keys like %2 claim a lock with an empty name (etcdctl lock \"\"), which is not shown"_s}),
+        std::back_inserter(groups));
+    return groups;
 }
 
 } // namespace lockscope::inspect

@@ -68,8 +68,8 @@ constexpr qsizetype longestProposal = 256;
 // Of shorter ones whole seconds do not tell whether a renewal was missed.
 constexpr auto shortestJudged = 6s;
 
-// PREFIX/write of a key of RWMutex of etcd's Go client; empty of other keys. Its readers wait for each older key whose
-// name begins so, its writers for each older key below PREFIX/.
+// PREFIX/write of a key of RWMutex of etcd's Go client; empty of other keys. Its readers wait for each older key
+// whose name begins so, its writers for each older key below PREFIX/.
 QByteArray writersOf(const QByteArray &key)
 {
     constexpr qsizetype digitsOfNanoseconds = 19;
@@ -189,8 +189,7 @@ void addLeaseless(LockSnapshot &lock, const EtcdClaim &claim)
 // `stuck`: who is first of those that wait for no claim, and for which key; null: for one that was not read.
 void addBlocked(LockSnapshot &lock, const EtcdForeign &foreign, const Contender *stuck, const etcd::KeyValue *blocker)
 {
-    const bool isShared =
-        recipes::recipeOf(lock.recipe).readWrite; // the next may be a reader, which waits for no such key
+    const bool isShared = recipes::recipeOf(lock.recipe).readWrite; // the next may be a reader, which does not wait
     if (!stuck && !foreign.keys.empty() && !isShared)
         addFinding(
             lock, FindingCode::ForeignNode, Severity::Info,

@@ -2,8 +2,8 @@
 // Locks and elections of etcd's Go client, as they stand in the keys: PREFIX/<lease in hexadecimal>, each with that
 // lease, in the order of the revisions that created them. Below a PREFIX that says lock, the lease may be in decimal.
 // A key of that form stays a claim where its client wrote it again without its lease: others wait for it all the
-// same. Beside them the read/write locks of that client (PREFIX/read/<nanoseconds>, PREFIX/write/<nanoseconds>), and locks
-// that are one key with a lease (fixed keys), whose name is KEY#<key>. Pure.
+// same. Beside them the read/write locks of that client (PREFIX/read/<nanoseconds>, PREFIX/write/<nanoseconds>), and
+// locks that are one key with a lease (fixed keys), whose name is KEY#<key>. Pure.
 #pragma once
 
 #include "core/async/task.h"

@@ -4,6 +4,7 @@
 #include "core/inspect/knownclients.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 namespace lockscope::inspect {
@@ -33,7 +34,35 @@ qint64 wholeOf(const AdvisoryKey &key)
     return static_cast<qint64>((static_cast<quint64>(key.classId) << 32) | key.objectId);
 }
 
+// The lock modes of a relation, weakest first, and with which of them each is at odds (a bit each).
+constexpr std::array<std::pair<const char *, unsigned>, 8> pgModes{{
+    {"AccessShareLock", 0b1000'0000},
+    {"RowShareLock", 0b1100'0000},
+    {"RowExclusiveLock", 0b1111'0000},
+    {"ShareUpdateExclusiveLock", 0b1111'1000},
+    {"ShareLock", 0b1110'1100},
+    {"ShareRowExclusiveLock", 0b1111'1100},
+    {"ExclusiveLock", 0b1111'1110},
+    {"AccessExclusiveLock", 0b1111'1111},
+}};
+
+std::optional<std::size_t> modeNumber(const QByteArray &mode)
+{
+    for (std::size_t i = 0; i < pgModes.size(); ++i) {
+        if (mode == pgModes[i].first)
+            return i;
+    }
+    return std::nullopt;
+}
+
 } // namespace
+
+bool conflicts(const QByteArray &held, const QByteArray &asked)
+{
+    const auto one = modeNumber(held), other = modeNumber(asked);
+    // One that is not known is in the way: it is shown rather than left out.
+    return !one || !other || (pgModes[*one].second >> *other & 1U) != 0;
+}
 
 QByteArray advisoryName(const AdvisoryKey &key, const QByteArray &database)
 {

@@ -6,7 +6,6 @@
 #include "core/rules/catalogue.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <tuple>
 
@@ -17,27 +16,6 @@ namespace {
 // From then on it is worth a warning that somebody holds what another waits for, and does nothing.
 constexpr std::chrono::seconds pgIdleIsOdd(30);
 constexpr qsizetype longestPgName = 256;
-
-// The lock modes of a relation, weakest first, and with which of them each is at odds (a bit each).
-constexpr std::array<std::pair<const char *, unsigned>, 8> pgModes{{
-    {"AccessShareLock", 0b1000'0000},
-    {"RowShareLock", 0b1100'0000},
-    {"RowExclusiveLock", 0b1111'0000},
-    {"ShareUpdateExclusiveLock", 0b1111'1000},
-    {"ShareLock", 0b1110'1100},
-    {"ShareRowExclusiveLock", 0b1111'1100},
-    {"ExclusiveLock", 0b1111'1110},
-    {"AccessExclusiveLock", 0b1111'1111},
-}};
-
-std::optional<std::size_t> modeNumber(const QByteArray &mode)
-{
-    for (std::size_t i = 0; i < pgModes.size(); ++i) {
-        if (mode == pgModes[i].first)
-            return i;
-    }
-    return std::nullopt;
-}
 
 // What a lock of pg_locks is on.
 auto objectOf(const PgLock &lock)
@@ -447,13 +425,6 @@ void addPgLockRows(std::vector<LockSnapshot> &snapshots, const PgPoll &look, con
 QByteArray backendContenderId(quint64 pid, PgMoment started)
 {
     return QByteArray::number(pid) + '@' + QByteArray::number(started);
-}
-
-bool conflicts(const QByteArray &held, const QByteArray &asked)
-{
-    const auto one = modeNumber(held), other = modeNumber(asked);
-    // One that is not known is in the way: it is shown rather than left out.
-    return !one || !other || (pgModes[*one].second >> *other & 1U) != 0;
 }
 
 std::vector<LockSnapshot> snapshotsOf(const PgPoll &look, const ConnectionName &connection)
