@@ -398,6 +398,7 @@ private slots:
         }
         const auto lock = etcdSnapshot({connection, "a"}, queue, foreign, {}, etcdNow);
         QCOMPARE(lock.recipe, QByteArray("etcd-rwmutex"));
+        QVERIFY(lock.confidence == (keys.contains('M') ? Confidence::High : Confidence::Medium));
         QByteArray holders, awaited;
         for (const auto &one : lock.contenders) {
             const auto index = QByteArray::number(one.guard.etcd().createRevision - 11);

@@ -170,7 +170,8 @@ Confidence confidenceOf(const LockName &lock, const EtcdQueue &queue)
     };
     if (std::ranges::any_of(queue, isCertain))
         return Confidence::High;
-    const bool isKnown = std::ranges::any_of(queue, [](const auto &one) { return one.second.came.has_value(); });
+    const auto isLikely = [](const auto &one) { return one.second.came || etcdLockOf(one.second.entry); };
+    const bool isKnown = std::ranges::any_of(queue, isLikely);
     return isKnown || saysLock(lock.name) || saysElection(lock.name) ? Confidence::Medium : Confidence::Low;
 }
 
