@@ -3,6 +3,7 @@
 // docs/layouts.md.
 #include "core/inspect/etcd/recognise.h"
 
+#include "core/base/fieldreader.h"
 #include "core/base/identifiers.h"
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
@@ -10,7 +11,6 @@
 #include "core/inspect/lockterms.h"
 
 #include <algorithm>
-#include <array>
 
 namespace lockscope::inspect {
 
@@ -18,33 +18,16 @@ namespace {
 
 constexpr QByteArrayView fixedMark("KEY#");
 
-// Where known systems keep keys with a lease that are no locks: each begins with one of these.
-constexpr std::array registrations{
-    "/registry/events/",                 // Kubernetes: kube-apiserver's --event-ttl
-    "/registry/masterleases/",           // Kubernetes: pkg/controlplane/reconcilers/lease.go
-    "/registry/peerserverleases/",       // Kubernetes: reconcilers/peer_endpoint_lease.go
-    "/kubernetes.io/events/",            // OpenShift: the same, by its --etcd-prefix
-    "/kubernetes.io/masterleases/",      //
-    "kubernetes.io/events/",             //
-    "kubernetes.io/masterleases/",       //
-    "/apisix/data_plane/server_info/",   // Apache APISIX: apisix/plugins/server-info.lua
-    "/micro/registry/",                  // go-micro: registry/etcd
-    "/microservices/",                   // Kratos: contrib/registry/etcd
-    "kitex/registry-etcd/",              // CloudWeGo Kitex: registry-etcd
-    "/dubbo/",                           // Apache Dubbo: registry/etcdv3
-    "/topology/tidb/",                   // TiDB: pkg/domain/infosync
-    "/coreos.com/network/subnets/",      // flannel: pkg/subnet/etcd
-    "cilium/state/identities/v1/value/", // Cilium: pkg/identity/cache
-    "cilium/state/ip/v1/",               // Cilium: pkg/ipcache
-    "cilium/state/nodes/v1/",            // Cilium: pkg/node/store
-    "cilium/state/services/v1/",         // Cilium: pkg/clustermesh/store
-    "cilium/.heartbeat",                 // Cilium: pkg/kvstore
-    "tooz/groups/",                      // OpenStack tooz: drivers/etcd3gw.py, members of groups
-};
-
+// Where known systems keep keys with a lease that are no locks.
 bool isRegistration(const QByteArray &key)
 {
-    return std::ranges::any_of(registrations, [&key](const char *prefix) { return key.startsWith(prefix); });
+    static const auto prefixes = [] {
+        QByteArrayList all;
+        readResourceList(u"rules/etcd-known-keys.json"_s, "keys",
+                         [&all](FieldReader &reader) { all << reader.text("prefix").toUtf8(); });
+        return all;
+    }();
+    return std::ranges::any_of(prefixes, [&key](const QByteArray &prefix) { return key.startsWith(prefix); });
 }
 
 // A lease by itself is what many things are called that are none: addresses, subnets, tenants.
