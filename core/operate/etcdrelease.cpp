@@ -81,7 +81,9 @@ void planDeleteKey(ForceReleasePlan &plan, const Contender &holder)
 QString wokenByDeletion(const LockSnapshot &snapshot, const Contender &holder)
 {
     const auto elsewhere = inspect::firstAwaitsElsewhere(snapshot);
+    const bool othersRead = holder.mode == inspect::Mode::Read && snapshot.holderCount() > 1;
     auto woken = snapshot.waiterCount() == 0 ? wokenBeside(snapshot)
+                 : othersRead                ? u"no client that may go on: other readers hold it"_s
                  : elsewhere
                      ? u"no client of this lock: the first in the queue waits for %1"_s.arg(label(*elsewhere, 80))
                      : u"the next in the queue, by the deletion; nothing else to publish"_s;

@@ -416,6 +416,22 @@ private slots:
         const auto sessions = etcdSessions({{"a", queue}}, {{"a", foreign}}, {}, connection);
         QCOMPARE(std::ranges::count_if(sessions, [](const auto &one) { return !one.holds.empty(); }), holders.size());
     }
+    void releaseOfOneReaderLetsNoWriterIn()
+    {
+        const auto keys =
+            etcdQueueOf({entryOf("a/read/1700000000000000000", 11, 7), entryOf("a/read/1700000000000000001", 12, 8),
+                         entryOf("a/write/1700000000000000002", 13, 9)});
+        const auto lock = etcdSnapshot({connection, "a"}, keys, {}, {}, etcdNow);
+        const auto plan = operate::planForceRelease(lock, "7@11");
+        QVERIFY2(plan, plan ? "" : qPrintable(plan.error().message));
+        QVERIFY(!plan->nextHolder && plan->wakes.contains(u"other readers hold it"_s));
+        QCOMPARE(plan->commands, QStringList{u"txn: if create_revision(a/read/1700000000000000000) = 11 then delete "
+                                             "a/read/1700000000000000000"_s});
+        auto one = keys;
+        one.erase(12);
+        const auto last = operate::planForceRelease(etcdSnapshot({connection, "a"}, one, {}, {}, etcdNow), "7@11");
+        QVERIFY(last && last->nextHolder == "9@13");
+    }
     void readersAndWritersWithDataAreNone()
     {
         const QByteArray stamp("1700000000000000000");
