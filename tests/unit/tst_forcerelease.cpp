@@ -382,8 +382,8 @@ private slots:
         row("another has it", true, 30, 2, u"it is free now"_s);
         row("not read", true, 30, 3, u"Could not check whether its client put it back: no connection"_s);
         row("a long lease is not waited for", true, 3600, 1, u"may put it back within 30 m 01 s"_s);
-        row("unknown, back", false, 10, 1, u"back with the same token or lease: its client still runs. End"_s);
-        row("unknown, gone", false, 10, 0, u"it is free now"_s);
+        row("unknown, back", false, 18, 1, u"back with the same token or lease: its client still runs. End"_s);
+        row("unknown, gone", false, 18, 0, u"it is free now"_s);
         row("unknown, a longer lease", false, 60, 1, u"may put the key back within 31 s, if it still runs"_s);
     }
     void keyPutBackByItsClientIsReported()
