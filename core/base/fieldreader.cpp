@@ -135,7 +135,7 @@ void readResourceList(const QString &name, const char *list, const std::function
     std::optional<Error> error;
     FieldReader file(QJsonDocument::fromJson(readResource(name)).object(), name, error);
     (void)file.text("about", QString());
-    const auto all = file.list(list, 1, 100);
+    const auto all = file.list(list, 1, 1000);
     file.nothingElse();
     for (qsizetype i = 0; i < all.size(); ++i) {
         auto element = file.element(list, all, i);

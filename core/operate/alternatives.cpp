@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "core/operate/precheck.h"
 #include "core/operate/releasemethod.h"
+#include "core/operate/texts.h"
 #include "core/rules/catalogue.h"
 
 #include <algorithm>
@@ -62,15 +63,12 @@ Error refusedAction(const LockSnapshot &snapshot, const Contender &contender, Re
     const auto lock = label(snapshot.lock.text());
     const bool isForWaiters = way == ReleaseAction::KillWaiter;
     if (isForWaiters == (contender.role == Role::Holder))
-        return Error{
-            ErrorCode::Refused,
-            isForWaiters
-                ? u"nothing was sent: \"%1\" holds %2, and kill-waiter requires a client that waits"_s.arg(who, lock)
-                : u"nothing was sent: \"%1\" waits for %2 and does not hold it"_s.arg(who, lock)};
+        return Error{ErrorCode::Refused,
+                     isForWaiters ? sentence("kill-waiter-of-holder", {who, lock})
+                                  : u"nothing was sent: \"%1\" waits for %2 and does not hold it"_s.arg(who, lock)};
     return Error{ErrorCode::Unsupported,
-                 u"nothing was sent: %1 is not available for \"%2\" in %3 (%4). Available: %5"_s.arg(
-                     QString::fromLatin1(wordOf(way)), who, lock, label(snapshot.recipe),
-                     wordsOf(waysFor(snapshot, contender)))};
+                 sentence("action-unavailable", {QString::fromLatin1(wordOf(way)), who, lock, label(snapshot.recipe),
+                                                 wordsOf(waysFor(snapshot, contender))})};
 }
 
 } // namespace
@@ -84,7 +82,7 @@ QString grantedIfWaiterRemoved(const LockSnapshot &snapshot, const Contender &wa
 {
     const auto in = snapshot.waitersGrantedWithout(waiter.id);
     return in.empty() ? u"no new holder; the lock stays with its current holder"_s
-                      : u"in addition to the current holders, the readers that it blocked: %1"_s.arg(namesOf(in));
+                      : sentence("readers-unblocked", {namesOf(in)});
 }
 
 QString wokenWithout(const LockSnapshot &snapshot, const Contender &waiter)
@@ -139,9 +137,7 @@ Result<ForceReleasePlan> planWay(const LockSnapshot &snapshot, const QByteArray 
         plan.nextHolder = next->id;
     method->plan(plan, one);
     plan.ways = waysFor(snapshot, one);
-    if (snapshot.confidence == inspect::Confidence::Low)
-        plan.warnings << u"low confidence that this is a lock (%1): inspect the raw %2 first"_s.arg(
-            snapshot.why, infoOf(snapshot.backend).words.entry);
+    warnOfConfidence(plan);
     return plan;
 }
 
@@ -222,8 +218,8 @@ Result<ForceReleaseOutcome> outcomeOfAlternative(const ForceReleasePlan &plan, c
     const auto &now = act.reread;
     if (!act.sent)
         return Error{ErrorCode::UnknownOutcome,
-                     u"outcome unknown for %1: the command was sent, but its reply was lost (%2). Re-read: %3"_s.arg(
-                         label(plan.before.lock.text()), act.sent.error().message, whatIsNow(plan, now))};
+                     sentence("action-unknown",
+                              {label(plan.before.lock.text()), act.sent.error().message, whatIsNow(plan, now)})};
     ForceReleaseOutcome outcome;
     outcome.done = true;
     outcome.released = plan.way != ReleaseAction::KillWaiter && !isStillThere(plan, now)

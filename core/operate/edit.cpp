@@ -5,6 +5,7 @@
 #include "core/base/text.h"
 #include "core/operate/guardedact.h"
 #include "core/operate/precheck.h"
+#include "core/operate/texts.h"
 
 #include <algorithm>
 
@@ -19,8 +20,7 @@ QString subjectText(const EditRequest &request)
 
 Error editRefused(const EditRequest &request, const QString &why)
 {
-    return Error{ErrorCode::Refused, u"%1 differs from the preview: %2. Nothing was sent; check it again"_s.arg(
-                                         subjectText(request), why)};
+    return Error{ErrorCode::Refused, sentence("edit-changed", {subjectText(request), why})};
 }
 
 // Who holds a lock there that the plan does not name so, or took it since; empty: nobody.
@@ -86,9 +86,8 @@ QString partText(const EditPlan &plan, const EditSent &sent)
 {
     const bool isDelete = plan.request.kind == EditKind::ZnodeDelete;
     const auto all = isDelete ? plan.before.below.size() + 1 : plan.request.copies.size();
-    const auto rest = sent.stopped->code == ErrorCode::UnknownOutcome
-                          ? u"The outcome of one more is unknown: its reply was lost. Check it before you retry"_s
-                          : u"The others are unchanged"_s;
+    const auto rest = sent.stopped->code == ErrorCode::UnknownOutcome ? sentence("edit-rest-unknown")
+                                                                      : u"The others are unchanged"_s;
     return u"%1: %2 of %3 nodes were %4, then it stopped: %5. %6"_s.arg(
         subjectText(plan.request), QString::number(sent.done.size()), QString::number(all),
         isDelete ? u"deleted"_s : u"created"_s, sent.stopped->message, rest);
@@ -115,12 +114,9 @@ Error editUnknown(const EditPlan &plan, const Error &lost, const Result<EditStat
     const auto difference = after ? differenceFor(plan.request, plan.before, *after) : QString();
     const auto now = plan.request.isSequential ? u"check its parent node"_s
                      : !after                  ? u"it could not be re-read: %1"_s.arg(readErrorText(after.error()))
-                     : difference.isEmpty()
-                         ? u"a re-read shows that it is as it was before"_s
-                         : u"a re-read shows that it is not as it was before: %1"_s.arg(difference);
-    return Error{ErrorCode::UnknownOutcome,
-                 u"outcome unknown for %1: the request was sent, but its reply was lost (%2); %3"_s.arg(
-                     subjectText(plan.request), lost.message, now)};
+                     : difference.isEmpty()    ? sentence("edit-seems-undone")
+                                               : sentence("edit-seems-done", {difference});
+    return Error{ErrorCode::UnknownOutcome, sentence("edit-unknown", {subjectText(plan.request), lost.message, now})};
 }
 
 // By the key's end, where the id of who let go and took the lock again is the same.
@@ -132,7 +128,7 @@ bool isLeaseAnother(const std::vector<TouchedLock> &locks, const EditState &was,
 
 QString leaseAnotherText()
 {
-    return u"its lease was rewritten earlier than a client renews it; its client may have re-acquired it"_s;
+    return sentence("lease-rewritten-early");
 }
 
 std::optional<Error> refusalOfEdit(const EditPlan &plan, const Result<EditState> &now, const EditTools &tools)
@@ -241,9 +237,7 @@ Task<Result<EditOutcome>> applyEdit(EditPlan plan, EditTools tools, QString reas
     if (auto refusal = editError(plan))
         co_return *refusal;
     if (plan.touchesHeld() && !plan.areLocksAccepted)
-        co_return Error{
-            ErrorCode::Refused,
-            u"nothing was sent: %1 touches a held lock, and this was not confirmed"_s.arg(subjectText(plan.request))};
+        co_return Error{ErrorCode::Refused, sentence("edit-unconfirmed", {subjectText(plan.request)})};
     auto now = co_await tools.read(plan.request, deadline);
     if (auto refusal = refusalOfEdit(plan, now, tools))
         co_return *refusal;
@@ -448,9 +442,7 @@ std::optional<EditOutcome> foundDone(const EditPlan &plan, const EditState &now)
     outcome.done = true;
     outcome.after = now;
     outcome.undo = undoOf(plan, sent, now);
-    outcome.message =
-        u"%1: the reply was lost, but a re-read shows the result of this edit. This edit or another client made it"_s
-            .arg(label(plan.request.subject().text()));
+    outcome.message = sentence("edit-found-done", {subjectText(plan.request)});
     return outcome;
 }
 

@@ -3,6 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/operate/precheck.h"
+#include "core/operate/texts.h"
 
 #include <QCryptographicHash>
 #include <QJsonArray>
@@ -105,21 +106,10 @@ bool isOfZnodes(EditKind kind)
 
 QString editWord(EditKind kind)
 {
-    switch (kind) {
-    case EditKind::ZnodeCreate: return u"znode-create"_s;
-    case EditKind::ZnodeSet: return u"znode-set"_s;
-    case EditKind::ZnodeDelete: return u"znode-delete"_s;
-    case EditKind::ZnodeAcl: return u"znode-acl"_s;
-    case EditKind::ZnodeRestore: return u"znode-restore"_s;
-    case EditKind::KeySet: return u"key-set"_s;
-    case EditKind::KeyExpire: return u"key-expire"_s;
-    case EditKind::KeyRename: return u"key-rename"_s;
-    case EditKind::KeyDelete: return u"key-delete"_s;
-    case EditKind::KeyRestore: return u"key-restore"_s;
-    case EditKind::FieldSet: return u"field-set"_s;
-    case EditKind::FieldDelete: return u"field-delete"_s;
-    }
-    return {};
+    static const QStringList words{u"znode-create"_s,  u"znode-set"_s,   u"znode-delete"_s, u"znode-acl"_s,
+                                   u"znode-restore"_s, u"key-set"_s,     u"key-expire"_s,   u"key-rename"_s,
+                                   u"key-delete"_s,    u"key-restore"_s, u"field-set"_s,    u"field-delete"_s};
+    return words[static_cast<qsizetype>(kind)];
 }
 
 QString TouchedLock::text() const
@@ -143,12 +133,9 @@ EditPreview previewOf(const EditPlan &plan)
 {
     auto preview = isOfZnodes(plan.request.kind) ? previewOfZnodeEdit(plan) : previewOfKeyEdit(plan);
     if (plan.touchesHeld())
-        preview.warnings.prepend(
-            u"this edit touches a held lock. An edit does not notify waiters, and the holder still acts as if it "
-            u"holds the lock. To release the lock, force-release it instead"_s);
+        preview.warnings.prepend(sentence("edit-touches-held"));
     if (!plan.locksKnown)
-        preview.warnings
-            << u"not all locks of this connection are visible: the edit may touch locks that are not listed"_s;
+        addTexts(preview, "edit-locks-unknown");
     return preview;
 }
 
@@ -227,17 +214,14 @@ Result<zk::Acls> parseAcls(const QString &text)
             acl.perms |= known != permissions.end() ? known->bit : 0;
         }
         if (words.size() != 2 || colon <= 0 || !scheme || !id || !areLetters)
-            return Error{
-                ErrorCode::BadInput,
-                u"an entry has the form \"cdrwa world:anyone\": letters of cdrwa (or -), scheme, colon, ID"_s};
+            return Error{ErrorCode::BadInput, sentence("acl-entry-form")};
         // Without a hash it would be a password in the clear, which nobody could ever log in with.
         if (acl.scheme == "digest" && QByteArray::fromBase64(acl.id.mid(acl.id.indexOf(':') + 1)).size() != 20)
-            return Error{ErrorCode::BadInput,
-                         u"a digest entry contains user:hash; enter user and password below to create the hash"_s};
+            return Error{ErrorCode::BadInput, sentence("acl-digest-form")};
         acls.push_back(std::move(acl));
     }
     if (acls.empty())
-        return Error{ErrorCode::BadInput, u"an ACL needs an entry: without one, no client could access the node"_s};
+        return Error{ErrorCode::BadInput, sentence("acl-empty")};
     return acls;
 }
 

@@ -6,6 +6,7 @@
 #include "core/inspect/snapshot.h"
 #include "core/operate/precheck.h"
 #include "core/operate/releasemethod.h"
+#include "core/operate/texts.h"
 
 #include <algorithm>
 
@@ -41,8 +42,7 @@ bool isFixed(const LockSnapshot &snapshot)
 
 QString wokenBeside(const LockSnapshot &snapshot)
 {
-    return snapshot.waitersKnown ? u"no client waits"_s
-                                 : u"no waiter is visible; clients that poll notice it at their next attempt"_s;
+    return snapshot.waitersKnown ? u"no client waits"_s : sentence("pollers-notice");
 }
 
 // Whom all others wait for.
@@ -54,28 +54,13 @@ const Contender *firstOf(const LockSnapshot &snapshot)
 
 void planDeleteKey(ForceReleasePlan &plan, const Contender &holder)
 {
-    const auto key = escaped(holder.guard.etcd().key);
-    const auto lease = isFixed(plan.before) ? leaseWords(holder) : QString();
-    const auto condition = conditionOf(holder);
+    const auto &key = holder.guard.etcd();
+    const bool isOfLease = !isFixed(plan.before);
+    const QStringList values{escaped(key.key), QString::number(key.createRevision), leaseWords(holder)};
     plan.backWithin = returnWithin(plan.before, holder);
-    plan.commands << (lease.isEmpty() ? u"txn: if %1 then delete %2"_s.arg(condition, key)
-                                      : u"txn: if %1 and lease(%2) = %3 then delete %2"_s.arg(condition, key, lease));
-    plan.guardText = (lease.isEmpty() ? u"the key must still be the one created at revision %1; compared and deleted "
-                                        u"in one transaction"_s
-                                      : u"the key must still be the one created at revision %1, with its lease; "
-                                        u"compared and deleted in one transaction"_s)
-                         .arg(holder.guard.etcd().createRevision);
-    if (!lease.isEmpty()) {
-        plan.warnings << u"its lease %1 and all other keys attached to it stay, and its client is not notified"_s.arg(
-            lease);
-        return;
-    }
-    plan.warnings
-        << (holder.guard.etcd().lease == 0
-                ? u"its key has no lease, so the server does not show whether its client still runs. Stop the "
-                  u"client first"_s
-                : u"its lease %1 and all other keys attached to it stay. Only a client that watches its own key "
-                  u"notices the deletion; etcd's Go client does not"_s.arg(leaseWords(holder)));
+    addTexts(plan, isOfLease ? "etcd-delete" : "etcd-delete-fixed", values);
+    if (isOfLease)
+        addTexts(plan, key.lease == 0 ? "etcd-delete-without-lease" : "etcd-delete-of-lease", values);
 }
 
 QString wokenByDeletion(const LockSnapshot &snapshot, const Contender &holder)
@@ -83,10 +68,9 @@ QString wokenByDeletion(const LockSnapshot &snapshot, const Contender &holder)
     const auto elsewhere = inspect::firstAwaitsElsewhere(snapshot);
     const bool othersRead = holder.mode == inspect::Mode::Read && snapshot.holderCount() > 1;
     auto woken = snapshot.waiterCount() == 0 ? wokenBeside(snapshot)
-                 : othersRead                ? u"no client that may go on: other readers hold it"_s
-                 : elsewhere
-                     ? u"no client of this lock: the first in the queue waits for %1"_s.arg(label(*elsewhere, 80))
-                     : u"the next in the queue, by the deletion; nothing else to publish"_s;
+                 : othersRead                ? sentence("other-readers-hold")
+                 : elsewhere                 ? sentence("next-awaits-elsewhere", {label(*elsewhere, 80)})
+                                             : sentence("next-by-deletion");
     for (const auto &finding : inspect::wakesBeside(snapshot, holder.id))
         woken += clause(finding);
     return woken;
@@ -99,23 +83,14 @@ bool canLeaveEtcdQueue(const LockSnapshot &snapshot, const Contender &waiter)
 
 QString whatLeaveEtcdQueue(const LockSnapshot &, const Contender &waiter)
 {
-    return u"remove the waiter %1 from the queue by deleting its key"_s.arg(label(waiter.id, 80));
+    return sentence("etcd-leave-queue", {label(waiter.id, 80)});
 }
 
 void planLeaveEtcdQueue(ForceReleasePlan &plan, const Contender &waiter)
 {
-    plan.act = u"Delete the waiter's key"_s;
-    plan.commands << u"txn: if %1 and %2 then delete %3"_s.arg(
-        conditionOf(waiter), conditionOf(*firstOf(plan.before)), escaped(waiter.guard.etcd().key));
-    plan.guardText = u"its key must still have that revision, and the holder's key must still exist, so that it "
-                     u"still waits; compared and deleted in one transaction"_s;
-    plan.wakes = u"the client behind it, which watches its key; it checks and continues to wait"_s;
-    plan.who = u"no new holder; the lock stays with its current holder"_s;
-    plan.alsoLost = waiter.guard.etcd().lease == 0 ? u"its place in the queue"_s
-                                                   : u"its place in the queue; its lease and all other keys "
-                                                     u"attached to it stay"_s;
-    plan.warnings
-        << u"its client is not notified. etcd's Go client fails when its turn would have come (session expired)"_s;
+    const auto &key = waiter.guard.etcd();
+    addTexts(plan, "etcd-leave-queue", {conditionOf(waiter), conditionOf(*firstOf(plan.before)), escaped(key.key)});
+    addTexts(plan, key.lease == 0 ? "etcd-place-lost" : "etcd-place-lost-not-lease");
 }
 
 // If the contender's key is the one of that revision, and that lease's unless it is 0, it is deleted; else it is
@@ -192,34 +167,14 @@ QString whatEndLease(const LockSnapshot &, const Contender &holder)
 
 void planEndLease(ForceReleasePlan &plan, const Contender &holder)
 {
-    const auto key = escaped(holder.guard.etcd().key);
-    const auto lease = leaseWords(holder);
-    plan.act = u"End the lease %1"_s.arg(lease);
-    plan.commands << u"txn: if create_revision(%1) = %2 and lease(%1) = %3 then delete %1"_s.arg(
-        key, QString::number(holder.guard.etcd().createRevision), lease)
-                  << u"lease revoke %1, if that was done"_s.arg(lease);
-    plan.guardText =
-        u"right before, no key that is not listed here may be attached to the lease. The key must still be the "
-        u"one created at revision %1, with this lease; compared and deleted in one transaction. The lease ends "
-        u"only after that"_s.arg(holder.guard.etcd().createRevision);
-    plan.exact = false;
-    plan.wakes = plan.before.waiterCount() == 0
-                     ? wokenBeside(plan.before)
-                     : u"the next in the queue, by the deletion; nothing else to publish"_s;
-    const bool isUnasked = plan.before.waitersKnown && plan.before.waiterCount() == 0;
-    plan.who = plan.nextHolder ? label(*plan.nextHolder, 80)
-               : isUnasked     ? u"no client; then the lock is free"_s
-                               : u"unknown"_s;
-    plan.alsoLost = u"unknown: every other key attached to the lease"_s;
-    plan.otherLocksKnown = false;
-    plan.warnings
-        << u"a key that its client attaches to the lease after the last check is deleted, too: etcd cannot end a "
-           u"lease on a condition"_s
-        << (isFixed(plan.before)
-                ? u"the old holder may still act as if it holds the lock until it checks, or until its next "
-                  u"keep-alive fails"_s
-                : u"the old holder may still act as if it holds the lock until its next keep-alive fails. etcd's Go "
-                  u"client and etcdctl send one each third of the TTL; a program is notified only by Session.Done()"_s);
+    const auto &key = holder.guard.etcd();
+    addTexts(plan, "etcd-end-lease", {escaped(key.key), QString::number(key.createRevision), leaseWords(holder)});
+    addTexts(plan, isFixed(plan.before) ? "etcd-end-fixed-lease" : "etcd-end-queued-lease");
+    const bool isUnawaited = plan.before.waiterCount() == 0;
+    plan.wakes = isUnawaited ? wokenBeside(plan.before) : sentence("next-by-deletion");
+    plan.who = plan.nextHolder                           ? label(*plan.nextHolder, 80)
+               : plan.before.waitersKnown && isUnawaited ? u"no client; then the lock is free"_s
+                                                         : u"unknown"_s;
 }
 
 // Those that hang on it beside the contender's own.
@@ -320,8 +275,7 @@ Error refusedBy(const ForceReleasePlan &plan, const etcd::TransactionAnswer &ans
 Task<Result<Sent>> endLease(ForceReleasePlan plan, etcd::Client *client, Deadline deadline)
 {
     if (!plan.leaseKeys)
-        co_return Error{ErrorCode::Refused, u"nothing was sent: could not read which other keys are attached to "
-                                            u"the lease"_s};
+        co_return Error{ErrorCode::Refused, sentence("etcd-keys-unread")};
     const auto lease = co_await client->timeToLive(leaseOf(plan), true, deadline);
     if (!lease)
         co_return nothingChanged(u"the keys of the lease"_s, lease.error());
@@ -337,9 +291,7 @@ Task<Result<Sent>> endLease(ForceReleasePlan plan, etcd::Client *client, Deadlin
     if (revoked || revoked.error().code == ErrorCode::NoNode) // it ended by itself just now
         co_return Sent();
     // Not as its code says: something was done.
-    const auto message =
-        u"its key was deleted, so it no longer holds the lock. Whether its lease ended is unknown: %1"_s;
-    co_return Error{ErrorCode::UnknownOutcome, message.arg(revoked.error().message)};
+    co_return Error{ErrorCode::UnknownOutcome, sentence("etcd-lease-unknown", {revoked.error().message})};
 }
 
 } // namespace lockscope::operate

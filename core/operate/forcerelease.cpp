@@ -10,6 +10,7 @@
 #include "core/operate/alternatives.h"
 #include "core/operate/precheck.h"
 #include "core/operate/releasemethod.h"
+#include "core/operate/texts.h"
 #include "core/rules/catalogue.h"
 
 #include <algorithm>
@@ -32,7 +33,7 @@ std::optional<Error> refusalOfRole(const ForceReleasePlan &plan, const LockSnaps
         return isSame ? std::nullopt : std::optional(changedMeanwhile(plan, role));
     }
     if (planned && planned->role != Role::Holder && now.role == Role::Holder)
-        return changedMeanwhile(plan, u"it is now on a majority of the nodes and holds the lock"_s);
+        return changedMeanwhile(plan, sentence("now-on-majority"));
     // What is left of a hold on a Redlock set may go all the same.
     if (now.role != Role::Holder && !recipes::recipeOf(fresh.recipe).quorum)
         return changedMeanwhile(plan, u"it now waits"_s);
@@ -52,9 +53,9 @@ std::optional<Error> refusalAfterReading(const ForceReleasePlan &plan, const Res
     if (auto refusal = refusalOfRole(plan, *fresh, *now))
         return refusal;
     if (sharesOf(*fresh, *now) != plan.shares)
-        return changedMeanwhile(plan, u"it is now on other nodes of the set, or another client wrote it there"_s);
+        return changedMeanwhile(plan, sentence("now-on-other-nodes"));
     if (now->guard != plan.guard)
-        return changedMeanwhile(plan, u"it is now another node or key of the same name, or its data has changed"_s);
+        return changedMeanwhile(plan, sentence("now-another-entry"));
     return refusalOfAnotherHold(plan, *fresh, *now);
 }
 
@@ -100,7 +101,7 @@ QString nowText(const ForceReleasePlan &plan, const std::optional<LockSnapshot> 
         return u"it is free now"_s;
     if (const auto elsewhere = inspect::firstAwaitsElsewhere(*after))
         return u"no client holds it: the first in its queue waits for %1"_s.arg(label(*elsewhere, 80));
-    return isSeenContended ? u"its new holder is not visible yet (waiters: %1). Check the lock again"_s.arg(waiting)
+    return isSeenContended ? sentence("new-holder-unseen", {QString::number(waiting)})
                            : u"no client holds it yet (waiters: %1)"_s.arg(waiting);
 }
 
@@ -171,9 +172,8 @@ Result<ForceReleaseOutcome> outcomeOfUnknown(const ForceReleasePlan &plan, const
     const auto isGone = isSeenGone(plan, reread);
     if (!isGone)
         return Error{ErrorCode::UnknownOutcome,
-                     u"outcome unknown: the command was sent, but its reply was lost (%1) and the lock could not "
-                     u"be re-read (%2). It may or may not have been released. Check the lock before you retry"_s.arg(
-                         lost.message, reread ? u"not every node replied"_s : reread.error().message)};
+                     sentence("release-unknown",
+                              {lost.message, reread ? u"not every node replied"_s : reread.error().message})};
     ForceReleaseOutcome outcome;
     if (reread)
         outcome.after = *reread;
@@ -276,11 +276,8 @@ Task<Result<ForceReleaseOutcome>> lookForReturn(ForceReleasePlan plan, ForceRele
     constexpr std::chrono::seconds rereadWithin(5);
     const auto within = *plan.backWithin + renewalTakes;
     if (within > longestWait) {
-        outcome.message =
-            (isKnown ? u"%1. Its client may put it back within %2. Check the lock again after that time"_s
-                     : u"%1. Its client is not known: it may put the key back within %2, if it still "
-                       u"runs. Check the lock again after that time"_s)
-                .arg(outcome.message, formatDuration(within));
+        outcome.message = sentence(isKnown ? "may-be-put-back" : "unknown-may-put-back",
+                                   {outcome.message, formatDuration(within)});
         co_return outcome;
     }
     co_await sleepFor(*tools.loop, within);
@@ -294,11 +291,7 @@ Task<Result<ForceReleaseOutcome>> lookForReturn(ForceReleasePlan plan, ForceRele
     outcome.released = outcome.done = false;
     outcome.after = *now;
     outcome.message =
-        (isKnown ? u"%1. But after %2 it is back with the same token: its client still runs and puts it back at each "
-                   u"renewal. End that process, then release the lock again"_s
-                 : u"%1. But after %2 it is back with the same token or lease: its client still runs. End that "
-                   u"process, then release the lock again"_s)
-            .arg(outcome.message, formatDuration(within));
+        sentence(isKnown ? "was-put-back" : "unknown-put-back", {outcome.message, formatDuration(within)});
     auto record = recordOf(plan, reason, plan.before);
     record.phase = u"result"_s;
     record.outcome = u"back with the same token or lease after "_s + formatDuration(within);

@@ -5,6 +5,7 @@
 #include "core/base/text.h"
 #include "core/operate/releasemethod.h"
 #include "core/operate/rowrelease.h"
+#include "core/operate/texts.h"
 #include "core/rules/catalogue.h"
 #include "core/rules/contenderid.h"
 
@@ -24,14 +25,10 @@ void planBlindDelete(ForceReleasePlan &plan, const Contender &holder, const QStr
     const auto at = holder.identity ? u" (%1)"_s.arg(label(*holder.identity, 80)) : QString();
     if (holder.expiresAt) {
         const auto left = formatDuration(*holder.expiresAt - plan.before.observed);
-        plan.alternatives.prepend(u"wait: its key expires in %1, or earlier when its client finishes"_s.arg(left));
+        plan.alternatives.prepend(sentence("blind-delete-wait", {left}));
     }
-    plan.alternatives.prepend(
-        u"stop the client that holds it%1 first and check that it has ended; it then cannot delete the key"_s.arg(
-            at));
-    plan.risk = u"the next holder loses the lock when the old holder%2 finishes, because %1 deletes the key "
-                u"without checking its owner"_s.arg(who, at);
-    plan.exact = false;
+    plan.alternatives.prepend(sentence("blind-delete-first", {at}));
+    addTexts(plan, "blind-delete", {who, at});
     plan.warnings << plan.risk;
 }
 
@@ -47,9 +44,7 @@ void planForClient(ForceReleasePlan &plan, const Contender &holder)
     if (traits.deletesBlindly)
         planBlindDelete(plan, holder, QString::fromUtf16(traits.deletesBlindly));
     else if (!recipes::recipeOf(plan.before.recipe).namesHolder)
-        plan.warnings
-            << u"the old client may delete the next holder's lock when it finishes: clients without their own "
-               u"token usually delete the key unchecked. Stop it first, if you can"_s;
+        addTexts(plan, "may-delete-blindly");
 }
 
 QString lockText(const LockSnapshot &snapshot)
@@ -103,9 +98,7 @@ std::vector<const Contender *> ofSession(const LockSnapshot &snapshot, const QBy
 QString nothingToRelease(const LockSnapshot &snapshot)
 {
     const auto elsewhere = inspect::firstAwaitsElsewhere(snapshot);
-    return elsewhere ? u"The first client in its queue waits for %1, which is not an entry of this lock. See the "
-                       u"finding foreign-node"_s.arg(label(*elsewhere, 120))
-                     : u"There is nothing to release"_s;
+    return elsewhere ? sentence("first-is-foreign", {label(*elsewhere, 120)}) : u"There is nothing to release"_s;
 }
 
 } // namespace
@@ -131,9 +124,8 @@ Result<const Contender *> meant(const LockSnapshot &snapshot, const QByteArray &
             fuller.push_back(&contender);
     }
     if (!fuller.empty())
-        return refused(
-            u"\"%1\" is ambiguous in %2: this name is reused and may now belong to another client"_s.arg(said, lock),
-            u"Check the current entry, then give its full ID: %1"_s.arg(idsOf(fuller)));
+        return refused(sentence("ambiguous-id", {said, lock}),
+                       u"Check the current entry, then give its full ID: %1"_s.arg(idsOf(fuller)));
     const auto holders = holdersOf(snapshot);
     if (holders.empty())
         return refused(u"no client holds %1"_s.arg(lock), nothingToRelease(snapshot));
@@ -161,12 +153,11 @@ void planAlternative(ForceReleasePlan &plan, const Contender &holder)
     const auto &snapshot = plan.before;
     const auto &recipe = recipeOf(snapshot.recipe);
     const auto then = plan.nextHolder ? u"then %1 gets the lock"_s.arg(label(*plan.nextHolder, 80))
-                      : inspect::firstAwaitsElsewhere(snapshot)
-                          ? u"then no client gets it, because the first in the queue waits for something else"_s
-                      : holdersOf(snapshot).size() > 1 ? u"the other holders keep it"_s
-                      : snapshot.waiterCount() > 0     ? u"then one of the waiters gets it"_s
-                      : snapshot.waitersKnown          ? u"then the lock is free"_s
-                                              : u"then it is free, or a client that is not visible here gets it"_s;
+                      : inspect::firstAwaitsElsewhere(snapshot) ? sentence("then-foreign")
+                      : holdersOf(snapshot).size() > 1          ? u"the other holders keep it"_s
+                      : snapshot.waiterCount() > 0              ? u"then one of the waiters gets it"_s
+                      : snapshot.waitersKnown                   ? u"then the lock is free"_s
+                                                                : sentence("then-unseen");
     if (holder.expiresAt) {
         const auto left = formatDuration(*holder.expiresAt - snapshot.observed);
         plan.alternatives << (recipe.endsBy == recipes::EndsBy::Session
@@ -183,26 +174,18 @@ void planAlternative(ForceReleasePlan &plan, const Contender &holder)
                         ? u"have the client at %1 release it, or stop it"_s.arg(label(holder.endpoint->toUtf8()))
                         : u"have the client that holds it release it, or stop it"_s;
     if (holder.guard.znode().owner != 0 && recipe.endsBy == recipes::EndsBy::Session)
-        byClient =
-            u"%1. If it is killed, its session times out, and the server deletes all its ephemeral nodes"_s.arg(
-                byClient);
+        byClient = sentence("killed-client-times-out", {byClient});
     plan.alternatives << byClient;
 }
 
 // Of a client that may go on, although it is released and connected.
 QString staleHolderText(const Contender &holder, bool getsToken)
 {
-    const auto name = nameOf(holder);
-    if (getsToken)
-        return u"the old holder (%1) may still act as if it holds the lock. Most clients are not notified. A "
-               u"resource is protected only if it checks fencing tokens"_s.arg(name);
     const auto czxid = holder.guard.znode().czxid;
-    if (czxid == 0)
-        return u"the old holder (%1) may still act as if it holds the lock. Most clients are not notified, and "
-               u"this lock gives them no fencing token that a resource could check"_s.arg(name);
-    return u"the old holder (%1) may still act as if it holds the lock. Most clients are not notified, and this "
-           u"lock gives them no fencing token that a resource could check. The czxid of the node, 0x%2, can serve "
-           u"as one only if the client read it and passes it on"_s.arg(name, QString::number(czxid, 16));
+    return sentence(getsToken    ? "stale-with-token"
+                    : czxid == 0 ? "stale-without-token"
+                                 : "stale-with-czxid",
+                    {nameOf(holder), QString::number(czxid, 16)});
 }
 
 void planWarnings(ForceReleasePlan &plan, const Contender &holder, const ReleaseMethod &method)
@@ -211,33 +194,21 @@ void planWarnings(ForceReleasePlan &plan, const Contender &holder, const Release
     const auto &recipe = recipeOf(snapshot.recipe);
     const bool hasSession = !method.endsConnection || holder.session; // a prepared transaction has none
     if (!hasSession)
-        plan.warnings.prepend(
-            u"no client is connected for the holder (%1). Only its transaction manager knows whether "
-            u"to commit or roll back its work"_s.arg(nameOf(holder)));
+        plan.warnings.prepend(sentence("no-session-of-holder", {nameOf(holder)}));
     else
-        plan.staleHolder =
-            method.endsConnection
-                ? u"the old holder (%1) notices only when its next statement fails. Until then, its client may "
-                  u"continue work outside this server"_s.arg(nameOf(holder))
-                : staleHolderText(holder, recipe.tellsClientsTokens);
+        plan.staleHolder = method.endsConnection ? sentence("stale-connection", {nameOf(holder)})
+                                                 : staleHolderText(holder, recipe.tellsClientsTokens);
     if (recipe.electsLeader)
-        plan.warnings << u"this is an election: the holder is a system's leader. After the release, the system "
-                         u"may fail over, or run with two leaders until the old leader notices"_s;
+        addTexts(plan, "election");
     if (!holder.expiresAt && recipe.endsBy != recipes::EndsBy::Session)
-        plan.alternatives << u"waiting does not help: it has no TTL and never expires"_s;
+        addTexts(plan, "waiting-is-useless");
     if (holder.reentry > 1)
-        plan.warnings << u"the holder acquired it %1 times (reentrant); all are released"_s.arg(holder.reentry);
+        addTexts(plan, "reentrant-release", {QString::number(holder.reentry)});
     if (snapshot.holderCount() > 1)
-        plan.warnings << u"the lock has %1 holders; this releases only one of them"_s.arg(snapshot.holderCount());
-    if (snapshot.confidence == inspect::Confidence::Low)
-        plan.warnings << u"low confidence that this is a lock (%1): inspect the raw %2 first"_s.arg(
-            snapshot.why, infoOf(snapshot.backend).words.entry);
-    if (!snapshot.waitersKnown && method.endsConnection)
-        plan.warnings
-            << u"the next holder is unknown: waiters are not visible on this server, or not without the PROCESS "
-               u"privilege"_s;
-    else if (!snapshot.waitersKnown)
-        plan.warnings << u"the next holder is unknown: clients that poll are not visible"_s;
+        addTexts(plan, "one-of-holders", {QString::number(snapshot.holderCount())});
+    warnOfConfidence(plan);
+    if (!snapshot.waitersKnown)
+        addTexts(plan, method.endsConnection ? "next-unknown-of-server" : "next-unknown");
 }
 
 } // namespace
@@ -259,8 +230,7 @@ Result<ForceReleasePlan> planForceRelease(const LockSnapshot &snapshot, const QB
     const auto &method = methodOf(way);
     if (way == ReleaseMechanism::ClearRow || way == ReleaseMechanism::ClearPgRow) {
         if (!method.isIdentified(contender))
-            return refused(u"the row of %1 does not show its holder or start time, so this hold cannot be "
-                           u"distinguished from a later one"_s.arg(lockText(snapshot)),
+            return refused(sentence("row-unidentified", {lockText(snapshot)}),
                            u"Make sure that no client runs, then free the row with its own tool"_s);
     }
     if (method.isIdentified ? !method.isIdentified(contender) : contender.guard.text().isEmpty())

@@ -6,6 +6,7 @@
 #include "core/base/text.h"
 #include "core/inspect/mariadb/poll.h"
 #include "core/operate/rowrelease.h"
+#include "core/operate/texts.h"
 #include "core/rules/catalogue.h"
 
 namespace lockscope::operate {
@@ -250,9 +251,6 @@ bool hasNoSession(const inspect::Contender &holder)
 {
     return holder.guard.sql().text.startsWith("xa=");
 }
-const QString xaRemedy =
-    u"it has no connection that KILL could end. Ask the transaction manager whether to run XA COMMIT or XA ROLLBACK; "
-    u"XA RECOVER lists the names of prepared transactions"_s;
 
 // In PROCESSLIST, while it waits for that.
 QByteArray waitingStateOf(const QByteArray &lock)
@@ -275,7 +273,7 @@ Result<Target> targetOf(const ForceReleasePlan &plan, mariadb::Session *session,
     target.ours = session->connectionId();
     target.connection = holder && holder->session ? holder->session->toULongLong() : 0;
     if (holder && hasNoSession(*holder))
-        return Error{ErrorCode::Unsupported, u"nothing was sent: %1"_s.arg(xaRemedy)};
+        return Error{ErrorCode::Unsupported, sentence("prepared-refused", {sentence("prepared-remedy")})};
     if (target.connection == 0)
         return changedMeanwhile(plan, u"its connection is not known"_s);
     const auto shape = recipes::recipeOf(plan.before.recipe).shape;
@@ -304,79 +302,49 @@ Result<Target> targetOf(const ForceReleasePlan &plan, mariadb::Session *session,
     // the look is over, another of the same connection may say the same.
     target.transaction.clear();
     if (!holder->heldSince || plan.before.observed - *holder->heldSince < 2s)
-        return changedMeanwhile(plan, u"it has no transaction number and began so recently that another transaction "
-                                      u"could be mistaken for it"_s);
+        return changedMeanwhile(plan, sentence("too-recent"));
     return target;
 }
 
 Error mayBeOld(const ForceReleasePlan &plan)
 {
-    return Error{
-        ErrorCode::Refused,
-        u"could not verify that %1 still holds %2. Nothing was killed. Another client reads INNODB_TRX more often "
-        u"than every 100 ms, so its rows may be old. SHOW ENGINE INNODB STATUS does not show it either. Stop that "
-        u"client and try again"_s.arg(label(plan.holder, 80), label(plan.before.lock.text())),
-        true};
+    const auto lock = label(plan.before.lock.text());
+    return Error{ErrorCode::Refused, sentence("may-be-old", {label(plan.holder, 80), lock}), true};
 }
 
 void planKill(ForceReleasePlan &plan, const inspect::Contender &holder)
 {
-    if (hasNoSession(holder)) {
-        plan.commands << u"nothing: "_s + xaRemedy;
-        plan.act = u"nothing can be sent from here: %1"_s.arg(label(holder.identity.value_or(QByteArray()), 200));
-        plan.guardText = u"none: nothing is sent"_s;
-        plan.otherLocksKnown = false;
-        return;
-    }
+    if (hasNoSession(holder))
+        return addTexts(plan, "kill-prepared",
+                        {label(holder.identity.value_or(QByteArray()), 200), sentence("prepared-remedy")});
     const bool isTable = recipes::recipeOf(plan.before.recipe).shape == recipes::Shape::Table;
-    const bool isNamed = !holder.guard.sql().text.startsWith("trx ");
+    const auto &guard = holder.guard.sql().text;
     const auto connection = label(holder.session.value_or(QString()).toUtf8(), 40);
-    const auto has = isTable ? u"metadata_locks (or METADATA_LOCK_INFO) lists it for connection %1"_s.arg(connection)
-                             : u"IS_USED_LOCK(…) = %1"_s.arg(connection);
-    const auto holds =
-        isNamed ? has
-                : u"a new read of INNODB_TRX (or INNODB STATUS) lists this transaction of connection %1"_s.arg(
-                    connection);
-    plan.commands << u"BEGIN NOT ATOMIC IF %1 THEN KILL CONNECTION %2 (in one statement where the server can)"_s.arg(
-        holds, connection)
-                  << u"KILL CONNECTION %1"_s.arg(connection);
-    plan.act = u"KILL connection %1"_s.arg(connection);
-    plan.guardText =
-        isNamed ? u"%1 must still hold it; checked right before the KILL"_s.arg(label(holder.guard.sql().text))
-                : u"%1 (ms since 1970), checked right before the KILL; rows that may be old are not accepted"_s.arg(
-                    label(holder.guard.sql().text));
-    plan.exact = false;
-    plan.otherLocksKnown = false; // until the server was asked: killconnection.h
-    plan.warnings
-        << u"KILL addresses the connection, not the lock. If the connection releases this lock and acquires "
-           u"another between the last check and the KILL, it loses that one"_s
-        << u"the whole connection ends: its transaction is rolled back (which can take as long as the changes took) "
-           u"and all its named locks are released. A connection pool may be using the connection for other work"_s;
+    addTexts(plan, "kill", {connection});
+    addTexts(plan,
+             guard.startsWith("trx ") ? "kill-row"
+             : isTable                ? "kill-table"
+                                      : "kill-named",
+             {connection, label(guard)});
 }
 
 QString nextInLine(const inspect::LockSnapshot &snapshot, const inspect::Contender &)
 {
     if (snapshot.waiterCount() > 0)
         return u"the first in line (the server wakes it)"_s;
-    return snapshot.waitersKnown ? u"no client waits"_s
-                                 : u"the first in line, if a client waits (the server wakes it). Waiters are not "
-                                   u"visible on this server, or not without the PROCESS privilege"_s;
+    return snapshot.waitersKnown ? u"no client waits"_s : sentence("first-in-line-unseen");
 }
 
 Error noStatement(const ForceReleasePlan &plan)
 {
-    return changedMeanwhile(plan, plan.way == ReleaseAction::KillWaiter
-                                      ? u"it no longer waits"_s
-                                      : u"it runs no statement that could be ended"_s);
+    const bool isWaiter = plan.way == ReleaseAction::KillWaiter;
+    return changedMeanwhile(plan, isWaiter ? u"it no longer waits"_s : sentence("no-statement"));
 }
 
 Task<Result<Sent>> killQuery(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline)
 {
     if (!session->features().blocks)
-        co_return Error{
-            ErrorCode::Unsupported,
-            u"nothing was sent: this server cannot check and KILL QUERY in one statement. Check PROCESSLIST and "
-            u"send KILL QUERY yourself"_s};
+        co_return Error{ErrorCode::Unsupported, sentence("kill-query-apart")};
     const auto isByPlugin = co_await saysTablesByPlugin(plan, session, deadline);
     CO_TRY(const auto &target, targetOf(plan, session, isByPlugin));
     CO_TRY(const auto &verdict, co_await killQueryOf(target, plan.way == ReleaseAction::KillWaiter, deadline));
@@ -401,19 +369,14 @@ Task<Result<Sent>> killConnection(ForceReleasePlan plan, mariadb::Session *sessi
         co_return verdict.error();
     if (!verdict)
         co_return Error{verdict.error().code,
-                        u"nothing was killed: the last check of %1 failed: %2"_s.arg(label(plan.before.lock.text()),
-                                                                                     verdict.error().message),
+                        sentence("kill-check-failed", {label(plan.before.lock.text()), verdict.error().message}),
                         verdict.error().retryable};
     if (*verdict == Verdict::Gone)
         co_return goneAlready(plan);
     if (*verdict == Verdict::Another)
         co_return changedMeanwhile(plan, u"it is now another transaction or another connection"_s);
     if (*verdict == Verdict::Busy)
-        co_return Error{
-            ErrorCode::Refused,
-            u"nothing was killed: %1 ran other statements between each check and the KILL, so it may have "
-            u"released the lock. Try again"_s.arg(label(plan.holder, 80)),
-            true};
+        co_return Error{ErrorCode::Refused, sentence("kill-busy", {label(plan.holder, 80)}), true};
     if (*verdict == Verdict::Old)
         co_return mayBeOld(plan);
     co_await untilGone(target);

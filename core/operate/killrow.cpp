@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/duration.h"
 #include "core/base/text.h"
-#include "core/inspect/mariadb/reader.h"
-#include "core/operate/killconnection.h"
-
 #include "core/inspect/mariadb/poll.h"
+#include "core/inspect/mariadb/reader.h"
+#include "core/operate/alternatives.h"
+#include "core/operate/killconnection.h"
+#include "core/operate/texts.h"
 #include "core/rules/catalogue.h"
 
 #include <QStringDecoder>
@@ -167,8 +168,8 @@ QString transactionWords(const SqlTransaction &transaction, const SqlPoll &look)
 {
     const auto age =
         transaction.started ? u", %1 old,"_s.arg(formatDuration(look.now - *transaction.started)) : QString();
-    return u"its transaction%1 has locked %2 and changed %3; all of it is rolled back"_s.arg(
-        age, amountOf(transaction.rowsLocked, "row"_L1, "rows"_L1), QString::number(transaction.rowsModified));
+    return sentence("rolled-back", {age, amountOf(transaction.rowsLocked, "row"_L1, "rows"_L1),
+                                    QString::number(transaction.rowsModified)});
 }
 
 // What the look says it holds. False: it holds rows, too, that the server does not name.
@@ -219,6 +220,43 @@ Task<ForceReleasePlan> withKillLosses(ForceReleasePlan plan, mariadb::Session *s
     const bool isAllSeen = look && look->rowsAreFresh && reader.gaps().isEmpty();
     plan.otherLocksKnown = namesAllRows && isAllSeen && tables.has_value();
     co_return plan;
+}
+
+// KILL QUERY: the holder's running statement, or the one by which somebody waits. killconnection.cpp sends it.
+namespace {
+
+bool canKillQuery(const inspect::LockSnapshot &snapshot, const inspect::Contender &one)
+{
+    return one.session && one.session->toULongLong() != 0 && !one.guard.sql().text.isEmpty() && !one.runsNothing
+           && recipes::recipeOf(snapshot.recipe).release == recipes::ReleaseMechanism::KillConnection;
+}
+
+QString whatKillQuery(const inspect::LockSnapshot &, const inspect::Contender &one)
+{
+    return sentence(one.role == Role::Waiter ? "kill-query-of-waiter" : "kill-query-of-holder",
+                    {label(one.session.value_or(QString()).toUtf8(), 40)});
+}
+
+void planKillQuery(ForceReleasePlan &plan, const inspect::Contender &one)
+{
+    const bool isWaiter = one.role == Role::Waiter;
+    const bool isNamed = !one.guard.sql().text.startsWith("trx ");
+    const auto connection = label(one.session.value_or(QString()).toUtf8(), 40);
+    addTexts(plan, "kill-query", {connection});
+    addTexts(plan, isWaiter ? "kill-query-of-waiter" : "kill-query-of-holder",
+             {connection, isNamed ? u"connection %1"_s.arg(connection) : label(one.guard.sql().text)});
+    if (isWaiter) {
+        plan.wakes = wokenWithout(plan.before, one);
+        plan.who = grantedIfWaiterRemoved(plan.before, one);
+    }
+}
+
+} // namespace
+
+std::vector<AlternativeMethod> alternativeMethodsOfMariaDb()
+{
+    return {{ReleaseAction::KillWaiter, &canKillQuery, &whatKillQuery, &planKillQuery},
+            {ReleaseAction::KillQuery, &canKillQuery, &whatKillQuery, &planKillQuery}};
 }
 
 } // namespace lockscope::operate

@@ -3,6 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/inspect/redis/naming.h"
+#include "core/operate/texts.h"
 #include "core/rules/turn.h"
 
 #include <algorithm>
@@ -70,13 +71,10 @@ void warnOfNodes(ForceReleasePlan &plan)
 {
     for (const auto &said : plan.before.nodes) {
         if (!said.answered)
-            plan.warnings << u"node %1 did not respond and is skipped; its copy of the lock expires with its TTL"_s
-                                 .arg(said.node);
+            addTexts(plan, "set-node-skipped", {said.node});
     }
     if (plan.shares.size() > 1 && recipeOf(plan.before.recipe).release == ReleaseMechanism::RedissonUnlock)
-        plan.warnings
-            << u"only the holder's thread number on each node shows that these are one lock. Two programs with "
-               u"the same thread number, each on some of the nodes, cannot be distinguished"_s;
+        addTexts(plan, "set-one-by-thread");
 }
 
 } // namespace

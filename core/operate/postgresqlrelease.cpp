@@ -9,6 +9,7 @@
 #include "core/inspect/postgresql/reader.h"
 #include "core/operate/alternatives.h"
 #include "core/operate/rowrelease.h"
+#include "core/operate/texts.h"
 #include "core/postgresql/dialect.h"
 #include "core/rules/catalogue.h"
 
@@ -113,28 +114,12 @@ void planTerminate(ForceReleasePlan &plan, const inspect::Contender &holder)
         const auto name = label(holder.guard.sql().text.mid(9), 80);
         auto quoted = name;
         quoted.replace(u'\'', u"''"_s);
-        const auto identity = label(holder.identity.value_or(QByteArray()), 300);
-        plan.commands
-            << u"nothing: a prepared transaction has no backend (%1). Its owner or a superuser can run in that "
-               u"database: ROLLBACK PREPARED '%2' (or COMMIT PREPARED '%2')"_s.arg(identity, quoted);
-        plan.act = u"nothing can be sent from here for the prepared transaction %1"_s.arg(name);
-        plan.guardText = u"none: nothing is sent"_s;
-        plan.otherLocksKnown = false;
-        return;
+        return addTexts(plan, "terminate-prepared",
+                        {name, label(holder.identity.value_or(QByteArray()), 300), quoted});
     }
-    const auto backend = backendOf(holder);
-    plan.commands
-        << u"SELECT pg_terminate_backend(%1) where backend_start%2 and pg_locks still show that it holds (one "
-           u"statement)"_s.arg(backend, holder.guard.sql().text.contains("xact_start") ? u", xact_start"_s : u""_s);
-    plan.act = u"pg_terminate_backend %1"_s.arg(backend);
-    plan.guardText = u"%1 (µs since 1970), compared in the same statement"_s.arg(identityText(holder));
-    plan.exact = false;
-    plan.otherLocksKnown = false; // until the server was asked: withBackendLosses()
-    plan.warnings
-        << u"pg_terminate_backend addresses the process, not the lock. If it releases this lock and acquires "
-           u"another in the microseconds between comparison and signal, it loses that one"_s
-        << u"the whole connection ends: its transaction is rolled back and all its advisory locks are released. A "
-           u"connection pool may be using the connection for other work"_s;
+    const bool isInTransaction = holder.guard.sql().text.contains("xact_start");
+    addTexts(plan, "terminate",
+             {backendOf(holder), identityText(holder), isInTransaction ? u", xact_start"_s : QString()});
 }
 
 QString nextAtPostgreSql(const inspect::LockSnapshot &snapshot, const inspect::Contender &)
@@ -150,34 +135,20 @@ bool canCancel(const inspect::LockSnapshot &snapshot, const inspect::Contender &
 
 QString whatCancel(const inspect::LockSnapshot &, const inspect::Contender &one)
 {
-    return one.role == inspect::Role::Waiter
-               ? u"end the waiting statement of backend %1 (pg_cancel_backend): the connection stays"_s.arg(
-                   backendOf(one))
-               : u"end the statement that backend %1 runs, if it runs one (pg_cancel_backend). The connection "
-                 u"stays; a transaction around the statement fails and releases its locks"_s.arg(backendOf(one));
+    return sentence(one.role == inspect::Role::Waiter ? "cancel-waiter" : "cancel-holder", {backendOf(one)});
 }
 
 void planCancel(ForceReleasePlan &plan, const inspect::Contender &one)
 {
     const bool isWaiter = one.role == inspect::Role::Waiter;
-    plan.act = u"pg_cancel_backend %1"_s.arg(backendOf(one));
-    plan.commands << u"SELECT pg_cancel_backend(%1) where it is still so (one statement)"_s.arg(backendOf(one));
-    plan.guardText = u"%1, and it must %2, compared in the same statement"_s.arg(
-        identityText(one), isWaiter ? u"still wait"_s : u"still hold the lock and run a statement"_s);
-    plan.exact = false;
-    plan.warnings
-        << u"pg_cancel_backend addresses the process, not the statement. If it starts another statement in the "
-           u"microseconds between comparison and signal, that statement is ended"_s;
-    if (isWaiter && plan.before.lock.name.startsWith("VIRTUALXID#"))
-        plan.warnings << u"a CREATE INDEX CONCURRENTLY or REINDEX CONCURRENTLY that is ended leaves its index as "
-                         u"INVALID: no query uses it, until REINDEX INDEX or DROP INDEX"_s;
-    plan.wakes = isWaiter ? wokenWithout(plan.before, one) : u"its client, by the error 57014 of its statement"_s;
-    plan.who = isWaiter ? grantedIfWaiterRemoved(plan.before, one)
-                        : u"the first in line, if the lock belongs to the transaction that fails; a session-level "
-                          u"advisory lock stays with its holder"_s;
-    plan.alsoLost =
-        u"the changes of this statement and of its transaction. The connection and its session-level advisory "
-        u"locks stay"_s;
+    addTexts(plan, "cancel", {backendOf(one)});
+    addTexts(plan, isWaiter ? "cancel-waiter" : "cancel-holder", {backendOf(one), identityText(one)});
+    if (!isWaiter)
+        return;
+    if (plan.before.lock.name.startsWith("VIRTUALXID#"))
+        addTexts(plan, "cancel-index");
+    plan.wakes = wokenWithout(plan.before, one);
+    plan.who = grantedIfWaiterRemoved(plan.before, one);
 }
 
 // The server ends the backend in its own time. What is not known in ours the next look says.
@@ -239,12 +210,10 @@ Task<QString> leftInvalid(mariadb::Session *session, QByteArray backend, QByteAr
         if (names.isEmpty())
             co_return QString();
         if (answer->cell(0, "busy") == QByteArray("0"))
-            co_return u"Its table has an INVALID index (%1), which no query uses. Remove it with DROP INDEX, or build "
-                      u"it again with REINDEX INDEX"_s.arg(label(names, 200));
+            co_return sentence("index-left", {label(names, 200)});
         co_await sleepFor(loop, pause);
     }
-    co_return u"Could not check whether it leaves an INVALID index. Run: SELECT indexrelid::regclass FROM pg_index "
-              u"WHERE NOT indisvalid"_s;
+    co_return sentence("index-unchecked");
 }
 
 struct PgAct {
@@ -258,10 +227,7 @@ Result<PgAct> actOf(const ForceReleasePlan &plan)
     const auto *one = plan.before.find(plan.holder);
     const auto guard = plan.guard.sql().text.isEmpty() && one ? one->guard.sql().text : plan.guard.sql().text;
     if (isOfPrepared(guard))
-        return Error{
-            ErrorCode::Unsupported,
-            u"nothing was sent: %1 is a prepared transaction and has no backend; COMMIT PREPARED or ROLLBACK "
-            u"PREPARED ends it"_s.arg(label(guard.mid(9), 80))};
+        return Error{ErrorCode::Unsupported, sentence("prepared-not-sent", {label(guard.mid(9), 80)})};
     const auto words = wordsOf(guard);
     auto inAnyTransaction = words;
     inAnyTransaction.erase("xact_start");
@@ -299,24 +265,21 @@ Task<Result<Sent>> signalBackend(ForceReleasePlan plan, mariadb::Session *sessio
         co_return answer.error();
     if (!answer)
         co_return Error{answer.error().code,
-                        u"nothing was changed: the request for %1 failed: %2"_s.arg(label(plan.before.lock.text()),
-                                                                                    answer.error().message),
+                        sentence("terminate-failed", {label(plan.before.lock.text()), answer.error().message}),
                         answer.error().retryable};
     const auto is = [&answer](const char *column) { return answer->cell(0, column) == QByteArray("1"); };
     if (!is("meant") && act.isTerminate)
         co_return goneAlready(plan);
     if (!is("meant"))
-        co_return changedMeanwhile(plan, plan.way == ReleaseAction::KillWaiter
-                                             ? u"it no longer waits"_s
-                                             : u"it runs no statement that could be ended"_s);
+        co_return changedMeanwhile(plan, plan.way == ReleaseAction::KillWaiter ? u"it no longer waits"_s
+                                                                               : sentence("no-statement"));
     if (!is("done"))
         co_return goneAlready(plan); // the process ended between the two
     if (act.isTerminate)
         co_await untilBackendIsGone(session, act.same);
     Sent sent;
-    if (!invalid.isEmpty()) {
+    if (!invalid.isEmpty())
         sent.left = co_await leftInvalid(session, act.backend, invalid);
-    }
     co_return sent;
 }
 
@@ -378,10 +341,7 @@ Task<ForceReleasePlan> withBackendLosses(ForceReleasePlan plan, mariadb::Session
     const auto who = std::ranges::find(look->sessions, pid.toULongLong(), &inspect::PgSession::pid);
     const bool isInTransaction = who != look->sessions.end() && who->transactionStart;
     if (isInTransaction)
-        plan.warnings
-            << u"its transaction (age %1) is rolled back. This also frees the rows and tables that it locked and "
-               u"no client waits for; they are not listed"_s.arg(
-                   formatDuration(look->now - inspect::timeOf(*who->transactionStart)));
+        addTexts(plan, "backend-rolled-back", {formatDuration(look->now - inspect::timeOf(*who->transactionStart))});
     // Outside of a transaction a session holds advisory locks only, and those are all seen.
     plan.otherLocksKnown = !isInTransaction && look->seesOthers;
     co_return plan;

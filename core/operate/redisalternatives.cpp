@@ -4,6 +4,7 @@
 #include "core/operate/alternatives.h"
 #include "core/operate/precheck.h"
 #include "core/operate/redis.h"
+#include "core/operate/texts.h"
 #include "core/redis/client.h"
 #include "core/rules/catalogue.h"
 #include "core/rules/redissonkeys.h"
@@ -62,61 +63,35 @@ QString whatShorten(const LockSnapshot &, const Contender &)
 
 void planShorten(ForceReleasePlan &plan, const Contender &holder)
 {
-    const auto key = escaped(plan.before.lock.name);
-    const auto value = escaped(holder.guard.redis().value);
-    const auto ms = QString::number(shortenedTo.count());
     const redis::RedissonKeys keys(plan.before.lock.name);
-    plan.act = u"Let its lease end in %1"_s.arg(secondsOf(shortenedTo));
-    plan.wakes = u"no client"_s;
-    plan.alsoLost = u"nothing"_s;
+    const bool isReadWrite = recipeOf(plan.before.recipe).readWrite;
+    const QStringList values{escaped(plan.before.lock.name),
+                             escaped(holder.guard.redis().value),
+                             QString::number(shortenedTo.count()),
+                             secondsOf(shortenedTo),
+                             escaped(keys.permitDeadlines()),
+                             escaped(keys.semaphoreChannel()),
+                             QString::fromLatin1(plan.before.clientTraits.exclusiveMark)};
+    addTexts(plan, "shorten", values);
     switch (endOf(plan.before, holder)) {
-    case LeaseEnd::Hash: {
-        const bool isReadWrite = recipeOf(plan.before.recipe).readWrite;
-        plan.commands << u"EVALSHA redisson-shorten 3 %1 … %2 %3"_s.arg(key, value, ms)
-                      << (isReadWrite ? u"in the script: PEXPIRE %1 %2 (and of a reader's own keys), PUBLISH %3"_s
+    case LeaseEnd::Hash:
+        addTexts(plan, "shorten-hash", values);
+        plan.commands << (isReadWrite ? u"in the script: PEXPIRE %1 %2 (and of a reader's own keys), PUBLISH %3"_s
                                       : u"in the script: PEXPIRE %1 %2, PUBLISH %3"_s)
-                             .arg(key, ms, escaped(isReadWrite ? keys.readWriteChannel() : keys.channel()));
-        plan.guardText =
-            u"the hash must still have the field %1 and no other holder's; checked and changed in one script"_s.arg(
-                value);
-        plan.wakes = u"the waiting clients, so that they read the new TTL; they sleep again until then"_s;
+                             .arg(values[0], values[2],
+                                  escaped(isReadWrite ? keys.readWriteChannel() : keys.channel()));
         break;
-    }
-    case LeaseEnd::Permit: {
-        const auto deadlines = escaped(keys.permitDeadlines());
-        plan.commands << u"EVALSHA redisson-permit-shorten 1 %1 %2 %3 …"_s.arg(deadlines, value, ms)
-                      << u"in the script: ZADD %1 <now + %2> %3, PUBLISH %4 1"_s.arg(
-                             deadlines, ms, value, escaped(keys.semaphoreChannel()));
-        plan.guardText = u"the permit must still be held, and for longer; checked and changed in one script"_s;
-        plan.wakes =
-            u"one waiter of each process, so that it reads the new expiry time; it sleeps again until then"_s;
-        break;
-    }
-    case LeaseEnd::Member:
-        plan.commands << u"EVALSHA shorten-member 1 %1 %2 %3 …"_s.arg(key, value, ms)
-                      << u"in the script: ZADD %1 <now + %2> %3 (and %4, if it is a member), PEXPIREAT %1 <the last "
-                         u"member's end>"_s.arg(key, ms, value,
-                                                QString::fromLatin1(plan.before.clientTraits.exclusiveMark));
-        plan.guardText = u"it must still be a member of %1; checked and changed in one script"_s.arg(key);
-        break;
-    default:
-        plan.commands << u"EVALSHA shorten-lease 1 %1 %2 %3"_s.arg(key, value, ms)
-                      << u"in the script: PEXPIRE %1 %2, only if GET %1 is %3 and PTTL %1 is more"_s.arg(key, ms,
-                                                                                                         value);
-        plan.guardText = u"the key must still hold %1; compared and changed in one script"_s.arg(value);
+    case LeaseEnd::Permit: addTexts(plan, "shorten-permit", values); break;
+    case LeaseEnd::Member: addTexts(plan, "shorten-member", values); break;
+    default: addTexts(plan, "shorten-key", values);
     }
     plan.guardText += clause(u"the lease never becomes longer"_s);
     if (leaseEndOf(plan.before, holder))
         plan.guardText += leaseGuardText();
+    const bool isUnawaited = plan.before.waitersKnown && plan.before.waiterCount() == 0;
     plan.who = plan.nextHolder ? u"%1, when the lease has ended"_s.arg(label(*plan.nextHolder, 80))
-               : plan.before.waitersKnown && plan.before.waiterCount() == 0
-                   ? u"no client waits; the lock is free when the lease has ended"_s
-                   : u"the first client that asks when the lease has ended"_s;
-    plan.warnings
-        << u"a client that renews its lease (a watchdog) extends it again at its next renewal. In that case the "
-           u"client still runs, and this has no effect"_s
-        << u"a client that renews less often, or never, may lose the lock while it works. It is not notified, and "
-           u"a resource is protected only if it checks fencing tokens"_s;
+               : isUnawaited   ? sentence("shortened-for-nobody")
+                               : u"the first client that asks when the lease has ended"_s;
 }
 
 bool canLeaveQueue(const LockSnapshot &snapshot, const Contender &waiter)
@@ -126,23 +101,15 @@ bool canLeaveQueue(const LockSnapshot &snapshot, const Contender &waiter)
 
 QString whatLeaveQueue(const LockSnapshot &, const Contender &waiter)
 {
-    return u"remove the waiter %1 from the queue by removing its entry"_s.arg(label(waiter.id, 80));
+    return sentence("redisson-leave-queue", {label(waiter.id, 80)});
 }
 
 void planLeaveQueue(ForceReleasePlan &plan, const Contender &waiter)
 {
     const redis::RedissonKeys keys(plan.before.lock.name);
-    const auto who = escaped(waiter.guard.redis().value);
-    plan.act = u"Remove the waiter's queue entry"_s;
-    plan.commands << u"EVALSHA redisson-fair-leave 3 %1 … %2 0"_s.arg(escaped(plan.before.lock.name), who)
-                  << u"in the script: LREM %1 0 %2, ZREM %3 %2"_s.arg(escaped(keys.fairQueue()), who,
-                                                                      escaped(keys.fairDeadlines()));
-    plan.guardText = u"it must still be in the queue, which never lists holders; checked and removed in one script"_s;
-    plan.wakes = u"the next in the queue, if the lock is free"_s;
-    plan.who = u"no new holder; the lock stays with its current holder"_s;
-    plan.alsoLost = u"its place in the queue"_s;
-    plan.warnings
-        << u"its client is not notified. If it still waits, it joins the end of the queue at its next attempt"_s;
+    addTexts(plan, "redisson-leave-queue",
+             {escaped(plan.before.lock.name), escaped(waiter.guard.redis().value), escaped(keys.fairQueue()),
+              escaped(keys.fairDeadlines())});
 }
 
 // Of what a script answers beside 1 and -1.

@@ -4,6 +4,7 @@
 #include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/operate/precheck.h"
+#include "core/operate/texts.h"
 #include "core/redis/client.h"
 
 #include <algorithm>
@@ -89,8 +90,7 @@ QString actText(const EditPlan &plan)
     const auto value = inQuotes(request.value);
     switch (request.kind) {
     case EditKind::KeySet:
-        return plan.before.ttl ? u"SET %1 %2, and PEXPIRE %1 with what is left of its time"_s.arg(key, value)
-                               : u"SET %1 %2"_s.arg(key, value);
+        return plan.before.ttl ? sentence("set-with-expiry", {key, value}) : u"SET %1 %2"_s.arg(key, value);
     case EditKind::KeyExpire:
         if (request.expiryMs)
             return u"PEXPIREAT %1 %2"_s.arg(key, QString::number(*request.expiryMs));
@@ -102,10 +102,8 @@ QString actText(const EditPlan &plan)
         return (request.expiryMs ? u"RESTORE %1 0 (%2), PEXPIREAT (previous expiry)"_s : u"RESTORE %1 0 (%2)"_s)
             .arg(key, amountOf(request.value.size(), "byte"_L1, "bytes"_L1));
     case EditKind::FieldSet:
-        return (plan.before.hasField
-                    ? u"HSET %1 %2 %3, and HPEXPIREAT with its own expiry time, if it has one (Redis 7.4)"_s
-                    : u"HSET %1 %2 %3"_s)
-            .arg(key, inQuotes(request.field), value);
+        return plan.before.hasField ? sentence("hset-with-expiry", {key, inQuotes(request.field), value})
+                                    : u"HSET %1 %2 %3"_s.arg(key, inQuotes(request.field), value);
     case EditKind::FieldDelete: return u"HDEL %1 %2"_s.arg(key, inQuotes(request.field));
     default: return {};
     }
@@ -114,7 +112,7 @@ QString actText(const EditPlan &plan)
 QString guardWords(const EditPlan &plan, const KeyGuard &guard)
 {
     if (guard.type == "none")
-        return u"the key must not exist; compared and changed in one script"_s;
+        return sentence("key-guarded-as-missing");
     const auto type = label(guard.type, 40);
     QString what = u"with "_s + amountOf(plan.before.items, "item"_L1, "items"_L1);
     if (guard.how == "value")
@@ -125,43 +123,32 @@ QString guardWords(const EditPlan &plan, const KeyGuard &guard)
         what = u"whose field holds "_s + inQuotes(guard.value);
     else if (guard.how == "nofield")
         what = u"without that field"_s;
-    if (!guard.expiry.isEmpty())
-        return u"the key must still be a %1 %2, and still expire at %3 (ms since 1970); compared and changed in one "
-               u"script"_s.arg(type, what, QString::fromLatin1(guard.expiry));
-    return (guard.hasTtl == "1"
-                ? u"the key must still be a %1 %2, and still have a TTL; compared and changed in one script"_s
-            : guard.hasTtl == "0"
-                ? u"the key must still be a %1 %2, and still have no TTL; compared and changed in one script"_s
-                : u"the key must still be a %1 %2; compared and changed in one script"_s)
-        .arg(type, what);
+    return sentence(!guard.expiry.isEmpty() ? "key-guarded-by-end"
+                    : guard.hasTtl == "1"   ? "key-guarded-with-ttl"
+                    : guard.hasTtl == "0"   ? "key-guarded-without-ttl"
+                                            : "key-guarded",
+                    {type, what, QString::fromLatin1(guard.expiry)});
 }
 
 QString undoWords(const EditPlan &plan)
 {
     const auto &before = plan.before;
     const bool isMomentKnown = !before.ttl || before.expiryMs;
-    const auto noExactTime =
-        u"cannot be undone: this server does not report the exact expiry time (Redis 7 and later do)"_s;
     const bool isLastField = plan.request.kind == EditKind::FieldDelete && before.items == 1;
     switch (isLastField ? EditKind::KeyDelete : plan.request.kind) {
-    case EditKind::KeySet:
-        return before.exists ? u"restore the previous value, if no other client has changed it"_s
-                             : u"delete it again, if it is unchanged"_s;
+    case EditKind::KeySet: return before.exists ? sentence("undo-set-key") : u"delete it again, if it is unchanged"_s;
     case EditKind::KeyExpire:
         return !before.ttl     ? u"remove its TTL again"_s
                : isMomentKnown ? u"restore its previous expiry time"_s
-                               : noExactTime;
+                               : sentence("undo-without-exact-time");
     case EditKind::KeyRename: return u"rename it back"_s;
     case EditKind::KeyDelete:
-        return before.dump.isEmpty() ? u"cannot be undone: its content is too large to keep, or unreadable"_s
-               : isMomentKnown       ? u"create it again with its value and its expiry time"_s
-                                     : noExactTime;
+        return sentence(before.dump.isEmpty() ? "undo-too-large"
+                        : isMomentKnown       ? "undo-delete-key"
+                                              : "undo-without-exact-time");
     case EditKind::KeyRestore: return u"delete it again"_s;
-    case EditKind::FieldDelete:
-        return u"restore the field's value (not its own expiry, Redis 7.4), if no other client has changed it"_s;
-    default:
-        return before.hasField ? u"restore the field's value, if no other client has changed it"_s
-                               : u"delete the field again, if no other client has changed it"_s;
+    case EditKind::FieldDelete: return sentence("undo-delete-field");
+    default: return sentence(before.hasField ? "undo-set-field" : "undo-make-field");
     }
 }
 
@@ -209,16 +196,14 @@ Error otherThanItWas(const EditPlan &plan, const QByteArray &said)
         return {ErrorCode::NodeExists,
                 u"nothing was renamed: key %1 already exists"_s.arg(label(plan.request.value))};
     if (said == "past")
-        return {ErrorCode::Refused,
-                u"nothing was changed: the previous expiry time of %1 has passed by the server's clock"_s.arg(key)};
+        return {ErrorCode::Refused, sentence("key-past", {key})};
     const auto what = said == "gone"    ? u"it no longer exists"_s
                       : said == "there" ? u"it now exists"_s
                       : said == "type"  ? u"its type has changed"_s
                       : said == "ttl"   ? u"its TTL has changed"_s
                       : said == "lease" ? leaseWrittenAnewText()
                                         : u"its content has changed"_s;
-    return {ErrorCode::Refused,
-            u"%1 differs from the preview: %2. Nothing was changed; check it again"_s.arg(key, what)};
+    return {ErrorCode::Refused, sentence("differs-from-preview", {key, what})};
 }
 
 Task<Result<EditSent>> noZnodesHere()
@@ -258,21 +243,14 @@ EditPreview previewOfKeyEdit(const EditPlan &plan)
     preview.guard =
         guardWords(plan, guard) + (plan.endTellsHolds() && plan.before.expiryMs ? leaseGuardText() : QString());
     preview.undo = undoWords(plan);
-    if (guard.how == "items") {
-        preview.exact = false;
-        preview.warnings << u"it is too large to compare; only its type and number of items are compared"_s;
-    }
-    const bool comesAgain = std::ranges::any_of(plan.locks, &TouchedLock::comesAgain);
-    if (comesAgain && guard.expiry.isEmpty()) {
-        preview.exact = false;
-        preview.warnings
-            << u"another holder of this lock may write the same value, and this server does not report the exact "
-               u"expiry time. If the lock changes hands in between, the new holder loses it"_s;
-    }
+    if (guard.how == "items")
+        addTexts(preview, "key-too-large-to-compare");
+    if (std::ranges::any_of(plan.locks, &TouchedLock::comesAgain) && guard.expiry.isEmpty())
+        addTexts(preview, "key-may-be-another");
     if (request.kind == EditKind::KeyExpire && !request.ttl && !request.expiryMs)
-        preview.warnings << u"without a TTL, it stays until a client deletes it, even if its owner has ended"_s;
+        addTexts(preview, "key-stays");
     if (request.kind == EditKind::FieldDelete && plan.before.items == 1)
-        preview.warnings << u"it is the only field: the key and its TTL are deleted with it"_s;
+        addTexts(preview, "last-field");
     return preview;
 }
 
@@ -291,8 +269,7 @@ std::optional<Error> keyEditError(const EditPlan &plan)
     switch (request.kind) {
     case EditKind::KeySet:
         if (before.exists && before.type != "string")
-            return bad(
-                u"%1 is a %2: only strings and hash fields can be edited here"_s.arg(key, label(before.type, 40)));
+            return bad(sentence("key-not-editable", {key, label(before.type, 40)}));
         if (before.exists && !before.isWhole)
             return Error{ErrorCode::TooLarge, u"%1 cannot be edited: it is larger than 1 MiB"_s.arg(key)};
         if (before.exists && before.value == request.value)
@@ -300,7 +277,7 @@ std::optional<Error> keyEditError(const EditPlan &plan)
         return std::nullopt;
     case EditKind::KeyExpire:
         if (request.ttl && request.ttl->count() <= 0)
-            return bad(u"a TTL must be longer than 0. To end the key immediately, delete it"_s);
+            return bad(sentence("ttl-not-positive"));
         if (!request.ttl && !request.expiryMs && !before.ttl)
             return bad(u"it already has no TTL"_s);
         if (request.expiryMs
@@ -314,7 +291,7 @@ std::optional<Error> keyEditError(const EditPlan &plan)
     case EditKind::KeyRestore:
         if (request.expiryMs
             && std::chrono::milliseconds(*request.expiryMs) <= std::chrono::system_clock::now().time_since_epoch())
-            return bad(u"its previous expiry time has passed: the key would expire immediately"_s);
+            return bad(sentence("key-expires-at-once"));
         return std::nullopt;
     case EditKind::FieldSet:
     case EditKind::FieldDelete:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/text.h"
 #include "core/operate/redis.h"
+#include "core/operate/texts.h"
 #include "core/redis/client.h"
 #include "core/rules/keysignals.h"
 
@@ -33,8 +34,7 @@ QString wokenByRule(const recipes::RuleFit &fit)
         how << u"a push to %1"_s.arg(escaped(fit.name(fit.rule->wakeList)));
     if (!fit.rule->wakeChannel.isEmpty())
         how << u"a publish on %1"_s.arg(escaped(fit.name(fit.rule->wakeChannel)));
-    return u"the clients that wait there, by %1, as your rule \"%2\" states; other clients poll"_s.arg(
-        how.join(u" and "_s), fit.rule->name);
+    return sentence("woken-by-rule", {how.join(u" and "_s), fit.rule->name});
 }
 
 QString wokenByItsRule(const inspect::LockSnapshot &snapshot, const inspect::Contender &)
@@ -47,19 +47,9 @@ void planByRule(ForceReleasePlan &plan, const inspect::Contender &holder)
 {
     if (recipes::wakingRule(plan.before.lock.name))
         plan.wakeUps = recipes::wakeSignalsOf(plan.before.lock.name);
-    const auto key = escaped(plan.before.lock.name);
-    const auto value = escaped(holder.guard.redis().value);
-    const auto field = escaped(holder.guard.redis().counterpart);
-    if (holder.guard.redis().counterpart.isEmpty()) {
-        plan.commands << u"EVALSHA rule-release 1 %1 \"\" %2"_s.arg(key, value)
-                      << u"in the script: ZREM (of a hash HDEL) %1 %2"_s.arg(key, value);
-        plan.guardText = u"%1 must still be in it; checked and removed in one script"_s.arg(value);
-    } else {
-        plan.commands << u"EVALSHA rule-release 1 %1 %2 %3"_s.arg(key, field, value)
-                      << u"in the script: DEL %1, only if HGET %1 %2 is %3"_s.arg(key, field, value);
-        plan.guardText =
-            u"the hash's field %1 must still be %2; compared and deleted in one script"_s.arg(field, value);
-    }
+    const auto &key = holder.guard.redis();
+    addTexts(plan, key.counterpart.isEmpty() ? "by-rule-from-set" : "by-rule-from-hash",
+             {escaped(plan.before.lock.name), escaped(key.value), escaped(key.counterpart)});
     planWakeUps(plan);
 }
 
@@ -70,7 +60,7 @@ Task<Result<Sent>> releaseByRule(ForceReleasePlan plan, redis::Connection *conne
     arguments << plan.wakeUps.published();
     auto reply = connection->script(script, {plan.before.lock.name}, arguments, deadline);
     const auto answer = co_await reply;
-    co_return sentAndWoken(plan, answer, u"the hash field names another holder, or the key has another type"_s);
+    co_return sentAndWoken(plan, answer, sentence("by-rule-changed"));
 }
 
 } // namespace lockscope::operate

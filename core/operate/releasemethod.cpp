@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "core/operate/alternatives.h"
 #include "core/operate/precheck.h"
+#include "core/operate/texts.h"
 
 #include <algorithm>
 
@@ -40,11 +41,10 @@ Result<ReleaseMechanism> releaseWay(const inspect::LockSnapshot &snapshot)
     if (isKnown && (isOnSet == (way == ReleaseMechanism::QuorumDelete) || hasShares(snapshot)))
         return way;
     const auto on = std::ranges::count_if(snapshot.nodes, [](const auto &node) { return node.value.has_value(); });
-    const auto why =
-        on > 1 ? u"several nodes of a set have it, and they may be separate holds. Connect to each node separately"_s
-        : isOnSet ? u"the holder on each node of the set is unknown. Connect to each node separately"_s
-        : recipe.releaseRefusal.isEmpty() ? u"this version has no safe release method for this recipe"_s
-                                          : recipe.releaseRefusal;
+    const auto why = on > 1                            ? sentence("set-separate-holds")
+                     : isOnSet                         ? sentence("set-holder-unknown")
+                     : recipe.releaseRefusal.isEmpty() ? sentence("no-release-method")
+                                                       : recipe.releaseRefusal;
     return Error{ErrorCode::Unsupported, u"force-release of %1 (%2) is not possible: %3"_s.arg(
                                              label(snapshot.lock.text()), label(snapshot.recipe), why)};
 }
@@ -74,33 +74,24 @@ QString holdText(const ForceReleasePlan &plan)
 
 Error goneAlready(const ForceReleasePlan &plan)
 {
-    return Error{
-        ErrorCode::Refused,
-        u"%1 no longer exists: it was released, it expired, or another client removed it. Nothing was changed"_s.arg(
-            holdText(plan))};
+    return Error{ErrorCode::Refused, sentence("gone-already", {holdText(plan)})};
 }
 
 Error unseenNow(const ForceReleasePlan &plan)
 {
-    return Error{ErrorCode::Refused,
-                 u"%1 has no waiters any more, and its server reports such a lock only while a client waits. "
-                 u"Whether %2 still holds it is unknown. Nothing was changed"_s.arg(label(plan.before.lock.text()),
-                                                                                    label(plan.holder, 80))};
+    const auto lock = label(plan.before.lock.text());
+    return Error{ErrorCode::Refused, sentence("unseen-now", {lock, label(plan.holder, 80)})};
 }
 
 QString notShownNow(const ForceReleasePlan &plan)
 {
     // Who had waited alone holds it now, unseen; of several the others wait on, and are shown in a moment.
-    return plan.before.waiterCount() <= 1
-               ? u"no client waits for it any more, and its server reports such a lock only while a client waits"_s
-               : u"its server does not report it at present, and reports such a lock only while a client waits. "
-                 u"Check the lock again"_s;
+    return sentence(plan.before.waiterCount() <= 1 ? "not-shown-unawaited" : "not-shown-at-present");
 }
 
 Error changedMeanwhile(const ForceReleasePlan &plan, const QString &what)
 {
-    return Error{ErrorCode::Refused,
-                 u"%1 differs from the preview: %2. Nothing was changed; check it again"_s.arg(holdText(plan), what)};
+    return Error{ErrorCode::Refused, sentence("differs-from-preview", {holdText(plan), what})};
 }
 
 Error nothingChanged(const ForceReleasePlan &plan, const Error &why)
@@ -114,8 +105,7 @@ std::optional<Error> refusalOfAnotherHold(const ForceReleasePlan &plan, const in
     if (isAnotherHold(plan.before, fresh, now.id))
         return changedMeanwhile(plan, u"its client released it and acquired it again"_s);
     if (isLeaseWrittenEarly(plan.before, fresh, now.id))
-        return changedMeanwhile(plan, u"its lease was rewritten earlier than a client renews it; its client may "
-                                      u"have re-acquired it"_s);
+        return changedMeanwhile(plan, sentence("lease-rewritten-early"));
     return std::nullopt;
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/base/identifiers.h"
 #include "core/base/text.h"
+#include "core/operate/texts.h"
 #include "core/postgresql/dialect.h"
 #include "core/rules/catalogue.h"
 
@@ -22,29 +23,6 @@ mariadb::Statement freeing(const SqlLockRow &row, const ForceReleasePlan &plan, 
 {
     const QByteArrayList values = row.names + QByteArrayList{plan.guard.row().lockedBy, plan.guard.row().stamp};
     return {.text = text(row), .parameters = values, .connection = {}, .isLasting = true};
-}
-
-void planOfLiquibase(ForceReleasePlan &plan)
-{
-    plan.act = u"Clear the row as Liquibase does (releaseLocks)"_s;
-    plan.alternatives
-        << u"check whether Liquibase still runs on the host in LOCKEDBY. A killed Liquibase leaves the row locked "
-           u"permanently; in that case, release it here"_s;
-    plan.risk = u"if Liquibase still runs there, another may start the same changes in parallel. When the old one "
-                u"finishes, it clears the row without checking its owner"_s;
-}
-
-void planOfShedLock(ForceReleasePlan &plan, const inspect::Contender &holder)
-{
-    plan.act = u"End the lock as ShedLock's own unlock does: set lock_until to the time when it was acquired"_s;
-    plan.alternatives
-        << u"check whether the job still runs at the client in locked_by. A killed job keeps the row until "
-           u"lock_until; after that it is free without a release"_s;
-    // Who writes a token compares it.
-    if (!isUuid36(holder.guard.row().lockedBy))
-        plan.risk =
-            u"if the job still runs there, a second run may start in parallel. A client that writes its host name "
-            u"may later end the lock of a newer run on the same host"_s;
 }
 
 } // namespace
@@ -75,12 +53,10 @@ void planClearRow(ForceReleasePlan &plan, const inspect::Contender &holder, Free
     const auto values =
         u" [%1, %2]"_s.arg(label(holder.guard.row().lockedBy, 120), label(holder.guard.row().stamp, 60));
     plan.commands << label(text(row), 400) + values;
-    plan.guardText = u"%1 must still have these values:%2; compared in the same statement"_s.arg(
-        isOfLiquibase ? u"LOCKEDBY and LOCKGRANTED"_s : u"locked_by and locked_at"_s, values);
-    if (isOfLiquibase)
-        planOfLiquibase(plan);
-    else
-        planOfShedLock(plan, holder);
+    addTexts(plan, isOfLiquibase ? "clear-liquibase" : "clear-shedlock", {values});
+    // Who writes a token compares it.
+    if (!isOfLiquibase && !isUuid36(holder.guard.row().lockedBy))
+        addTexts(plan, "clear-shedlock-by-host");
     plan.exact = plan.risk.isEmpty();
     if (!plan.exact)
         plan.warnings << plan.risk;
@@ -89,9 +65,7 @@ void planClearRow(ForceReleasePlan &plan, const inspect::Contender &holder, Free
 QString askedAgain(const inspect::LockSnapshot &snapshot, const inspect::Contender &)
 {
     const auto row = inspect::lockRowNamed(snapshot.lock.name);
-    return row && isLiquibase(*row)
-               ? u"no client: Liquibase retries every 10 s and gives up after 5 min (unless configured otherwise)"_s
-               : u"no client: ShedLock retries when the job is next due; Lockscope's own waiters retry within 75 ms"_s;
+    return sentence(row && isLiquibase(*row) ? "liquibase-retries" : "shedlock-retries");
 }
 
 QString ownFreeing(const inspect::LockSnapshot &snapshot, const inspect::Contender &holder)

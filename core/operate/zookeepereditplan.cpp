@@ -2,7 +2,7 @@
 // What an edit of a znode will do, in words, and why it cannot be. Pure.
 #include "core/base/duration.h"
 #include "core/base/text.h"
-#include "core/operate/editplan.h"
+#include "core/operate/texts.h"
 #include "core/rules/contenderid.h"
 
 #include <algorithm>
@@ -30,13 +30,10 @@ QString undoOfDelete(const EditPlan &plan)
         isKnown = isKnown && (isEphemeral || (copy.data && !isMasked(copy.acls)));
     }
     if (ephemerals == plan.before.below.size() + 1)
-        return u"cannot be undone: an ephemeral node belongs to its session alone"_s;
+        return sentence("undo-of-ephemerals");
     if (!isKnown)
-        return u"cannot be undone: some data or ACLs are not known here"_s;
-    const auto back =
-        u"create the nodes again with data and ACL, as plain persistent nodes with new czxids. Sequence numbers "
-        u"below a re-created node restart. Former container and TTL nodes (ZooKeeper does not report these types) "
-        u"stay until a client deletes them"_s;
+        return sentence("undo-of-unknown");
+    const auto back = sentence("undo-of-delete");
     return ephemerals == 0 ? back : u"%1; not the %2 ephemeral nodes"_s.arg(back, QString::number(ephemerals));
 }
 
@@ -53,21 +50,17 @@ void previewDelete(EditPreview &preview, const EditPlan &plan)
     if (below > mostShown)
         preview.commands << u"… and %1 more, children first"_s.arg(below - mostShown);
     preview.commands << u"delete %1 version %2"_s.arg(path, QString::number(plan.before.stat.version));
-    preview.guard = u"each node's czxid, owner and data version, read again right before its delete; a new or "
-                    u"changed node stops the edit"_s;
+    addTexts(preview, "znode-delete-tree");
     if (below > 0)
         preview.warnings << (below == 1 ? u"1 node below it is deleted, too"_s
                                         : u"%1 nodes below it are deleted, too"_s.arg(below));
     const auto ephemerals =
         std::ranges::count_if(plan.before.below, [](const auto &copy) { return !copy.stat.ephemeralOwner.isNone(); });
     if (ephemerals > 0)
-        preview.warnings << (ephemerals == 1
-                                 ? u"1 of them is ephemeral: its session is still open and may depend on it"_s
-                                 : u"%1 of them are ephemeral: their sessions are still open and may depend on them"_s
-                                       .arg(ephemerals));
+        addTexts(preview, ephemerals == 1 ? "deletes-ephemeral" : "deletes-ephemerals",
+                 {QString::number(ephemerals)});
     if (below == 0 && !plan.before.stat.ephemeralOwner.isNone())
-        preview.warnings << u"it is ephemeral: session %1, which created it, is still open and may depend on it"_s
-                                .arg(plan.before.stat.ephemeralOwner.text());
+        addTexts(preview, "deletes-of-session", {plan.before.stat.ephemeralOwner.text()});
     preview.undo = undoOfDelete(plan);
 }
 
@@ -80,38 +73,25 @@ void previewAcl(EditPreview &preview, const EditPlan &plan)
     const bool isAdminForAll = std::ranges::any_of(plan.request.acls, [](const zk::Acl &acl) {
         return acl.scheme == "world" && (acl.perms & zk::perms::admin) != 0;
     });
-    const bool hasAdmin = mayBeChangedAgain(plan.request.acls);
-    if (!hasAdmin)
-        preview.warnings
-            << u"no entry has the letter a, so only a superuser of the server can change the ACL again"_s;
-    else if (!isAdminForAll)
-        preview.warnings
-            << u"only users with the letter a in their entry can change the ACL again. Make sure that you are one "
-               u"of them"_s;
-    preview.undo = isMasked(plan.before.acls) ? u"cannot be undone: the server hides a part of the previous ACL"_s
-                   : !hasAdmin                ? u"cannot be undone: no user would have the permission"_s
-                   : isAdminForAll            ? u"restore the previous ACL"_s
-                                              : u"restore the previous ACL, if you have the letter a in an entry"_s;
+    addTexts(preview, !mayBeChangedAgain(plan.request.acls) ? "acl-without-admin"
+                      : isAdminForAll                       ? "acl-with-admin"
+                                                            : "acl-with-some-admin");
+    if (isMasked(plan.before.acls))
+        addTexts(preview, "acl-was-masked");
 }
 
 void previewCreate(EditPreview &preview, const EditPlan &plan)
 {
     const auto &request = plan.request;
-    preview.commands << u"create %1 %2%3%4, %5"_s.arg(
-        label(request.name), request.isEphemeral ? u"ephemeral"_s : u"persistent"_s,
-        request.isSequential ? u" sequential"_s : QString(),
-        request.ttl ? u" TTL %1 ms"_s.arg(request.ttl->count()) : QString(),
-        amountOf(request.value.size(), "byte"_L1, "bytes"_L1));
-    preview.guard = u"the server rejects it if the node exists"_s;
-    preview.undo = u"delete it again, if it is unchanged"_s;
+    addTexts(preview, "znode-create",
+             {label(request.name), request.isEphemeral ? u"ephemeral"_s : u"persistent"_s,
+              request.isSequential ? u" sequential"_s : QString(),
+              request.ttl ? u" TTL %1 ms"_s.arg(request.ttl->count()) : QString(),
+              amountOf(request.value.size(), "byte"_L1, "bytes"_L1)});
     if (request.isEphemeral)
-        preview.warnings
-            << u"it belongs to this connection's session and is deleted with it: when the connection is closed, "
-               u"Lockscope ends, or the session times out"_s;
+        addTexts(preview, "znode-create-ephemeral");
     if (request.ttl)
-        preview.warnings << u"the server deletes it when it has no children and was not changed for %1. The "
-                            u"server checks periodically (once a minute, unless configured otherwise)"_s.arg(
-                                formatDuration(*request.ttl));
+        addTexts(preview, "znode-create-with-ttl", {formatDuration(*request.ttl)});
 }
 
 } // namespace
@@ -123,11 +103,10 @@ EditPreview previewOfZnodeEdit(const EditPlan &plan)
     EditPreview preview;
     const bool isNew = request.kind == EditKind::ZnodeCreate || request.kind == EditKind::ZnodeRestore;
     if (!isNew) {
-        preview.commands << u"sync %1"_s.arg(path) << u"exists %1"_s.arg(path);
-        preview.guard = u"czxid 0x%1 and %2, read again right before"_s.arg(
-            QString::number(plan.before.stat.czxid, 16), request.kind == EditKind::ZnodeAcl
-                                                             ? u"ACL version %1"_s.arg(plan.before.stat.aversion)
-                                                             : u"data version %1"_s.arg(plan.before.stat.version));
+        addTexts(preview, "znode-edit",
+                 {path, QString::number(plan.before.stat.czxid, 16),
+                  request.kind == EditKind::ZnodeAcl ? u"ACL version %1"_s.arg(plan.before.stat.aversion)
+                                                     : u"data version %1"_s.arg(plan.before.stat.version)});
         preview.exact = recipes::isGivenOnce(ZPath(request.name).name());
     }
     switch (request.kind) {
@@ -140,28 +119,23 @@ EditPreview previewOfZnodeEdit(const EditPlan &plan)
         }
         if (request.copies.size() > 12)
             preview.commands << u"… and %1 more"_s.arg(request.copies.size() - 12);
-        preview.guard = u"the server rejects each node that exists; the first rejection stops the edit"_s;
-        preview.undo = u"delete them again"_s;
+        addTexts(preview, "znode-restore");
         break;
     case EditKind::ZnodeSet:
-        preview.commands << u"setData %1 version %2, %3"_s.arg(path, QString::number(plan.before.stat.version),
-                                                               amountOf(request.value.size(), "byte"_L1, "bytes"_L1));
-        preview.undo = u"restore the previous data, if no other client has changed it"_s;
+        addTexts(
+            preview, "znode-set",
+            {path, QString::number(plan.before.stat.version), amountOf(request.value.size(), "byte"_L1, "bytes"_L1)});
         if (!plan.before.stat.ephemeralOwner.isNone())
-            preview.warnings
-                << u"it is ephemeral: the new data is deleted with session %1, which created the node and may "
-                   u"depend on its own data"_s.arg(plan.before.stat.ephemeralOwner.text());
+            addTexts(preview, "znode-set-ephemeral", {plan.before.stat.ephemeralOwner.text()});
         break;
     case EditKind::ZnodeAcl: previewAcl(preview, plan); break;
     default: previewDelete(preview, plan);
     }
     if (!preview.exact)
-        preview.warnings
-            << u"if the node is deleted and re-created between the last check and the request, the new node is "
-               u"%1: ZooKeeper compares versions, not node identity"_s.arg(
-                   request.kind == EditKind::ZnodeDelete ? u"deleted"_s : u"changed"_s);
+        addTexts(preview, "znode-edit-reused-name",
+                 {request.kind == EditKind::ZnodeDelete ? u"deleted"_s : u"changed"_s});
     if (isNew && !plan.locks.empty())
-        preview.warnings << u"this is a lock's directory: its clients treat every node in it as a waiter"_s;
+        addTexts(preview, "znode-in-lock");
     return preview;
 }
 
@@ -190,7 +164,7 @@ std::optional<Error> znodeEditError(const EditPlan &plan)
         && (request.ttl->count() < 1 || request.ttl->count() > longestTtl))
         return bad(u"a TTL must be between 1 ms and 34 years"_s);
     if ((request.kind == EditKind::ZnodeCreate || request.kind == EditKind::ZnodeAcl) && request.acls.empty())
-        return bad(u"an ACL needs an entry: without one, no client could access the node"_s);
+        return bad(sentence("acl-empty"));
     if (request.kind == EditKind::ZnodeSet && !plan.before.isWhole)
         return Error{ErrorCode::TooLarge, u"%1 cannot be edited: not all of it could be read"_s.arg(path)};
     if (request.kind == EditKind::ZnodeSet && request.value == plan.before.value)
@@ -198,7 +172,7 @@ std::optional<Error> znodeEditError(const EditPlan &plan)
     if (request.kind == EditKind::ZnodeAcl && request.acls == plan.before.acls)
         return bad(u"nothing was changed yet"_s);
     if (request.kind == EditKind::ZnodeAcl && isMasked(request.acls))
-        return bad(u"the server hides the hash of an entry (\":x\"). Writing that back would change the entry"_s);
+        return bad(sentence("acl-masked"));
     return std::nullopt;
 }
 

@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "core/operate/alternatives.h"
 #include "core/operate/releasemethod.h"
+#include "core/operate/texts.h"
 #include "core/rules/catalogue.h"
 #include "core/rules/contenderid.h"
 #include "core/rules/writtenvalues.h"
@@ -18,22 +19,20 @@ using recipes::recipeOf;
 
 namespace {
 
+bool hasNode(const Contender &one)
+{
+    return one.guard.znode().path.startsWith('/') && one.guard.znode().czxid != 0;
+}
+
 void planDelete(ForceReleasePlan &plan, const Contender &holder)
 {
-    const auto path = escaped(holder.guard.znode().path);
-    plan.commands << u"sync %1"_s.arg(path) << u"exists %1"_s.arg(path)
-                  << u"delete %1 version %2"_s.arg(path, QString::number(holder.guard.znode().version));
-    const auto owner = holder.guard.znode().owner == 0 ? u"no owner session (persistent)"_s
-                                                       : u"owner 0x%1"_s.arg(holder.guard.znode().owner, 0, 16);
-    plan.guardText = u"czxid 0x%1, %2 and data version %3, read again right before the delete"_s
-                         .arg(holder.guard.znode().czxid, 0, 16)
-                         .arg(owner)
-                         .arg(holder.guard.znode().version);
-    plan.exact = recipes::isGivenOnce(ZPath(holder.guard.znode().path).name());
+    const auto &node = holder.guard.znode();
+    const auto owner = node.owner == 0 ? u"no owner session (persistent)"_s : u"owner 0x%1"_s.arg(node.owner, 0, 16);
+    addTexts(plan, "znode-delete",
+             {escaped(node.path), QString::number(node.version), QString::number(node.czxid, 16), owner});
+    plan.exact = recipes::isGivenOnce(ZPath(node.path).name());
     if (!plan.exact)
-        plan.warnings
-            << u"the new holder loses the lock if this node is re-created between the last check and the delete. "
-               u"Its name is reused, and ZooKeeper does not compare node identity"_s;
+        addTexts(plan, "znode-delete-reused-name");
 }
 
 QString wokenByDelete(const LockSnapshot &snapshot, const Contender &holder)
@@ -53,15 +52,20 @@ QString wokenByDelete(const LockSnapshot &snapshot, const Contender &holder)
     if (watchers == 0)
         return snapshot.waiterCount() == 0 && snapshot.waitersKnown ? u"no client waits"_s
                                                                     : u"no waiter is seen to watch it"_s;
-    const auto all =
-        watchers == 1
-            ? u"1 waiter, by the deletion; nothing else to publish"_s
-            : u"%1 waiters, by the deletion; nothing else to publish (a herd: one of them gets it)"_s.arg(watchers);
+    const auto all = watchers == 1 ? u"1 waiter, by the deletion; nothing else to publish"_s
+                                   : sentence("herd-by-deletion", {QString::number(watchers)});
     if (seen == watchers)
         return all;
     return all
-           + clause(watchers == 1 ? u"this watch is inferred from the recipe, not observed"_s
-                                  : u"observed watches: %1, the others are inferred from the recipe"_s.arg(seen));
+           + clause(watchers == 1 ? sentence("watch-inferred")
+                                  : sentence("watches-observed", {QString::number(seen)}));
+}
+
+Error refusedByServer(const ForceReleasePlan &plan, const Error &error)
+{
+    if (error.code == ErrorCode::NoNode)
+        return goneAlready(plan);
+    return error.code == ErrorCode::BadVersion ? changedMeanwhile(plan, u"its data was changed"_s) : error;
 }
 
 Task<Result<Sent>> deleteNode(ForceReleasePlan plan, zk::Session *session, Deadline deadline)
@@ -69,23 +73,16 @@ Task<Result<Sent>> deleteNode(ForceReleasePlan plan, zk::Session *session, Deadl
     CO_TRY_VOID(co_await lookAtNode(plan, session, deadline));
     const auto removed =
         co_await session->remove(ZPath(plan.guard.znode().path), plan.guard.znode().version, deadline);
-    if (removed)
-        co_return Sent();
-    if (removed.error().code == ErrorCode::NoNode)
-        co_return goneAlready(plan);
-    if (removed.error().code == ErrorCode::BadVersion)
-        co_return changedMeanwhile(plan, u"its data was changed"_s);
-    co_return removed.error();
+    if (!removed)
+        co_return refusedByServer(plan, removed.error());
+    co_return Sent();
 }
 
 } // namespace
 
 std::vector<ReleaseMethod> releaseMethodsOfZooKeeper()
 {
-    const auto isIdentified = [](const Contender &holder) {
-        return holder.guard.znode().path.startsWith('/') && holder.guard.znode().czxid != 0;
-    };
-    return {{ReleaseMechanism::DeleteNode, &planDelete, &wokenByDelete, isIdentified}};
+    return {{ReleaseMechanism::DeleteNode, &planDelete, &wokenByDelete, &hasNode}};
 }
 
 Task<Result<Sent>> sendRelease(ForceReleasePlan plan, zk::Session *session, Deadline deadline)
@@ -109,11 +106,6 @@ QString whoIsNamed(const Contender &one)
     return one.endpoint ? u"%1 at %2"_s.arg(id, label(one.endpoint->toUtf8())) : id;
 }
 
-bool hasNode(const Contender &one)
-{
-    return one.guard.znode().path.startsWith('/') && one.guard.znode().czxid != 0;
-}
-
 QString nodeGuard(const Contender &one)
 {
     return u"czxid 0x%1 and data version %2, read again right before"_s.arg(one.guard.znode().czxid, 0, 16)
@@ -127,26 +119,18 @@ bool canRevoke(const LockSnapshot &snapshot, const Contender &holder)
 
 QString whatRevoke(const LockSnapshot &, const Contender &)
 {
-    return u"ask the holder to release it: write __REVOKE__ into its node (only if its client made the lock "
-           u"revocable)"_s;
+    return sentence("revoke");
 }
 
 void planRevoke(ForceReleasePlan &plan, const Contender &holder)
 {
-    const auto path = escaped(holder.guard.znode().path);
-    plan.act = u"Ask the holder to release the lock"_s;
-    plan.commands << u"sync %1"_s.arg(path) << u"exists %1"_s.arg(path)
-                  << u"setData %1 __REVOKE__ version %2"_s.arg(path, QString::number(holder.guard.znode().version));
+    const auto &node = holder.guard.znode();
+    addTexts(plan, "revoke", {escaped(node.path), QString::number(node.version)});
     plan.guardText = nodeGuard(holder);
-    plan.exact = recipes::isGivenOnce(ZPath(holder.guard.znode().path).name());
-    plan.wakes = u"the holder, if its client watches its node (Curator's makeRevocable)"_s;
+    plan.exact = recipes::isGivenOnce(ZPath(node.path).name());
     plan.who = plan.nextHolder ? u"%1, when the holder releases the lock"_s.arg(label(*plan.nextHolder, 80))
-                               : u"no client waits; the lock is free when the holder releases it"_s;
-    plan.alsoLost =
-        holder.identity
-            ? u"the data that the client wrote into its node (%1) is overwritten"_s.arg(label(*holder.identity, 80))
-            : u"nothing"_s;
-    plan.warnings << u"a client that did not make its lock revocable ignores the request"_s;
+                               : sentence("revoke-for-nobody");
+    plan.alsoLost = holder.identity ? sentence("revoke-overwrites", {label(*holder.identity, 80)}) : u"nothing"_s;
 }
 
 // A node whose presence alone means that this one waits: to a reader a writer ahead of it, to all others whoever is
@@ -183,34 +167,16 @@ QString whatKillWaiter(const LockSnapshot &, const Contender &waiter)
 
 void planKillWaiter(ForceReleasePlan &plan, const Contender &waiter)
 {
-    const auto path = escaped(waiter.guard.znode().path);
+    const auto &node = waiter.guard.znode();
     const auto *blocker = inTheWay(plan.before, waiter);
-    const auto ahead = escaped(blocker->guard.znode().path);
-    plan.act = u"Delete the waiter's node"_s;
-    plan.commands << u"sync %1"_s.arg(path) << u"exists %1"_s.arg(path)
-                  << u"multi: check %1; delete %2 version %3"_s.arg(ahead, path,
-                                                                    QString::number(waiter.guard.znode().version));
-    plan.guardText = nodeGuard(waiter)
-                     + clause(u"in the same transaction, %1 must still exist, so that it still waits"_s.arg(
-                         label(blocker->id, 80)));
-    plan.exact = recipes::isGivenOnce(ZPath(waiter.guard.znode().path).name())
-                 && recipes::isGivenOnce(ZPath(blocker->guard.znode().path).name());
+    const auto &ahead = blocker->guard.znode().path;
+    addTexts(plan, "znode-leave-queue", {escaped(node.path), escaped(ahead), QString::number(node.version)});
+    plan.guardText = nodeGuard(waiter) + clause(sentence("znode-blocker-there", {label(blocker->id, 80)}));
+    plan.exact = recipes::isGivenOnce(ZPath(node.path).name()) && recipes::isGivenOnce(ZPath(ahead).name());
     if (!plan.exact)
-        plan.warnings
-            << u"another waiter loses its place if the queue is re-created between the last check and the delete: "
-               u"the name of this node is reused"_s;
-    plan.wakes = u"the client that watches its node, usually the one behind it"_s;
+        addTexts(plan, "znode-leave-reused-name");
+    addTexts(plan, "znode-leave-unnoticed");
     plan.who = grantedIfWaiterRemoved(plan.before, waiter);
-    plan.alsoLost = u"its place in the queue; its session and its other nodes stay"_s;
-    plan.warnings << u"its client is not notified. Some clients fail when they check their node (Curator), others "
-                     u"join the end of the queue (kazoo)"_s;
-}
-
-Error refusedByServer(const ForceReleasePlan &plan, const Error &error)
-{
-    if (error.code == ErrorCode::NoNode)
-        return goneAlready(plan);
-    return error.code == ErrorCode::BadVersion ? changedMeanwhile(plan, u"its data was changed"_s) : error;
 }
 
 Task<Result<Sent>> revoke(ForceReleasePlan plan, zk::Session *session, Deadline deadline)
@@ -241,9 +207,7 @@ Task<Result<Sent>> killWaiter(ForceReleasePlan plan, zk::Session *session, Deadl
     if (done)
         co_return Sent();
     if (done.error().code == ErrorCode::NoNode)
-        co_return changedMeanwhile(
-            plan,
-            u"it, or \"%1\" before it, no longer exists, so it may now hold the lock"_s.arg(label(blocker->id, 80)));
+        co_return changedMeanwhile(plan, sentence("znode-blocker-gone", {label(blocker->id, 80)}));
     co_return refusedByServer(plan, done.error());
 }
 

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Force-release: what is refused, and what a plan says before anything is sent.
+#include "core/base/regularfile.h"
 #include "core/base/text.h"
+#include "core/operate/texts.h"
 #include "tests/support/testmain.h"
 #include "tests/unit/redislocks.h"
 #include "tests/unit/releaseworld.h"
 
+#include <QDir>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QRegularExpression>
 #include <QTest>
 
 using namespace lockscope;
@@ -308,6 +314,33 @@ private slots:
         const auto plan = planForceRelease(snapshot, nodeName(0));
         QVERIFY(!plan);
         QCOMPARE(plan.error().code, ErrorCode::Refused);
+    }
+
+    // A name that the resource lacks would end the program where it is needed.
+    void everyTextHasANameInCode()
+    {
+        QString code;
+        const QDir folder(QStringLiteral(CORPUS "/../../../core/operate"));
+        for (const auto &name : folder.entryList({u"*.cpp"_s})) {
+            QFile file(folder.filePath(name));
+            QVERIFY(file.open(QFile::ReadOnly));
+            code += QString::fromUtf8(file.readAll());
+        }
+        const auto texts = QJsonDocument::fromJson(readResource(u"words/operate.json"_s))[u"texts"_s].toArray();
+        QStringList names;
+        for (const auto &text : texts)
+            names << text[u"name"_s].toString();
+        QCOMPARE(names.removeDuplicates(), 0);
+        for (const auto &name : std::as_const(names)) {
+            QVERIFY2(code.contains(u'"' + name + u'"'), qPrintable(name));
+            (void)sentence(name.toLatin1());
+        }
+        static const QRegularExpression call(u"(?:sentence|addTexts)\\(([^;{]*)"_s);
+        static const QRegularExpression literal(u"(?<!u)\"([a-z-]+)\"(?!_)"_s);
+        for (const auto &asked : call.globalMatch(code)) {
+            for (const auto &name : literal.globalMatch(asked.captured(1)))
+                QVERIFY2(names.contains(name.captured(1)), qPrintable(name.captured(1)));
+        }
     }
 };
 
