@@ -6,7 +6,7 @@
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 #include "core/inspect/waits/clients.h"
-#include "core/operate/alternatives.h"
+#include "core/operate/releasemethod.h"
 #include "core/operate/precheck.h"
 
 #include <QJsonArray>

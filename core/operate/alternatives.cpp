@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/operate/alternatives.h"
+#include "core/operate/releasemethod.h"
 
 #include "core/base/text.h"
 #include "core/operate/precheck.h"
-#include "core/operate/releasemethod.h"
 #include "core/operate/texts.h"
 #include "core/rules/catalogue.h"
 

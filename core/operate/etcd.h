@@ -4,7 +4,6 @@
 
 #include "core/etcd/client.h"
 #include "core/operate/gate.h"
-#include "core/operate/alternatives.h"
 #include "core/operate/releasemethod.h"
 
 namespace lockscope::operate {

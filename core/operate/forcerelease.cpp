@@ -7,9 +7,8 @@
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
 #include "core/inspect/snapshot.h"
-#include "core/operate/alternatives.h"
-#include "core/operate/precheck.h"
 #include "core/operate/releasemethod.h"
+#include "core/operate/precheck.h"
 #include "core/operate/texts.h"
 #include "core/rules/catalogue.h"
 

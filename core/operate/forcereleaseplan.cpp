@@ -4,7 +4,7 @@
 #include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/operate/releasemethod.h"
-#include "core/operate/rowrelease.h"
+#include "core/operate/sql.h"
 #include "core/operate/texts.h"
 #include "core/rules/catalogue.h"
 #include "core/rules/contenderid.h"

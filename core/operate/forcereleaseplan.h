@@ -85,7 +85,7 @@ struct ForceReleaseOutcome {
 // twice): the message says the full ids. Unsupported for recipes whose hold cannot be taken away. Any thread.
 [[nodiscard]] Result<ForceReleasePlan> planForceRelease(const inspect::LockSnapshot &snapshot,
                                                         const QByteArray &holder);
-// The same by any way (alternatives.h); the contender of KillWaiter is one that waits. Unsupported where there is
+// The same by any way (releasemethod.h); the contender of KillWaiter is one that waits. Unsupported where there is
 // no such way for it: the message says which there are.
 [[nodiscard]] Result<ForceReleasePlan> planWay(const inspect::LockSnapshot &snapshot, const QByteArray &contender,
                                                ReleaseAction way);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/operate/killconnection.h"
+#include "core/operate/sql.h"
 
 #include "core/async/sleep.h"
 #include "core/base/random.h"
 #include "core/base/text.h"
 #include "core/inspect/mariadb/poll.h"
-#include "core/operate/rowrelease.h"
 #include "core/operate/texts.h"
 #include "core/rules/catalogue.h"
 

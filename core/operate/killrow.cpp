@@ -3,8 +3,8 @@
 #include "core/base/text.h"
 #include "core/inspect/mariadb/poll.h"
 #include "core/inspect/mariadb/reader.h"
-#include "core/operate/alternatives.h"
-#include "core/operate/killconnection.h"
+#include "core/operate/releasemethod.h"
+#include "core/operate/sql.h"
 #include "core/operate/texts.h"
 #include "core/rules/catalogue.h"
 

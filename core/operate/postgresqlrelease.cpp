@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/operate/postgresqlrelease.h"
+#include "core/operate/sql.h"
 
 #include "core/async/sleep.h"
 #include "core/base/duration.h"
@@ -7,8 +7,7 @@
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/postgresql/reader.h"
-#include "core/operate/alternatives.h"
-#include "core/operate/rowrelease.h"
+#include "core/operate/releasemethod.h"
 #include "core/operate/texts.h"
 #include "core/postgresql/dialect.h"
 #include "core/rules/catalogue.h"
@@ -22,7 +21,7 @@ using inspect::SqlLockRow;
 
 namespace {
 
-// How a PostgreSQL's rows that are locks are freed (rowrelease.h).
+// How a PostgreSQL's rows that are locks are freed.
 
 // Its usual collations compare bytes; a column's own may not.
 QByteArray freeingPgText(const SqlLockRow &row)

@@ -5,7 +5,6 @@
 #include "core/operate/edit.h"
 #include "core/operate/releasemethod.h"
 #include "core/redis/connection.h"
-#include "core/rules/userrules.h"
 
 namespace lockscope::operate {
 
@@ -18,24 +17,6 @@ namespace lockscope::operate {
 // A gentler way, by the plan's.
 [[nodiscard]] Task<Result<Sent>> sendAlternative(ForceReleasePlan plan, std::vector<redis::Connection *> nodes,
                                                  Deadline deadline);
-
-// The release of a hash or a sorted set by a rule of the user's (docs/rules.md), and what wakes the clients of a key.
-
-// What the script sends besides, where the name is one that clients of other makes sleep by, or a rule says how.
-void planWakeUps(ForceReleasePlan &plan);
-
-// What came of a script of those that wake: 1 and one more for each that heard of it, 0 what `changed` says, -1 gone.
-[[nodiscard]] Result<Sent> sentAndWoken(const ForceReleasePlan &plan, const Result<redis::Value> &answer,
-                                        const QString &changed);
-
-// "who waits there, by a push to …": how the rule says it.
-[[nodiscard]] QString wokenByRule(const recipes::RuleFit &fit);
-// Who hears of it: whom the rule names, and nobody else. What a name says of other clients' channels is for their
-// keys, which are strings.
-[[nodiscard]] QString wokenByItsRule(const inspect::LockSnapshot &snapshot, const inspect::Contender &holder);
-void planByRule(ForceReleasePlan &plan, const inspect::Contender &holder);
-[[nodiscard]] Task<Result<Sent>> releaseByRule(ForceReleasePlan plan, redis::Connection *connection,
-                                               Deadline deadline);
 
 // Edits of keys.
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Letting a lease end sooner, and taking one waiter's place in a fair lock's queue away.
 #include "core/base/text.h"
-#include "core/operate/alternatives.h"
+#include "core/operate/releasemethod.h"
 #include "core/operate/precheck.h"
 #include "core/operate/redis.h"
 #include "core/operate/texts.h"

@@ -11,6 +11,7 @@
 #include "core/rules/keysignals.h"
 #include "core/rules/redissonkeys.h"
 #include "core/rules/turn.h"
+#include "core/rules/userrules.h"
 
 namespace lockscope::operate {
 
@@ -20,6 +21,69 @@ using inspect::Role;
 using recipes::recipeOf;
 
 namespace {
+
+// The release of a hash or a sorted set by a rule of the user's (docs/rules.md), and what wakes the clients of a key.
+
+// What the script sends besides, where the name is one that clients of other makes sleep by, or a rule says how.
+void planWakeUps(ForceReleasePlan &plan)
+{
+    const auto &wakes = plan.wakeUps;
+    if (!wakes.list.isEmpty())
+        plan.commands << u"and then: DEL %1, LPUSH %1 1, PEXPIRE %1 1000"_s.arg(escaped(wakes.list));
+    for (const auto &channel : wakes.published())
+        plan.commands << u"and then: PUBLISH %1 %2"_s.arg(escaped(channel), escaped(plan.before.lock.name));
+}
+
+// What came of a script of those that wake: 1 and one more for each that heard of it, 0 what `changed` says, -1 gone.
+Result<Sent> sentAndWoken(const ForceReleasePlan &plan, const Result<redis::Value> &answer, const QString &changed)
+{
+    if (!answer)
+        return answer.error();
+    if (answer->integer >= 1)
+        return Sent{answer->integer - 1, {}};
+    if (answer->integer < 0)
+        return goneAlready(plan);
+    return changedMeanwhile(plan, changed);
+}
+
+// "who waits there, by a push to …": how the rule says it.
+QString wokenByRule(const recipes::RuleFit &fit)
+{
+    QStringList how;
+    if (!fit.rule->wakeList.isEmpty())
+        how << u"a push to %1"_s.arg(escaped(fit.name(fit.rule->wakeList)));
+    if (!fit.rule->wakeChannel.isEmpty())
+        how << u"a publish on %1"_s.arg(escaped(fit.name(fit.rule->wakeChannel)));
+    return sentence("woken-by-rule", {how.join(u" and "_s), fit.rule->name});
+}
+
+// Who hears of it: whom the rule names, and nobody else. What a name says of other clients' channels is for their
+// keys, which are strings.
+QString wokenByItsRule(const LockSnapshot &snapshot, const Contender &)
+{
+    const auto fit = recipes::wakingRule(snapshot.lock.name);
+    return fit ? wokenByRule(*fit) : u"no client is notified; waiting clients poll"_s;
+}
+
+void planByRule(ForceReleasePlan &plan, const Contender &holder)
+{
+    if (recipes::wakingRule(plan.before.lock.name))
+        plan.wakeUps = recipes::wakeSignalsOf(plan.before.lock.name);
+    const auto &key = holder.guard.redis();
+    addTexts(plan, key.counterpart.isEmpty() ? "by-rule-from-set" : "by-rule-from-hash",
+             {escaped(plan.before.lock.name), escaped(key.value), escaped(key.counterpart)});
+    planWakeUps(plan);
+}
+
+Task<Result<Sent>> releaseByRule(ForceReleasePlan plan, redis::Connection *connection, Deadline deadline)
+{
+    const auto script = redis::loadScript("rule-release");
+    QByteArrayList arguments{plan.guard.redis().counterpart, plan.guard.redis().value, plan.wakeUps.list};
+    arguments << plan.wakeUps.published();
+    auto reply = connection->script(script, {plan.before.lock.name}, arguments, deadline);
+    const auto answer = co_await reply;
+    co_return sentAndWoken(plan, answer, sentence("by-rule-changed"));
+}
 
 // What is at stake where the value is the same for every holder and nothing else tells them apart.
 void planRisk(ForceReleasePlan &plan, const Contender &holder)

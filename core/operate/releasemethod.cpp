@@ -2,13 +2,19 @@
 #include "core/operate/releasemethod.h"
 
 #include "core/base/text.h"
-#include "core/operate/alternatives.h"
+#include "core/inspect/redis/naming.h"
 #include "core/operate/precheck.h"
 #include "core/operate/texts.h"
+#include "core/rules/turn.h"
 
 #include <algorithm>
 
 namespace lockscope::operate {
+
+using inspect::Contender;
+using inspect::LockSnapshot;
+using inspect::Role;
+using recipes::recipeOf;
 
 namespace {
 
@@ -32,7 +38,7 @@ bool hasShares(const inspect::LockSnapshot &snapshot)
 
 Result<ReleaseMechanism> releaseWay(const inspect::LockSnapshot &snapshot)
 {
-    const auto &recipe = recipes::recipeOf(snapshot.recipe);
+    const auto &recipe = recipeOf(snapshot.recipe);
     const auto way = recipe.release;
     const bool isOnSet = !snapshot.nodes.empty();
     const bool isOfPermits = way == ReleaseMechanism::RedissonPermit || way == ReleaseMechanism::MemberBack
@@ -130,6 +136,156 @@ QString missingInAudit(const Result<void> &recorded)
 {
     return recorded ? QString()
                     : u". "_s + u"The result is missing in the audit log: %1"_s.arg(recorded.error().message);
+}
+
+namespace {
+
+NodeShare shareOn(const LockSnapshot &snapshot, std::size_t node, const inspect::Identity &guard)
+{
+    return NodeShare{node, snapshot.nodes[node].node, guard};
+}
+
+// Each node's own client of the one thread; empty where a node says another.
+std::vector<NodeShare> sharesOfThread(const LockSnapshot &snapshot, const Contender &holder)
+{
+    const auto one = inspect::readHolder(holder.guard.redis().value);
+    if (!one)
+        return {};
+    std::vector<NodeShare> shares;
+    for (std::size_t i = 0; i < snapshot.nodes.size(); ++i) {
+        const auto &value = snapshot.nodes[i].value;
+        if (!value)
+            continue;
+        const auto there = inspect::readHolder(*value);
+        if (!there || there->thread != one->thread || there->writes != one->writes)
+            return {};
+        auto guard = holder.guard;
+        guard.edit<inspect::RedisIdentity>().value = *value;
+        shares.push_back(shareOn(snapshot, i, guard));
+    }
+    const auto nodes = static_cast<int>(snapshot.nodes.size());
+    return static_cast<int>(shares.size()) >= recipes::quorumOf(nodes) ? shares : std::vector<NodeShare>();
+}
+
+// The nodes that name the member among theirs.
+std::vector<NodeShare> sharesOfMember(const LockSnapshot &snapshot, const Contender &holder)
+{
+    const QByteArray between(", ");
+    const auto wanted = between + holder.guard.redis().value + between;
+    std::vector<NodeShare> shares;
+    for (std::size_t i = 0; i < snapshot.nodes.size(); ++i) {
+        const auto &value = snapshot.nodes[i].value;
+        if (value && (between + *value + between).contains(wanted))
+            shares.push_back(shareOn(snapshot, i, holder.guard));
+    }
+    return shares;
+}
+
+QStringList namesFrom(const ForceReleasePlan &plan, std::size_t first, std::size_t end)
+{
+    QStringList names;
+    for (auto i = first; i < end; ++i)
+        names << plan.shares[i].node;
+    return names;
+}
+
+void warnOfNodes(ForceReleasePlan &plan)
+{
+    for (const auto &said : plan.before.nodes) {
+        if (!said.answered)
+            addTexts(plan, "set-node-skipped", {said.node});
+    }
+    if (plan.shares.size() > 1 && recipeOf(plan.before.recipe).release == ReleaseMechanism::RedissonUnlock)
+        addTexts(plan, "set-one-by-thread");
+}
+
+} // namespace
+
+std::vector<NodeShare> sharesOf(const LockSnapshot &snapshot, const Contender &holder)
+{
+    const auto way = recipeOf(snapshot.recipe).release;
+    if (snapshot.nodes.empty() || way == ReleaseMechanism::QuorumDelete || holder.role != Role::Holder
+        || holder.guard.redis().value.isEmpty())
+        return {};
+    const auto hasValue = [](const inspect::NodeSaid &said) { return said.value.has_value(); };
+    if (std::ranges::count_if(snapshot.nodes, hasValue) == 1) {
+        const auto at = std::ranges::find_if(snapshot.nodes, hasValue) - snapshot.nodes.begin();
+        return {shareOn(snapshot, static_cast<std::size_t>(at), holder.guard)};
+    }
+    // A number of a permit, and a value of a group, are each node's own.
+    if (!holder.guard.redis().counterpart.isEmpty())
+        return {};
+    return way == ReleaseMechanism::RedissonUnlock ? sharesOfThread(snapshot, holder)
+           : way == ReleaseMechanism::MemberBack   ? sharesOfMember(snapshot, holder)
+                                                   : std::vector<NodeShare>();
+}
+
+void planShares(ForceReleasePlan &plan, const Contender &holder, const ReleaseMethod &method)
+{
+    plan.shares = sharesOf(plan.before, holder);
+    QString guards;
+    for (std::size_t i = 0; i < plan.shares.size(); ++i) {
+        auto there = holder;
+        there.guard = plan.shares[i].guard;
+        auto onNode = planOfShare(plan, i);
+        onNode.commands.clear();
+        onNode.warnings.clear();
+        method.plan(onNode, there);
+        for (const auto &command : onNode.commands)
+            plan.commands << u"%1: %2"_s.arg(plan.shares[i].node, command);
+        guards += (i > 0 ? u"; on "_s : u"on "_s) + plan.shares[i].node + u": "_s + onNode.guardText;
+        if (i > 0)
+            continue;
+        plan.exact = onNode.exact;
+        plan.risk = onNode.risk;
+        plan.wakeUps = onNode.wakeUps;
+        plan.alternatives = onNode.alternatives;
+        plan.warnings << onNode.warnings;
+    }
+    plan.guardText = guards;
+    if (plan.shares.size() > 1)
+        plan.guardText += clause(u"one node after the other; an unexpected result stops it"_s);
+    warnOfNodes(plan);
+}
+
+ForceReleasePlan planOfShare(const ForceReleasePlan &plan, std::size_t share)
+{
+    if (plan.shares.empty())
+        return plan;
+    auto onNode = plan;
+    const auto &its = plan.shares[share];
+    onNode.guard = its.guard;
+    onNode.onNode = its;
+    if (recipeOf(plan.before.recipe).release == ReleaseMechanism::RedissonUnlock)
+        onNode.holder = its.guard.redis().value;
+    return onNode;
+}
+
+Error stoppedAt(const ForceReleasePlan &plan, std::size_t share, const Error &surprise)
+{
+    if (plan.shares.size() <= 1)
+        return surprise;
+    const auto done = namesFrom(plan, 0, share);
+    const auto left = namesFrom(plan, share + 1, plan.shares.size());
+    const bool isUnknown = surprise.code == ErrorCode::UnknownOutcome;
+    const auto &node = plan.shares[share].node;
+    auto message = done.isEmpty()
+                       ? u"on %1: %2"_s.arg(node, surprise.message)
+                       : u"released on %1; then on %2: %3"_s.arg(done.join(u", "_s), node, surprise.message);
+    if (!left.isEmpty())
+        message = u"%1. Nothing was sent to %2"_s.arg(message, left.join(u", "_s));
+    // What was refused with nothing done is a refusal; with something done it is half done.
+    const auto code = isUnknown ? ErrorCode::UnknownOutcome : done.isEmpty() ? surprise.code : ErrorCode::Server;
+    return Error{code, message + clause(u"check the lock again"_s), surprise.retryable};
+}
+
+QString whereDone(const ForceReleasePlan &plan)
+{
+    if (plan.shares.empty())
+        return {};
+    const auto all = QString::number(plan.before.nodes.size());
+    return u"on %1 of %2 nodes (%3)"_s.arg(QString::number(plan.shares.size()), all,
+                                           namesFrom(plan, 0, plan.shares.size()).join(u", "_s));
 }
 
 } // namespace lockscope::operate

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A row that is a lock by what stands in it is freed as its own client frees it, if it still is as it was seen.
-#include "core/operate/rowrelease.h"
+#include "core/operate/sql.h"
 
 #include "core/base/identifiers.h"
 #include "core/base/text.h"

@@ -2,7 +2,6 @@
 #include "core/operate/zookeeper.h"
 
 #include "core/base/text.h"
-#include "core/operate/alternatives.h"
 #include "core/operate/releasemethod.h"
 #include "core/operate/texts.h"
 #include "core/rules/catalogue.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Here a lock may be a row, too, that says until when it is taken; released, its time is ended
-// (core/operate/rowrelease.h).
+// (core/operate/sql.h).
 #include "core/rehearse/sqlstage.h"
 
 #include "core/contention/mariadbaccess.h"

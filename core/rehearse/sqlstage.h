@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A row or a named lock of its own: which one it is changes nothing. The release ends the connection that holds it,
-// as in core/operate/killconnection.h and postgresqlrelease.h; what they look at beforehand is not simulated and is
+// as in core/operate/sql.h; what they look at beforehand is not simulated and is
 // left out.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/postgresql/observer.h"
-#include "core/operate/postgresqlrelease.h"
+#include "core/operate/sql.h"
 #include "core/transport/speech.h"
 #include "core/postgresql/dialect.h"
 #include "core/recipes/make.h"

@@ -2,7 +2,7 @@
 #include "core/workspace/recordfeed.h"
 
 #include "core/base/clock.h"
-#include "core/operate/alternatives.h"
+#include "core/operate/releasemethod.h"
 
 #include <QFileInfo>
 #include <QJsonDocument>

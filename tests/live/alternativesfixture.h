@@ -6,7 +6,7 @@
 #include "tests/support/ctlfixture.h"
 
 #include "core/base/random.h"
-#include "core/operate/alternatives.h"
+#include "core/operate/releasemethod.h"
 #include "core/redis/client.h"
 #include "core/workspace/hold.h"
 #include "tests/support/redlockfixture.h"

@@ -8,7 +8,7 @@
 #include "core/base/random.h"
 #include "core/inspect/mariadb/observer.h"
 #include "core/operate/forcerelease.h"
-#include "core/operate/killconnection.h"
+#include "core/operate/sql.h"
 #include "mariadbfixture.h"
 #include "tests/support/countingsql.h"
 #include "tests/support/finish.h"

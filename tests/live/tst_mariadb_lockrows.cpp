@@ -7,7 +7,7 @@
 #include "core/mariadb/session.h"
 #include "core/operate/forcerelease.h"
 #include "core/operate/gate.h"
-#include "core/operate/killconnection.h"
+#include "core/operate/sql.h"
 #include "core/rules/userrules.h"
 #include "mariadbfixture.h"
 #include "tests/support/finish.h"

@@ -6,7 +6,7 @@
 #include "core/inspect/findings.h"
 #include "core/inspect/mariadb/observer.h"
 #include "core/operate/forcerelease.h"
-#include "core/operate/killconnection.h"
+#include "core/operate/sql.h"
 #include "mariadbfixture.h"
 #include "tests/support/finish.h"
 #include "tests/support/keepingsink.h"

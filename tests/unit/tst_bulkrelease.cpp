@@ -5,7 +5,7 @@
 #include "core/async/virtualloop.h"
 #include "core/inspect/findings.h"
 #include "core/operate/forcerelease.h"
-#include "core/operate/alternatives.h"
+#include "core/operate/releasemethod.h"
 #include "tests/support/testmain.h"
 
 #include <QTemporaryDir>

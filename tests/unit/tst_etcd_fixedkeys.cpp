@@ -2,7 +2,7 @@
 // etcd: which keys with a lease are locks by themselves, which are registrations, and what stays unexplained.
 #include "core/inspect/etcd/recognise.h"
 #include "core/inspect/findings.h"
-#include "core/operate/alternatives.h"
+#include "core/operate/releasemethod.h"
 #include "core/operate/forcereleaseplan.h"
 #include "core/rehearse/rehearsal.h"
 #include "tests/support/testmain.h"

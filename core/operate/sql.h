@@ -1,4 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+// What goes to an SQL server that writes: releases.
+#pragma once
+
+#include "core/async/task.h"
+#include "core/inspect/mariadb/poll.h"
+#include "core/mariadb/freshness.h"
+#include "core/mariadb/session.h"
+#include "core/operate/gate.h"
+#include "core/operate/releasemethod.h"
+
+namespace lockscope::operate {
+
 // Taking an SQL lock away: KILL CONNECTION, only while its holder still holds.
 //
 // KILL takes a number and nothing else, so whether that number still stands for the same hold is looked at right
@@ -15,15 +27,6 @@
 // then the connection ends.
 //
 // Afterwards it is looked at the same way whether the hold is gone: what is rolled back keeps its locks so long.
-#pragma once
-
-#include "core/async/task.h"
-#include "core/mariadb/freshness.h"
-#include "core/mariadb/session.h"
-#include "core/operate/forcereleaseplan.h"
-#include "core/operate/releasemethod.h"
-
-namespace lockscope::operate {
 
 [[nodiscard]] Task<Result<Sent>> sendRelease(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline);
 
@@ -37,7 +40,7 @@ namespace lockscope::operate {
 
 // Whether a transaction is still the one that was seen to hold a row, asked in ways that nobody can make old.
 
-// Whom a KILL is meant for, and what came of it. See killconnection.h.
+// Whom a KILL is meant for, and what came of it.
 enum class KillVerdict {
     Killed,
     Gone,    // it does not hold any more
@@ -95,5 +98,40 @@ struct KillTarget {
 // any.
 [[nodiscard]] QByteArray hasTable(const QByteArray &lock, const QByteArray &guard, mariadb::ConnectionId connection,
                                   bool isByPlugin);
+
+// Force-release of Liquibase's and ShedLock's locks: one row, changed by an UPDATE that compares who has set it, and
+// when.
+
+[[nodiscard]] bool hasRow(const inspect::Contender &one);
+// An UPDATE of that row alone; its parameters: the row's name, then who has set it, and when.
+using FreeingText = QByteArray (*)(const inspect::SqlLockRow &row);
+[[nodiscard]] QByteArray freeingText(const inspect::SqlLockRow &row); // MariaDB's and MySQL's
+void planClearRow(ForceReleasePlan &plan, const inspect::Contender &holder, FreeingText text);
+[[nodiscard]] QString askedAgain(const inspect::LockSnapshot &snapshot, const inspect::Contender &holder);
+// What frees the row of a client whose locks are not released from here: for a person, with the row as it was seen.
+// Empty for other locks.
+[[nodiscard]] QString ownFreeing(const inspect::LockSnapshot &snapshot, const inspect::Contender &holder);
+[[nodiscard]] Task<Result<Sent>> clearRow(ForceReleasePlan plan, mariadb::Session *session, FreeingText text,
+                                          Deadline deadline);
+
+// Taking a PostgreSQL lock away: pg_terminate_backend, only while its holder still holds; and what is gentler,
+// pg_cancel_backend of the statement that runs or waits.
+//
+// Both take a process number and nothing else, so one statement compares and acts: the backend by its number and its
+// start (backend_start), of a row or a table its transaction's start, too (xact_start), and in pg_locks, read in that
+// moment, that it still holds (or waits). Between the comparison and the signal lie microseconds. Afterwards it is
+// looked at whether the backend is gone.
+//
+// A prepared transaction has no backend: nothing is sent, and it is said what ends it.
+
+// What the gate knows of its questions.
+[[nodiscard]] SqlWriteWords postgreSqlWriteWords();
+
+[[nodiscard]] Task<Result<Sent>> sendPostgreSqlRelease(ForceReleasePlan plan, mariadb::Session *session,
+                                                       Deadline deadline);
+// The plan with what the server says of what else goes with the backend. For plans that terminate; any other comes
+// back as it is. Reads only.
+[[nodiscard]] Task<ForceReleasePlan> withBackendLosses(ForceReleasePlan plan, mariadb::Session *session,
+                                                       Deadline deadline);
 
 } // namespace lockscope::operate
