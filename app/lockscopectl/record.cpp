@@ -8,7 +8,7 @@
 #include "core/base/text.h"
 #include "core/history/flightrecorder.h"
 #include "core/inspect/json.h"
-#include "core/workspace/recordfeed.h"
+#include "core/workspace/newsfeed.h"
 
 #include <algorithm>
 

@@ -9,7 +9,7 @@
 #include "core/inspect/json.h"
 #include "core/inspect/waits/clients.h"
 #include "core/workspace/deadlocks.h"
-#include "core/workspace/recordfeed.h"
+#include "core/workspace/newsfeed.h"
 
 #include <algorithm>
 #include <unistd.h>

@@ -4,7 +4,7 @@
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 #include "core/inspect/json.h"
-#include "core/workspace/trial.h"
+#include "core/workspace/browsequeries.h"
 
 #include <QJsonArray>
 

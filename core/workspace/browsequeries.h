@@ -8,7 +8,19 @@
 
 #include <functional>
 
-namespace lockscope::questions {
+namespace lockscope {
+
+// Trying a connection (account.h).
+
+// Until the first look is over or the deadline passes: then with what is known by it. An error where it could not be
+// connected to. The workspace observes that connection, and outlives the task.
+[[nodiscard]] Task<Result<ConnectionAccount>> accountOf(Workspace &workspace, ConnectionName name, Deadline deadline);
+
+// The same of a connection of nobody's yet, in a workspace of its own that is gone afterwards, as a checklist. The
+// names and ports of its hosts are tried first, so that a failure is reported where it is. `spec` may have no name.
+[[nodiscard]] Task<Result<std::vector<TrialCheck>>> tryConnection(Loop &loop, ConnectionSpec spec, Deadline deadline);
+
+namespace questions {
 
 // The children of a path with their Stat, sorted by name; of more than 5,000 only the names. A child that cannot be
 // read carries its error; the list itself fails only when the path cannot be listed. `asOf` hears which list it is.
@@ -23,4 +35,6 @@ namespace lockscope::questions {
 // What a client of MariaDB or MySQL is doing, as the server's tables tell.
 [[nodiscard]] Task<Result<SessionDoing>> answer(Workspace &workspace, ReadSession query, Deadline deadline);
 
-} // namespace lockscope::questions
+} // namespace questions
+
+} // namespace lockscope

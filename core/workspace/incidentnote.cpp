@@ -6,7 +6,7 @@
 #include "core/inspect/coverage.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
-#include "core/workspace/recordfeed.h"
+#include "core/workspace/newsfeed.h"
 
 #include <QJsonDocument>
 #include <QJsonObject>

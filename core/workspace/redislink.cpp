@@ -1,20 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Redis connection: client, gate, observer. The client reconnects by itself. Of one Redis, of a cluster, and of the
 // primary that sentinels name: to all that stands on it these are the same.
-#include "core/workspace/redislink.h"
-
 #include "core/base/text.h"
 #include "core/contention/traced/tracedconnection.h"
 #include "core/inspect/redis/observer.h"
 #include "core/inspect/redis/rights.h"
+#include "core/inspect/redis/setobserver.h"
 #include "core/operate/redis.h"
 #include "core/recipes/make.h"
+#include "core/redis/client.h"
 #include "core/redis/deployments.h"
 #include "core/rules/contenderid.h"
+#include "core/rules/turn.h"
+#include "core/workspace/linkbase.h"
 
 namespace lockscope {
 
 namespace {
+
+// What the links of one Redis and of a Redlock set share.
+class RedisLinkBase : public LinkBase {
+public:
+    // A connection of one contender of ours, and the same behind the gate.
+    struct OwnConnection {
+        std::unique_ptr<redis::Connection> client, gated; // gated stands before client
+    };
+
+    // In the order of the URI. Gated.
+    [[nodiscard]] virtual std::vector<redis::Connection *> nodes() = 0;
+    // A fresh connection to each of them, for a contender of ours.
+    [[nodiscard]] std::vector<OwnConnection> openConnections();
+
+    [[nodiscard]] std::unique_ptr<OwnContender> openContender(const HoldRequest &request) override;
+    [[nodiscard]] std::unique_ptr<ContenderPool> openPool(const ContenderPoolContext &context) override;
+    [[nodiscard]] Task<Result<operate::Sent>> sendRelease(operate::ForceReleasePlan plan, Deadline deadline) override;
+    // Of a set there is no key but one on each of its nodes: those are not edited.
+    [[nodiscard]] Task<Result<operate::EditState>> readForEdit(operate::EditRequest request,
+                                                               Deadline deadline) override;
+    [[nodiscard]] Task<Result<operate::EditSent>> sendEdit(operate::EditPlan plan, Deadline deadline) override;
+    [[nodiscard]] bool isCleaningUp() override;
+    [[nodiscard]] Task<QStringList> rights(Deadline deadline) override;
+    // Once its rights were asked.
+    [[nodiscard]] QString serverVersion() override { return m_server; }
+
+protected:
+    using LinkBase::LinkBase;
+    [[nodiscard]] redis::ConnectionOptions connectionOptions(const HostPort &host) const;
+    // To the node there; of a deployment that is one, to all of it.
+    [[nodiscard]] std::unique_ptr<redis::Connection> openTo(const HostPort &host) const;
+    // The URI may not say so.
+    [[nodiscard]] virtual bool isCluster() const { return m_spec.scheme == Scheme::RedisCluster; }
+    [[nodiscard]] virtual bool isReplica() const { return false; }
+    // For the log; empty of a Redis by itself.
+    [[nodiscard]] virtual QString nameOf(const HostPort & /*host*/) const { return {}; }
+
+private:
+    QString m_server;
+};
 
 class RedisLink : public RedisLinkBase {
 public:
@@ -76,6 +118,93 @@ private:
     QString m_remark;
     bool m_isCluster = false;
     bool m_isReplica = false;
+};
+
+// A mute node neither connects nor fails.
+constexpr std::chrono::seconds settlingTime(1);
+
+// A Redlock set: independent Redis nodes, each with a client of its own, all behind one gate. Connected
+// when a majority is, and the others had a moment to say what is the matter with them.
+class RedisSetLink : public RedisLinkBase {
+public:
+    RedisSetLink(ConnectionSpec spec, LinkContext context) : RedisLinkBase(std::move(spec), std::move(context))
+    {
+        std::vector<inspect::RedisSetObserver::Node> observed;
+        for (const auto &host : m_spec.hosts) {
+            Node node;
+            node.name = displayHost(host);
+            node.client = redis::openConnection(m_context.loop, connectionOptions(host));
+            node.gated = operate::gated(*node.client, m_gate, node.name);
+            node.state = node.client->onState([this](redis::ConnectionState) { stateChanged(isConnected()); });
+            observed.push_back({node.name, node.gated.get(), m_spec.database});
+            m_nodes.push_back(std::move(node));
+        }
+        m_observer = std::make_unique<inspect::RedisSetObserver>(std::move(observed), m_spec.name,
+                                                                 m_context.options.observer, m_proxy);
+        m_settling = m_context.loop.callAt(m_context.loop.now() + settlingTime, [this] {
+            m_settled = true;
+            stateChanged(isConnected());
+        });
+    }
+
+    [[nodiscard]] bool isConnected() const override
+    {
+        return connected() >= quorum() && (m_settled || connected() + failed() == size());
+    }
+    [[nodiscard]] std::optional<Error> problem() const override
+    {
+        if (isConnected() || failed() <= size() - quorum())
+            return std::nullopt;
+        int refused = 0;
+        bool isExplained = false;
+        QStringList reasons;
+        for (const auto &node : m_nodes) {
+            if (!hasFailed(node))
+                continue;
+            refused += node.client->state() == redis::ConnectionState::AuthFailed ? 1 : 0;
+            isExplained |= node.client->isExplained();
+            reasons << u"%1: %2"_s.arg(node.name, reason(node.client->lastError()));
+        }
+        const auto text = u"%1: %2 of %3 nodes can be reached, and it takes %4: %5"_s.arg(
+            m_spec.displayUri(), QString::number(size() - failed()), QString::number(size()),
+            QString::number(quorum()), reasons.join(u"; "_s));
+        if (refused > size() - quorum())
+            return Error{ErrorCode::AuthFailed, text};
+        return Error{ErrorCode::NotConnected, text, true, isExplained};
+    }
+    [[nodiscard]] std::vector<redis::Connection *> nodes() override
+    {
+        return mapped<std::vector<redis::Connection *>>(m_nodes, [&](const auto &node) { return node.gated.get(); });
+    }
+    [[nodiscard]] inspect::Observer &observer() override { return *m_observer; }
+
+private:
+    [[nodiscard]] QString nameOf(const HostPort &host) const override { return displayHost(host); }
+
+    struct Node {
+        QString name;
+        std::unique_ptr<redis::Connection> client;
+        std::unique_ptr<redis::Connection> gated;
+        Subscription state;
+    };
+
+    [[nodiscard]] int size() const { return static_cast<int>(m_nodes.size()); }
+    [[nodiscard]] int quorum() const { return recipes::quorumOf(size()); }
+    [[nodiscard]] static bool hasFailed(const Node &node)
+    {
+        return node.client->state() != redis::ConnectionState::Connected && !node.client->lastError().isEmpty();
+    }
+    [[nodiscard]] int failed() const { return static_cast<int>(std::ranges::count_if(m_nodes, hasFailed)); }
+    [[nodiscard]] int connected() const
+    {
+        return static_cast<int>(std::ranges::count_if(
+            m_nodes, [](const Node &node) { return node.client->state() == redis::ConnectionState::Connected; }));
+    }
+
+    std::vector<Node> m_nodes;
+    std::unique_ptr<inspect::RedisSetObserver> m_observer;
+    Timer m_settling;
+    bool m_settled = false;
 };
 
 class RedisPool : public ContenderPool {
@@ -331,7 +460,7 @@ std::vector<redis::Connection *> redisNodesOf(Link *link)
 Result<std::unique_ptr<LinkBase>> makeRedisLink(ConnectionSpec spec, LinkContext context)
 {
     if (spec.hosts.size() > 1 && areNodesApart(spec.scheme))
-        return makeRedisSetLink(std::move(spec), std::move(context));
+        return std::unique_ptr<LinkBase>(std::make_unique<RedisSetLink>(std::move(spec), std::move(context)));
     return std::unique_ptr<LinkBase>(std::make_unique<RedisLink>(std::move(spec), std::move(context)));
 }
 

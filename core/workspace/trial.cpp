@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/workspace/trial.h"
+#include "core/workspace/browsequeries.h"
 
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"

@@ -5,7 +5,7 @@
 #include "core/history/flightrecorder.h"
 #include "core/history/recording.h"
 #include "core/inspect/zookeeper/observerjudge.h"
-#include "core/workspace/recordfeed.h"
+#include "core/workspace/newsfeed.h"
 #include "tests/support/setclock.h"
 #include "tests/support/testmain.h"
 
