@@ -5,7 +5,7 @@
 #pragma once
 
 #include "core/base/connectionuri.h"
-#include "core/connections/sharedconnections.h"
+#include "core/connections/connectionstore.h"
 #include "core/inspect/waits/clients.h"
 
 #include <QMap>

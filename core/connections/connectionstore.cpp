@@ -2,7 +2,6 @@
 #include "core/connections/connectionstore.h"
 
 #include "core/base/regularfile.h"
-#include "core/connections/sharedconnections.h"
 
 #include <QDir>
 #include <QFile>

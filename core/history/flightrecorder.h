@@ -6,16 +6,121 @@
 #pragma once
 
 #include "core/async/loop.h"
+#include "core/history/chunk.h"
 #include "core/history/recording.h"
-#include "core/history/writer.h"
 #include "core/inspect/observer.h"
 
+#include <QFile>
+#include <QStringList>
 #include <condition_variable>
+#include <deque>
 #include <functional>
 #include <mutex>
+#include <set>
 #include <thread>
 
 namespace lockscope::history {
+
+// Writes a recording, in chunks: what is not yet in one is lost in a crash, so flush() is to be called each second. A
+// moment at which nothing changed is written, too: it says that the recorder was still there.
+//
+// A full picture comes at the beginning, and again when so much was written since the last that reading it from there
+// takes longer than reading a picture.
+
+class RecordingWriter {
+public:
+    // A file of its own: none that is there already is written over. Closed to others: it names clients and hosts.
+    // It begins with `picture`.
+    [[nodiscard]] static Result<std::unique_ptr<RecordingWriter>> create(const QString &path, Moment now,
+                                                                         StateSnapshot picture = {});
+
+    // Moments that go back (a clock that was set) count as the last one.
+    [[nodiscard]] Result<void> add(Change change);
+    // To the file: what was added, up to now.
+    [[nodiscard]] Result<void> flush(Moment now);
+
+    [[nodiscard]] const StateSnapshot &picture() const { return m_picture; }
+    [[nodiscard]] QString path() const { return m_file.fileName(); }
+    // Of what is in the file.
+    [[nodiscard]] qint64 bytes() const { return m_bytes; }
+    [[nodiscard]] qint64 lockChanges() const { return m_written.lockChanges; }
+    [[nodiscard]] qint64 locksSeen() const { return m_written.locksSeen; }
+    [[nodiscard]] Moment begin() const { return m_begin; }
+    [[nodiscard]] Moment end() const { return m_written.end; }
+    // Locks that the picture has newer than the file.
+    [[nodiscard]] const std::vector<inspect::LockName> &unwritten() const { return m_unwritten; }
+
+private:
+    explicit RecordingWriter(const QString &path) : m_file(path) {}
+    [[nodiscard]] Result<void> writeChanges();
+    [[nodiscard]] Result<void> writePicture();
+    [[nodiscard]] Result<void> write(const QByteArray &bytes);
+
+    QFile m_file;
+    StateSnapshot m_picture;
+    QByteArray m_raw; // the chunk that is being filled
+    quint32 m_rawChanges = 0;
+    std::vector<inspect::LockName> m_unwritten; // what is told of in it
+    Moment m_begin{};
+    Moment m_first{}; // of that chunk
+    Moment m_last{};
+    Moment m_pictureAt{};
+    qint64 m_bytes = 0;
+    qint64 m_sincePicture = 0; // raw bytes
+    qint64 m_pictureRaw = 0;
+    qint64 m_lockChanges = 0;
+    std::map<inspect::LockName, char> m_locksSeen;
+    struct {
+        qint64 lockChanges = 0;
+        qint64 locksSeen = 0;
+        Moment end{};
+    } m_written;
+};
+
+// A recording without an end in bounded room: files that follow each other in a folder, of which the oldest goes when
+// there are too many bytes, or when what is left is long enough without it. Each begins with a full picture, so that
+// none needs the one before.
+struct RecordingBounds {
+    std::chrono::milliseconds span = std::chrono::minutes(30);
+    qint64 bytes = 256LL * 1024 * 1024;
+};
+
+class RotatingWriter {
+public:
+    // In a folder of its own, which is there.
+    [[nodiscard]] static Result<std::unique_ptr<RotatingWriter>> create(const QString &folder, RecordingBounds bounds,
+                                                                        Moment now);
+
+    [[nodiscard]] Result<void> add(Change change) { return m_writer->add(std::move(change)); }
+    // To the file; then perhaps a new one is begun, and old ones go.
+    [[nodiscard]] Result<void> flush(Moment now);
+    // After a failure, in a new file: from the end of what was written until now no connection stands in it, for what
+    // came in between is not there.
+    [[nodiscard]] Result<void> resume(Moment now);
+    // The oldest first.
+    [[nodiscard]] QStringList files() const;
+
+private:
+    struct Closed {
+        QString path;
+        Moment end{};
+        qint64 bytes = 0;
+    };
+    RotatingWriter(QString folder, RecordingBounds bounds) : m_folder(std::move(folder)), m_bounds(bounds) {}
+    [[nodiscard]] Result<void> begin(Moment now, StateSnapshot picture);
+    void dropOld(Moment now);
+
+    QString m_folder;
+    RecordingBounds m_bounds;
+    int m_number = 0;
+    std::unique_ptr<RecordingWriter> m_writer;
+    qint64 m_begunWith = 0; // bytes
+    std::deque<Closed> m_closed;
+    qint64 m_closedBytes = 0;
+    // While it cannot be written: what holds again once it can.
+    std::map<ConnectionName, LinkState> m_standing;
+    std::set<inspect::LockName> m_missed;
+};
 
 // Stands where observers tell what they see, and records it: each second what came goes to the file. What fails is
 // told once, and ends the recording. Loop thread only.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/history/writer.h"
+#include "core/history/flightrecorder.h"
 
 #include "core/history/chunk.h"
 #include "core/inspect/snapshotstore.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/mariadb/client.h"
+#include "core/mariadb/dialect.h"
 
 #include "core/async/closing.h"
 #include "core/base/logging.h"

@@ -6,7 +6,7 @@
 // whoever does not want to hear it any more lets it go: close().
 #pragma once
 
-#include "core/mariadb/client.h"
+#include "core/mariadb/dialect.h"
 
 #include <condition_variable>
 #include <deque>

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "core/base/result.h"
-#include "core/mariadb/client.h"
 #include "core/mariadb/dialect.h"
 #include "core/mariadb/session.h"
 

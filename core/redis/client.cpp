@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/redis/client.h"
 
+#include "core/base/regularfile.h"
 #include "core/base/text.h"
 #include "core/transport/tls.h"
 #include "core/redis/pubsub.h"
 
+#include <QCryptographicHash>
+#include <QHash>
+#include <QMutex>
 #include <QNetworkProxy>
 #include <QSslSocket>
 #include <QTimer>
@@ -298,6 +302,37 @@ std::unique_ptr<Connection> openConnection(Loop &loop, ConnectionOptions options
 std::unique_ptr<Connection> openConnection(Loop &loop, ConnectionOptions options, MakeTransport makeTransport)
 {
     return std::make_unique<Client>(loop, options, makeTransport);
+}
+
+namespace {
+
+QByteArray textOf(const QByteArray &name)
+{
+    return readResource(QStringLiteral("lua/%1.lua").arg(QString::fromLatin1(name)));
+}
+
+// A line "--@ NAME" stands for the script of that name, which several share as a part: Redis knows no modules.
+Script readScript(const QByteArray &name)
+{
+    QByteArrayList lines;
+    for (const auto &line : textOf(name).split('\n'))
+        lines << (line.startsWith("--@ ") ? textOf(line.mid(4)) : line);
+    const auto text = lines.join('\n');
+    return {name, text, QCryptographicHash::hash(text, QCryptographicHash::Sha1).toHex()};
+}
+
+} // namespace
+
+// Read and hashed once: a recipe asks for its script with every acquire.
+Script loadScript(const QByteArray &name)
+{
+    static QMutex mutex;
+    static QHash<QByteArray, Script> scripts;
+    const QMutexLocker guard(&mutex);
+    auto at = scripts.constFind(name);
+    if (at == scripts.constEnd())
+        at = scripts.insert(name, readScript(name));
+    return *at;
 }
 
 } // namespace lockscope::redis

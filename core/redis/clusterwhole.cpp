@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/redis/clusterwhole.h"
 
 #include "core/redis/clusternodes.h"
 

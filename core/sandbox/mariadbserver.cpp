@@ -7,7 +7,7 @@
 // in. That takes one second instead of the five of mariadb-install-db, and one process that dies with us.
 #include "core/base/connectionuri.h"
 #include "core/base/regularfile.h"
-#include "core/mariadb/client.h"
+#include "core/mariadb/dialect.h"
 #include "core/transport/speech.h"
 #include "core/transport/transport.h"
 #include "core/recipes/lock.h"

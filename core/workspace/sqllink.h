@@ -3,7 +3,7 @@
 // reconnects by itself. What differs between such servers is an SqlKit.
 #pragma once
 
-#include "core/mariadb/client.h"
+#include "core/mariadb/dialect.h"
 #include "core/operate/gate.h"
 #include "core/recipes/make.h"
 #include "core/workspace/linkbase.h"

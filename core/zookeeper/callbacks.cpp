@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/zookeeper/callbacks.h"
+#include "core/zookeeper/clientsession.h"
 
 #include "core/base/clock.h"
 #include "core/base/logging.h"

@@ -5,7 +5,6 @@
 #include "core/async/closing.h"
 #include "core/async/workers.h"
 #include "core/base/logging.h"
-#include "core/zookeeper/callbacks.h"
 #include "core/zookeeper/clientsession.h"
 #include "core/zookeeper/libraryguard.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a session sends and what becomes of the answers.
-#include "core/zookeeper/callbacks.h"
 #include "core/zookeeper/clientsession.h"
 #include "core/zookeeper/sendable.h"
 

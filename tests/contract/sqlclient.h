@@ -5,7 +5,7 @@
 
 #include "testenvironment.h"
 
-#include "core/mariadb/client.h"
+#include "core/mariadb/dialect.h"
 #include "tests/support/countingsql.h"
 #include "tests/support/plannedports.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of the user's that change what is shown: mutes, thresholds; and a team's connections, which somebody else
 // wrote and which lie in whatever folder a program is started in.
-#include "core/connections/sharedconnections.h"
+#include "core/connections/connectionstore.h"
 #include "core/workspace/mutes.h"
 #include "core/workspace/settingsfile.h"
 #include "tests/fuzz/files.h"

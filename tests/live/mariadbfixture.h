@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/async/qtloop.h"
-#include "core/mariadb/client.h"
+#include "core/mariadb/dialect.h"
 #include "tests/support/patience.h"
 #include "tests/support/startedserver.h"
 

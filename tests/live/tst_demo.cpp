@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The demo on real servers: every scene is there, moves on, and its sessions go with it.
 #include "core/async/qtloop.h"
-#include "core/mariadb/client.h"
+#include "core/mariadb/dialect.h"
 #include "core/redis/client.h"
 #include "core/sandbox/demo.h"
 #include "core/sandbox/sandbox.h"

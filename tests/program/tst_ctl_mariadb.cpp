@@ -5,7 +5,7 @@
 #include "tests/support/asked.h"
 #include "tests/support/ctlfixture.h"
 
-#include "core/mariadb/client.h"
+#include "core/mariadb/dialect.h"
 
 #include <QRegularExpression>
 

@@ -2,7 +2,7 @@
 // A window whose recorder has ten minutes of a lock: it is held, two clients come, it is forced.
 #pragma once
 
-#include "core/history/writer.h"
+#include "core/history/flightrecorder.h"
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakedata.h"
 #include "tests/ui/themedapplication.h"

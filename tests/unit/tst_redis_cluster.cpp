@@ -3,7 +3,6 @@
 // what a failover looks like from here. On virtual time.
 #include "clusterfakes.h"
 #include "core/redis/clusternodes.h"
-#include "core/redis/clusterwhole.h"
 #include "core/redis/deployments.h"
 #include "tests/support/testmain.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A team's connections: what a lockscope.toml says, what is wrong in one by line and field, and that none holds a
 // secret.
-#include "core/connections/sharedconnections.h"
+#include "core/connections/connectionstore.h"
 #include "tests/support/testmain.h"
 
 #include <QDir>

@@ -2,7 +2,6 @@
 // From rows that are locks by what stands in them to snapshots.
 #include "core/inspect/mariadb/pollindex.h"
 #include "core/base/duration.h"
-#include "core/base/endpoint.h"
 #include "core/base/identifiers.h"
 #include "core/base/text.h"
 #include "core/inspect/findings.h"

@@ -2,7 +2,7 @@
 #include "core/inspect/postgresql/reader.h"
 
 #include "core/async/dated.h"
-#include "core/base/endpoint.h"
+#include "core/base/identifiers.h"
 #include "core/base/text.h"
 #include "core/postgresql/dialect.h"
 
