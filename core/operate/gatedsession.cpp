@@ -113,11 +113,6 @@ struct SessionWords {
     {
         return u"addAuth %1 (credentials not shown)"_s.arg(label(request.scheme));
     }
-    static QString text(const zk::RemoveWatchesRequest &request)
-    {
-        return u"removeWatches "_s + shown(request.path)
-               + (request.kind == zk::WatchKind::Children ? u" children"_s : u" data"_s);
-    }
 
     template <class R>
     static bool isWrite(const R &)

@@ -155,13 +155,6 @@ void onAcls(int returnCode, ACL_vector *acls, ::Stat *stat, const void *data)
     answer(data, returnCode, std::move(node));
 }
 
-void onUnwatched(int returnCode, const void *data)
-{
-    const auto call = takeBack<UnwatchCall>(data);
-    call->mailbox->post(
-        [id = call->id, returnCode, kind = call->kind](Client &client) { client.unwatched(id, returnCode, kind); });
-}
-
 void onMulti(int returnCode, const void *data)
 {
     const auto call = takeBack<MultiCall>(data);

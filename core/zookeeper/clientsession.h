@@ -98,8 +98,6 @@ public:
     void release(const ZPath &path, WatchKind kind);
 
     void fire(const ZPath &path, WatchKind kind, EventKind event);
-    // Taken off: the listeners are never called.
-    void remove(const ZPath &path, WatchKind kind);
     // The session is over: everybody is told so.
     void endSession();
 
@@ -204,7 +202,6 @@ public:
         if (const auto request = takeAnswered(id, returnCode))
             static_cast<OutstandingReply<T> &>(*request).succeed(std::move(value));
     }
-    void unwatched(quint64 id, int returnCode, WatchKind kind);
     void multiFailed(quint64 id, int returnCode, std::size_t part, const Attempt &attempt);
 
 private:
@@ -262,8 +259,6 @@ void onNode(int returnCode, const char *value, int length, const ::Stat *stat, c
 void onStat(int returnCode, const ::Stat *stat, const void *data);
 void onChildren(int returnCode, const String_vector *names, const ::Stat *stat, const void *data);
 void onAcls(int returnCode, ACL_vector *acls, ::Stat *stat, const void *data);
-// `data` is an UnwatchCall.
-void onUnwatched(int returnCode, const void *data);
 // `data` is a MultiCall.
 void onMulti(int returnCode, const void *data);
 
@@ -278,10 +273,6 @@ private:
     Acls m_acls;
     std::vector<::ACL> m_entries;
     ::ACL_vector m_vector{};
-};
-
-struct UnwatchCall : Call {
-    WatchKind kind;
 };
 
 // A multi under way: the library writes the results into it. Owned like a Call by its callback.

@@ -18,11 +18,6 @@ std::unique_ptr<callbacks::MultiCall> callFor(MultiRequest &request, Mailbox *ma
 {
     return std::make_unique<callbacks::MultiCall>(mailbox, id, std::move(request.ops), prefixBytes);
 }
-std::unique_ptr<callbacks::UnwatchCall> callFor(RemoveWatchesRequest &request, Mailbox *mailbox, quint64 id,
-                                                qsizetype /*prefixBytes*/)
-{
-    return std::make_unique<callbacks::UnwatchCall>(callbacks::UnwatchCall{{mailbox, id}, request.kind});
-}
 
 // Each hands its request to the library and returns the library's code.
 
@@ -85,13 +80,6 @@ int hand(const AddAuthRequest &request, zhandle_t *handle, Call *call)
 {
     return zoo_add_auth(handle, request.scheme.constData(), request.credentials.constData(),
                         static_cast<int>(request.credentials.size()), callbacks::onDone, call);
-}
-int hand(const RemoveWatchesRequest &request, zhandle_t *handle, callbacks::UnwatchCall *call)
-{
-    // The header asks for a pointer to the function's type and means the function.
-    auto *const done = reinterpret_cast<void_completion_t *>(callbacks::onUnwatched);
-    const auto type = request.kind == WatchKind::Data ? ZWATCHTYPE_DATA : ZWATCHTYPE_CHILD;
-    return zoo_aremove_all_watches(handle, request.path.bytes().constData(), type, 0, done, call);
 }
 
 } // namespace
@@ -197,17 +185,6 @@ void Client::multiFailed(quint64 id, int returnCode, std::size_t part, const Att
         request->fail(partFailed(returnCode, attempt, part));
 }
 
-void Client::unwatched(quint64 id, int returnCode, WatchKind kind)
-{
-    // That there was none is as good: it has just fired.
-    const bool isOff = returnCode == ZOK || returnCode == ZNOWATCHER;
-    const auto request = takeAnswered(id, isOff ? ZOK : returnCode);
-    if (!request)
-        return;
-    m_watches.remove(request->attempt().path, kind);
-    static_cast<OutstandingReply<bool> &>(*request).succeed(true);
-}
-
 bool WatchRegistry::reserve(const ZPath &path, WatchKind kind)
 {
     const auto at = m_slots.find({path, kind});
@@ -251,15 +228,6 @@ void WatchRegistry::fire(const ZPath &path, WatchKind kind, EventKind event)
     dropIfEmpty(at);
     for (const auto &listener : listeners)
         listener.event().complete({event, path});
-}
-
-void WatchRegistry::remove(const ZPath &path, WatchKind kind)
-{
-    const auto at = m_slots.find({path, kind});
-    if (at == m_slots.end())
-        return;
-    at->second.listeners.clear();
-    dropIfEmpty(at);
 }
 
 void WatchRegistry::endSession()

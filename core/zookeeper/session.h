@@ -122,7 +122,7 @@ struct WatchEvent {
 
 // A one-shot watch. Made by whoever wants to know, handed to a read, fires at most once. Session
 // death fires it too (SessionOver), so nobody waits for ever. Dropping every copy means nobody
-// listens any more; the server keeps its side until it fires or removeWatch is called.
+// listens any more; the server keeps its side until it fires.
 class Watch {
 public:
     explicit Watch(Loop &loop) : m_event(loop) {}
@@ -239,13 +239,6 @@ struct AddAuthRequest {
     static constexpr bool isWrite = false;
     QByteArray scheme, credentials;
 };
-struct RemoveWatchesRequest {
-    using Answer = bool;
-    static constexpr const char *verb = "stop watching";
-    static constexpr bool isWrite = false;
-    ZPath path;
-    WatchKind kind = WatchKind::Data;
-};
 
 // The request's watch, where it is a read that has one.
 template <class R>
@@ -259,9 +252,8 @@ template <class R>
     }
 }
 
-class Session
-    : public Port<SessionState, CreateRequest, RemoveRequest, GetRequest, SetRequest, ExistsRequest, ChildrenRequest,
-                  MultiRequest, SyncRequest, AclsRequest, SetAclsRequest, AddAuthRequest, RemoveWatchesRequest> {
+class Session : public Port<SessionState, CreateRequest, RemoveRequest, GetRequest, SetRequest, ExistsRequest,
+                            ChildrenRequest, MultiRequest, SyncRequest, AclsRequest, SetAclsRequest, AddAuthRequest> {
 public:
     [[nodiscard]] virtual SessionId id() const = 0;                      // none until connected
     [[nodiscard]] virtual std::chrono::milliseconds timeout() const = 0; // as negotiated
@@ -317,11 +309,6 @@ public:
     Reply<bool> addAuth(QByteArray scheme, QByteArray credentials, Deadline deadline)
     {
         return ask(AddAuthRequest{std::move(scheme), std::move(credentials)}, deadline);
-    }
-    // Takes every watch of ours of that kind off the path, here and on the server.
-    Reply<bool> removeWatches(ZPath path, WatchKind kind, Deadline deadline)
-    {
-        return ask(RemoveWatchesRequest{std::move(path), kind}, deadline);
     }
 
     // Watched path bytes now, and the most allowed (reads with a watch beyond it fail with

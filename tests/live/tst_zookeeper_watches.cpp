@@ -10,7 +10,6 @@ private slots:
     void watchesFireOnce();
     void listenersOnOnePathShareAWatch();
     void existsWatchesAMissingNodeAndGetDoesNot();
-    void removedWatchesStaySilent();
     void theWatchBudgetHolds();
     void thousandsOfWatchesSurviveARestart();
 };
@@ -103,24 +102,6 @@ void TestZooKeeperWatches::existsWatchesAMissingNodeAndGetDoesNot()
     QVERIFY(make(*m_session, path.bytes()));
     QCOMPARE(await(byExists.event(), WatchEvent{}).kind, EventKind::Created);
     QVERIFY(!byGet.event().isComplete());
-}
-
-void TestZooKeeperWatches::removedWatchesStaySilent()
-{
-    const ZPath path(m_root);
-    const Watch data(m_loop);
-    const Watch children(m_loop);
-    QVERIFY(await(m_session->get(path, data, Deadline::never())));
-    QVERIFY(await(m_session->children(path, children, Deadline::never())));
-    const auto removed = await(m_session->removeWatches(path, WatchKind::Data, Deadline::never()));
-    QVERIFY2(removed, removed ? "" : qPrintable(removed.error().message));
-    QCOMPARE(m_session->watchCount(), 1);
-    QVERIFY(await(m_session->set(path, "x", anyVersion, Deadline::never())));
-    QVERIFY(make(*m_session, under("child")));
-    QCOMPARE(await(children.event(), WatchEvent{}).kind, EventKind::ChildrenChanged);
-    QVERIFY(!data.event().isComplete());
-    // Nothing left to remove is no error.
-    QVERIFY(await(m_session->removeWatches(path, WatchKind::Data, Deadline::never())));
 }
 
 void TestZooKeeperWatches::theWatchBudgetHolds()

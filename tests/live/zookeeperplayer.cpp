@@ -121,8 +121,6 @@ void Player::send(zk::Session &session, const Command &command, const Note &note
     case Kind::SetAcls:
         return take(session.setAcls(path, command.acls, command.version, never), note, &Player::sayDone);
     case Kind::AddAuth: return take(session.addAuth("digest", command.data, never), note, &Player::sayDone);
-    case Kind::RemoveWatches:
-        return take(session.removeWatches(path, command.watchKind, never), note, &Player::sayDone);
     default: sendRead(session, command, note);
     }
 }

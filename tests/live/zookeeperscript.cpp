@@ -7,13 +7,13 @@ namespace lockscope::testing {
 
 namespace {
 
-constexpr const char *verbs[] = {"create",        "create with a time to live",
-                                 "delete",        "get",
-                                 "set",           "exists",
-                                 "children",      "multi",
-                                 "sync",          "acls",
-                                 "setAcls",       "addAuth",
-                                 "removeWatches", "close"};
+constexpr const char *verbs[] = {"create",   "create with a time to live",
+                                 "delete",   "get",
+                                 "set",      "exists",
+                                 "children", "multi",
+                                 "sync",     "acls",
+                                 "setAcls",  "addAuth",
+                                 "close"};
 constexpr const char *modes[] = {
     "Persistent", "Ephemeral",         "PersistentSequential",       "EphemeralSequential",
     "Container",  "PersistentWithTtl", "PersistentSequentialWithTtl"};
@@ -84,7 +84,7 @@ Command ScriptWriter::command()
         Kind::Create, Kind::CreateWithTtl, Kind::Remove,   Kind::Remove,   Kind::Remove,  Kind::Remove,
         Kind::Get,    Kind::Get,           Kind::Set,      Kind::Set,      Kind::Exists,  Kind::Exists,
         Kind::Exists, Kind::Children,      Kind::Children, Kind::Children, Kind::Multi,   Kind::Multi,
-        Kind::Multi,  Kind::Sync,          Kind::Acls,     Kind::SetAcls,  Kind::AddAuth, Kind::RemoveWatches,
+        Kind::Multi,  Kind::Sync,          Kind::Acls,     Kind::SetAcls,  Kind::AddAuth,
     };
     Command command;
     command.kind = kinds[m_random.below(std::size(kinds))];
@@ -92,7 +92,6 @@ Command ScriptWriter::command()
     command.data = m_random.bytes(static_cast<qsizetype>(m_random.below(5)));
     command.version = version();
     command.watches = !oneIn(3);
-    command.watchKind = oneIn(2) ? zk::WatchKind::Data : zk::WatchKind::Children;
     command.acls = acls();
     if (command.kind == Kind::Create)
         command.mode = mode(5);
@@ -189,8 +188,6 @@ QByteArray textOf(const Command &command)
         words << version << textOf(command.acls);
     else if (command.kind == Kind::Remove || command.kind == Kind::Set)
         words << version;
-    else if (command.kind == Kind::RemoveWatches)
-        words << (command.watchKind == zk::WatchKind::Data ? "data" : "children");
     else if (command.kind == Kind::AddAuth)
         words << command.data;
     else if (command.watches && command.kind != Kind::Multi && command.kind != Kind::Close)

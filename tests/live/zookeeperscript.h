@@ -24,7 +24,6 @@ struct Command {
         Acls,
         SetAcls,
         AddAuth,
-        RemoveWatches,
         Close,
     };
     Kind kind = Kind::Get;
@@ -34,7 +33,6 @@ struct Command {
     zk::Acls acls;
     qint32 version = zk::anyVersion;
     bool watches = false;
-    zk::WatchKind watchKind = zk::WatchKind::Data;
     std::vector<zk::Op> ops;
 };
 

@@ -28,8 +28,8 @@ int CountingSession::count(RequestKind kind) const
 
 QByteArray CountingSession::spoken() const
 {
-    static constexpr const char *words[] = {"create", "remove", "get",  "set",     "exists",  "children",
-                                            "multi",  "sync",   "acls", "setAcls", "addAuth", "removeWatches"};
+    static constexpr const char *words[] = {"create", "remove", "get",  "set",     "exists", "children",
+                                            "multi",  "sync",   "acls", "setAcls", "addAuth"};
     QByteArrayList parts;
     for (const auto &[kind, count] : m_counts)
         parts << QByteArray(words[static_cast<size_t>(kind)]) + ' ' + QByteArray::number(count);

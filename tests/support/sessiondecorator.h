@@ -9,20 +9,7 @@
 namespace lockscope::testing {
 
 // As the port numbers its requests.
-enum class RequestKind {
-    Create,
-    Remove,
-    Get,
-    Set,
-    Exists,
-    Children,
-    Multi,
-    Sync,
-    GetAcls,
-    SetAcls,
-    AddAuth,
-    RemoveWatches
-};
+enum class RequestKind { Create, Remove, Get, Set, Exists, Children, Multi, Sync, GetAcls, SetAcls, AddAuth };
 
 class SessionDecorator : public DecoratedPort<zk::ForwardingSession> {
 public:

@@ -61,8 +61,8 @@ private:
     template <class R>
     void serve(const Asked<R> &asked, std::size_t index)
     {
-        static constexpr const char *names[] = {"create", "remove", "get",  "set",     "exists",  "children",
-                                                "multi",  "sync",   "acls", "setAcls", "addAuth", "removeWatches"};
+        static constexpr const char *names[] = {"create", "remove", "get",  "set",     "exists", "children",
+                                                "multi",  "sync",   "acls", "setAcls", "addAuth"};
         const auto name = QString::fromLatin1(names[index]);
         ZPath path("/");
         if constexpr (requires { asked.request.path; })

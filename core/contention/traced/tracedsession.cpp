@@ -21,10 +21,9 @@ QByteArray kindName(zk::EventKind kind)
 
 // Literals, which nobody counts the holders of.
 const std::array<QByteArray, std::variant_size_v<zk::Session::Request>> ZooKeeperMeasures::verbs{
-    QByteArrayLiteral("create"), QByteArrayLiteral("delete"),  QByteArrayLiteral("get"),
-    QByteArrayLiteral("set"),    QByteArrayLiteral("exists"),  QByteArrayLiteral("list"),
-    QByteArrayLiteral("multi"),  QByteArrayLiteral("sync"),    QByteArrayLiteral("getAcl"),
-    QByteArrayLiteral("setAcl"), QByteArrayLiteral("addAuth"), QByteArrayLiteral("removeWatches")};
+    QByteArrayLiteral("create"), QByteArrayLiteral("delete"), QByteArrayLiteral("get"),    QByteArrayLiteral("set"),
+    QByteArrayLiteral("exists"), QByteArrayLiteral("list"),   QByteArrayLiteral("multi"),  QByteArrayLiteral("sync"),
+    QByteArrayLiteral("getAcl"), QByteArrayLiteral("setAcl"), QByteArrayLiteral("addAuth")};
 
 qint64 ZooKeeperMeasures::answerBytes(const zk::Children &children)
 {

@@ -66,16 +66,6 @@ void ClientWatches::fireOne(const zk::WatchEvent &event, zk::WatchKind kind)
         listener.event().complete(event);
 }
 
-void ClientWatches::remove(const ZPath &path, zk::WatchKind kind)
-{
-    const auto at = m_slots.find(Sought{path, kind});
-    if (at == m_slots.end())
-        return;
-    at->second.listeners.clear();
-    at->second.onNode = at->second.onMissing = false;
-    dropIfEmpty(at);
-}
-
 void ClientWatches::endSession()
 {
     const auto all = std::exchange(m_slots, {});

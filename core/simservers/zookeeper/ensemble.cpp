@@ -97,18 +97,6 @@ void WatchLists::add(const ZPath &path, quint64 connection)
     list.tidyAt = std::max(leastTidy, 2 * list.watchers.size());
 }
 
-void WatchLists::remove(const ZPath &path, quint64 connection)
-{
-    const auto at = m_lists.find(path);
-    if (at == m_lists.end())
-        return;
-    std::erase(at->second.watchers, connection);
-    if (!at->second.watchers.empty())
-        return;
-    m_last = nullptr;
-    m_lists.erase(at);
-}
-
 std::vector<quint64> WatchLists::take(const ZPath &path)
 {
     if (m_lists.empty())

@@ -96,7 +96,6 @@ public:
     explicit WatchLists(IsOpen isOpen) : m_isOpen(std::move(isOpen)) {}
 
     void add(const ZPath &path, quint64 connection);
-    void remove(const ZPath &path, quint64 connection);
     // Those that are to be told, as they connected, also who is gone since; the list is empty afterwards.
     [[nodiscard]] std::vector<quint64> take(const ZPath &path);
     [[nodiscard]] bool isEmpty() const { return m_lists.empty(); }

@@ -86,10 +86,6 @@ Answer Ensemble::answerTo(Connection &connection, const Request &request)
     switch (request.verb) {
     case Verb::Sync: return {};
     case Verb::AddAuth: return addAuth(connection, request);
-    case Verb::Unwatch:
-        (request.unwatched == zk::WatchKind::Data ? member.data : member.children)
-            .remove(request.path, connection.m_number);
-        return {};
     default: break;
     }
     auto answer = read(member.tree, request, *connection.m_identities, m_options.existsNeedsRead);

@@ -22,22 +22,7 @@ enum class Code : int {
     Closing = -116,
 };
 
-enum class Verb {
-    Create,
-    Remove,
-    Get,
-    Set,
-    Exists,
-    Children,
-    Multi,
-    Check,
-    Sync,
-    Acls,
-    SetAcls,
-    AddAuth,
-    Unwatch,
-    Close
-};
+enum class Verb { Create, Remove, Get, Set, Exists, Children, Multi, Check, Sync, Acls, SetAcls, AddAuth, Close };
 
 struct Request {
     Verb verb = Verb::Check;
@@ -48,7 +33,6 @@ struct Request {
     zk::Acls acls;
     qint32 version = zk::anyVersion;
     bool watches = false;
-    zk::WatchKind unwatched = zk::WatchKind::Data;
     std::vector<Request> parts;
 };
 

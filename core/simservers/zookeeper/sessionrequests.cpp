@@ -43,8 +43,6 @@ Request wireOf(Verb verb, const ZPath &path, R &&request)
     }
     if constexpr (requires { request.watch; })
         sent.watches = request.watch.has_value();
-    if constexpr (requires { request.kind; })
-        sent.unwatched = request.kind;
     if constexpr (requires { request.ops; })
         std::ranges::transform(request.ops, std::back_inserter(sent.parts), partOf);
     return sent;
@@ -110,8 +108,8 @@ void failReply(const AnyReply &any, const Error &error)
 void SimulatedSession::send(zk::Session::Request &&request)
 {
     static constexpr std::array<Verb, std::variant_size_v<zk::Session::Request>> verbs{
-        Verb::Create, Verb::Remove, Verb::Get,  Verb::Set,     Verb::Exists,  Verb::Children,
-        Verb::Multi,  Verb::Sync,   Verb::Acls, Verb::SetAcls, Verb::AddAuth, Verb::Unwatch};
+        Verb::Create, Verb::Remove, Verb::Get,  Verb::Set,     Verb::Exists, Verb::Children,
+        Verb::Multi,  Verb::Sync,   Verb::Acls, Verb::SetAcls, Verb::AddAuth};
     std::visit([this, verb = verbs[request.index()]](auto &asked) { submit(verb, asked); }, request);
 }
 
@@ -136,7 +134,6 @@ void SimulatedSession::submit(Verb verb, Asked<R> &asked)
                             .parts = {},
                             .watch = watch,
                             .verb = verb,
-                            .unwatched = {},
                             .due = deadline.when(),
                             .reply = reply};
     if constexpr (std::is_same_v<R, zk::MultiRequest>) {
@@ -147,7 +144,6 @@ void SimulatedSession::submit(Verb verb, Asked<R> &asked)
     auto sent = wireOf(verb, attempt.path, std::move(request));
     if (hasPath && !zk::isPath(attempt.path, sent.mode))
         return fail(outstanding, zk::errorOf(static_cast<int>(Code::BadArguments), attempt));
-    outstanding.unwatched = sent.unwatched;
     giveUpAt(outstanding.due);
     m_out.push_back(std::move(outstanding));
     m_link->toServer([connection = m_connection, number = m_lastNumber, sent = std::move(sent)] {
@@ -214,8 +210,6 @@ void SimulatedSession::settle(const Outstanding &request, Answer &&answer)
             m_watches.release(path, kindFor(request.verb));
     }
     if (answer.code == Code::Ok) {
-        if (request.verb == Verb::Unwatch)
-            m_watches.remove(path, request.unwatched);
         complete(request.reply, answer);
         return;
     }

@@ -24,8 +24,6 @@ public:
 
     // To all whom it concerns: both kinds, when the node is gone.
     void fire(const zk::WatchEvent &event);
-    // Taken off: the listeners are never called.
-    void remove(const ZPath &path, zk::WatchKind kind);
     // The session is over: everybody is told so.
     void endSession();
     void putInto(Hello &hello) const;
@@ -101,7 +99,6 @@ private:
         std::vector<zk::Attempt> parts; // of a transaction
         std::optional<zk::Watch> watch;
         Verb verb = Verb::Check;
-        zk::WatchKind unwatched = zk::WatchKind::Data;
         Instant due = Instant::max(); // by the process's clock; afterwards nobody waits for the answer any more
         AnyReply reply;
     };
