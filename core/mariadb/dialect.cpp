@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/mariadb/dialect.h"
 
+#include "core/base/identifiers.h"
 #include "core/base/regularfile.h"
 #include "core/base/text.h"
 
@@ -10,13 +11,22 @@
 #include <QStringDecoder>
 #include <QVariant>
 
+#include <algorithm>
+#include <array>
+
 namespace lockscope::mariadb {
 
-QByteArray sqlText(const char *name)
+QByteArray sqlText(const char *name, const QByteArrayList &values)
 {
     auto lines = readResource(u"sql/%1.sql"_s.arg(QString::fromLatin1(name))).split('\n');
     lines.removeIf([](const QByteArray &line) { return line.startsWith("--"); });
-    return lines.join(' ').simplified();
+    const auto text = lines.join(' ').simplified();
+    QByteArray full;
+    for (qsizetype i = 0; i < text.size(); ++i) {
+        const bool isPlace = text[i] == '%' && i + 1 < text.size() && isDigit(text[i + 1]);
+        full += isPlace ? values.value(text[++i] - '1') : text.mid(i, 1);
+    }
+    return full;
 }
 
 QByteArray quotedName(const QByteArray &name)
@@ -207,16 +217,13 @@ int numberOf(const QSqlError &error)
 
 bool isLostConnection(int number)
 {
-    switch (number) {
-    case 1053: // the server shuts down
-    case 1927: // this connection was killed (MariaDB)
-    case 2006: // the server has gone away
-    case 2013: // lost while the statement was out
-    case 2055: // lost, with what the system said
-    case 4031: // closed for having been idle (MySQL)
-        return true;
-    default: return false;
-    }
+    constexpr std::array lost{1053,  // the server shuts down
+                              1927,  // this connection was killed (MariaDB)
+                              2006,  // the server has gone away
+                              2013,  // lost while the statement was out
+                              2055,  // lost, with what the system said
+                              4031}; // closed for having been idle (MySQL)
+    return std::ranges::find(lost, number) != lost.end();
 }
 
 Error statementError(const QSqlError &error, bool isLasting)
@@ -245,28 +252,20 @@ Error statementError(const QSqlError &error, bool isLasting)
                        u"chosen as the victim of a deadlock; everything of this transaction was rolled back: %1"_s);
     case numbers::queryInterrupted:
         return passing(ErrorCode::Cancelled, u"the statement was ended from outside: %1"_s);
-    case 1044:
-    case 1095:
-    case 1142:
-    case 1143:
-    case 1227:
-    case 1370: return Error{ErrorCode::NoPermission, said(error)};
-    case 1049:
-    case 1054:
-    case 1109:
-    case 1146:
-    case 1193: return Error{ErrorCode::Unsupported, said(error)};
-    case 1062: // a unique key has this value already
-        return Error{ErrorCode::NodeExists, said(error)};
-    case 1094: // no such connection to kill
-        return Error{ErrorCode::NoRow, said(error)};
-    case 1059:
-    case 1064:
-    case 1411:
-    case 3057: // the name of a named lock, MySQL; and when it is too long
-    case 4163: return Error{ErrorCode::BadInput, said(error)};
-    default: return Error{ErrorCode::Server, said(error)};
+    default: break;
     }
+    // 1062: a unique key has this value already; 1094: no such connection to kill; 3057, 4163: the name of a named lock.
+    constexpr std::array meanings{std::pair(1044, ErrorCode::NoPermission), std::pair(1095, ErrorCode::NoPermission),
+                                  std::pair(1142, ErrorCode::NoPermission), std::pair(1143, ErrorCode::NoPermission),
+                                  std::pair(1227, ErrorCode::NoPermission), std::pair(1370, ErrorCode::NoPermission),
+                                  std::pair(1049, ErrorCode::Unsupported),  std::pair(1054, ErrorCode::Unsupported),
+                                  std::pair(1109, ErrorCode::Unsupported),  std::pair(1146, ErrorCode::Unsupported),
+                                  std::pair(1193, ErrorCode::Unsupported),  std::pair(1062, ErrorCode::NodeExists),
+                                  std::pair(1094, ErrorCode::NoRow),        std::pair(1059, ErrorCode::BadInput),
+                                  std::pair(1064, ErrorCode::BadInput),     std::pair(1411, ErrorCode::BadInput),
+                                  std::pair(3057, ErrorCode::BadInput),     std::pair(4163, ErrorCode::BadInput)};
+    const auto *meaning = std::ranges::find(meanings, number, &std::pair<int, ErrorCode>::first);
+    return Error{meaning == meanings.end() ? ErrorCode::Server : meaning->second, said(error)};
 }
 
 Error connectError(const QSqlError &error, Secured secured)
@@ -276,19 +275,16 @@ Error connectError(const QSqlError &error, Secured secured)
         return Error{ErrorCode::AuthFailed, u"TLS: the server demands it; add tls=on (%1)"_s.arg(said(error)), false,
                      true};
     case 1045: return Error{ErrorCode::AuthFailed, said(error) + alsoRefused(secured)};
-    case 1044:
-    case 1130:
-    case 1251:
-    case 1698:
-    case 1820:
-    case 1862:
-    case 4151: return Error{ErrorCode::AuthFailed, said(error)};
     case 1049: return Error{ErrorCode::Unsupported, said(error)};
     case 2013:
         return Error{ErrorCode::NotConnected, u"it accepts connections, but does not answer: %1"_s.arg(said(error)),
                      true};
-    default: return Error{ErrorCode::NotConnected, said(error), true, isOfServer(numberOf(error))};
+    default: break;
     }
+    constexpr std::array refused{1044, 1130, 1251, 1698, 1820, 1862, 4151};
+    if (std::ranges::find(refused, numberOf(error)) != refused.end())
+        return Error{ErrorCode::AuthFailed, said(error)};
+    return Error{ErrorCode::NotConnected, said(error), true, isOfServer(numberOf(error))};
 }
 
 } // namespace lockscope::mariadb

@@ -20,30 +20,18 @@ using Target = KillTarget;
 // "said": held, gone or another. `then` is done when it is held, in the same statement.
 QByteArray namedBlock(const Target &target, const QByteArray &then)
 {
-    return "BEGIN NOT ATOMIC DECLARE said VARCHAR(8) DEFAULT 'gone'; "
-           "DECLARE started BIGINT DEFAULT (SELECT UNIX_TIMESTAMP() - VARIABLE_VALUE FROM "
-           + target.session->features().statusSchema
-           + ".global_status WHERE VARIABLE_NAME = 'UPTIME'); "
-             "IF started <> "
-           + target.serverStarted
-           + " THEN SET said = 'another'; "
-             "ELSEIF "
-           + target.held + " THEN SET said = 'held'; " + then + "END IF; SELECT said; END";
+    return mariadb::sqlText("mariadb-kill-named",
+                            {target.session->features().statusSchema, target.serverStarted, target.held, then});
 }
 
 // The same, or old.
 QByteArray rowBlock(const Target &target, const QByteArray &then)
 {
-    return "BEGIN NOT ATOMIC DECLARE fresh, present, same INT DEFAULT 0; " + mariadb::withoutReadView + "; "
-           + mariadb::beginLook + "; SELECT " + rowFacts(target)
-           + " INTO fresh, present, same FROM information_schema.INNODB_TRX t; "
-             "IF fresh = 1 AND same = 1 THEN "
-           + (target.held.isEmpty()
-                  ? then
-                  : "IF " + target.held + " THEN " + then + "ELSE SET same = 0, present = 0; END IF; ")
-           + "END IF; " + mariadb::endLook
-           + "; SELECT CASE WHEN fresh <> 1 THEN 'old' WHEN same < 0 THEN 'idle' "
-             "WHEN same = 1 THEN 'held' WHEN present > 0 THEN 'another' ELSE 'gone' END AS said; END";
+    const auto act = target.held.isEmpty()
+                         ? then
+                         : "IF " + target.held + " THEN " + then + "ELSE SET same = 0, present = 0; END IF; ";
+    return mariadb::sqlText("mariadb-kill-row",
+                            {mariadb::withoutReadView, mariadb::beginLook, rowFacts(target), act, mariadb::endLook});
 }
 
 Result<Verdict> verdictOf(const Result<Rows> &answer)
@@ -97,11 +85,8 @@ QByteArray killIfStill(const Target &target, const QByteArray &activity)
     const auto kill = "KILL CONNECTION " + target.number();
     if (!target.hasNumbersInBlocks())
         return kill;
-    return "BEGIN NOT ATOMIC DECLARE said VARCHAR(8) DEFAULT 'another'; IF CONNECTION_ID() = "
-           + QByteArray::number(target.ours)
-           + " THEN SET said = 'busy'; IF (SELECT CONCAT(QUERY_ID, ' ', COMMAND) FROM information_schema.PROCESSLIST WHERE ID = "
-           + target.number() + ") = " + sqlLiteral(activity) + " THEN " + kill
-           + "; SET said = 'held'; END IF; END IF; SELECT said; END";
+    return mariadb::sqlText("mariadb-kill-if-idle",
+                            {QByteArray::number(target.ours), target.number(), sqlLiteral(activity), kill});
 }
 
 Task<Result<Verdict>> killAfterLook(Target target, QByteArray activity, Deadline deadline)
@@ -139,9 +124,8 @@ QByteArray queryBlock(const Target &target, bool isWaiter)
                     + " AND COMMAND IN ('Query', 'Execute')";
     const auto kill = "KILL QUERY " + target.number() + "; ";
     if (!target.isTransaction() && isWaiter)
-        return "BEGIN NOT ATOMIC DECLARE said VARCHAR(8) DEFAULT 'idle'; IF CONNECTION_ID() = "
-               + QByteArray::number(target.ours) + " AND " + of + " AND STATE = '" + target.waits + "') = 1 THEN "
-               + kill + "SET said = 'held'; END IF; SELECT said; END";
+        return mariadb::sqlText("mariadb-kill-waiting-query",
+                                {QByteArray::number(target.ours), target.number(), target.waits, kill});
     if (!target.isTransaction())
         return namedBlock(target, "IF " + of + ") = 1 THEN " + kill + "ELSE SET said = 'idle'; END IF; ");
     const auto waits =

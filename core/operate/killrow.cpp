@@ -38,15 +38,9 @@ Task<Result<mariadb::Rows>> askInLook(KillTarget target, QByteArray question, De
 // A holder has one at least, that on the table. Asked on our connection, or it is another server's answer.
 Task<Result<InStatus>> lookInDataLocks(KillTarget target, Deadline deadline)
 {
-    CO_TRY(
-        const auto &answer,
-        co_await target.ask(
-            "SELECT CONNECTION_ID() = " + QByteArray::number(target.ours)
-                + " AS is_ours, (SELECT COUNT(*) FROM performance_schema.data_locks l JOIN performance_schema.threads h "
-                  "ON h.THREAD_ID = l.THREAD_ID WHERE h.PROCESSLIST_ID = "
-                + target.number() + " AND l.ENGINE_TRANSACTION_ID = " + target.transaction
-                + " AND l.LOCK_STATUS = 'GRANTED') AS locks",
-            deadline));
+    const auto question = mariadb::sqlText("mysql-transaction-locks",
+                                           {QByteArray::number(target.ours), target.number(), target.transaction});
+    CO_TRY(const auto &answer, co_await target.ask(question, deadline));
     if (answer.cell(0, "is_ours") != QByteArray("1"))
         co_return InStatus::NotKnown;
     co_return answer.cell(0, "locks").value_or("0").toLongLong() > 0 ? InStatus::Active : InStatus::NotThere;
@@ -56,12 +50,8 @@ Task<Result<InStatus>> lookInDataLocks(KillTarget target, Deadline deadline)
 
 QByteArray rowFacts(const KillTarget &target)
 {
-    return "COALESCE(SUM(" + mariadb::isMarked(mariadb::freshMark())
-           + "), 0) AS fresh, "
-             "COALESCE(SUM(t.trx_mysql_thread_id = "
-           + target.number() + "), 0) AS present, COALESCE(SUM(t.trx_mysql_thread_id = " + target.number()
-           + " AND CONCAT('trx ', t.trx_id, ' started ', CAST(UNIX_TIMESTAMP(t.trx_started) * 1000 AS SIGNED)) = "
-           + sqlLiteral(target.guard) + "), 0) AS same";
+    return mariadb::sqlText("mariadb-row-facts",
+                            {mariadb::isMarked(mariadb::freshMark()), target.number(), sqlLiteral(target.guard)});
 }
 
 Task<Result<KillVerdict>> lookAfresh(KillTarget target, Deadline deadline)
@@ -126,16 +116,13 @@ QByteArray hasTable(const QByteArray &lock, const QByteArray &guard, mariadb::Co
         const auto named = object.schema.isEmpty() ? QByteArray()
                                                    : " AND m.TABLE_SCHEMA = " + sqlLiteral(object.schema)
                                                          + " AND m.TABLE_NAME = " + sqlLiteral(object.name);
-        return "(SELECT COUNT(*) FROM information_schema.METADATA_LOCK_INFO m WHERE m.THREAD_ID = "
-               + QByteArray::number(connection) + " AND UPPER(m.LOCK_TYPE) LIKE CONCAT(" + sqlLiteral(object.type)
-               + ", ' %')" + named + (byMode.isEmpty() ? byMode : " AND m.LOCK_MODE" + byMode) + ") > 0";
+        return mariadb::sqlText("mariadb-holds-table-by-plugin",
+                                {QByteArray::number(connection), sqlLiteral(object.type), named,
+                                 byMode.isEmpty() ? byMode : " AND m.LOCK_MODE" + byMode});
     }
-    return "(SELECT COUNT(*) FROM performance_schema.metadata_locks m JOIN performance_schema.threads h "
-           "ON h.THREAD_ID = m.OWNER_THREAD_ID WHERE h.PROCESSLIST_ID = "
-           + QByteArray::number(connection) + " AND m.OBJECT_TYPE = " + sqlLiteral(object.type)
-           + " AND m.LOCK_STATUS = 'GRANTED' AND COALESCE(m.OBJECT_SCHEMA, '') = " + sqlLiteral(object.schema)
-           + " AND COALESCE(m.OBJECT_NAME, '') = " + sqlLiteral(object.name)
-           + (byMode.isEmpty() ? byMode : " AND m.LOCK_TYPE" + byMode) + ") > 0";
+    return mariadb::sqlText("mariadb-holds-table",
+                            {QByteArray::number(connection), sqlLiteral(object.type), sqlLiteral(object.schema),
+                             sqlLiteral(object.name), byMode.isEmpty() ? byMode : " AND m.LOCK_TYPE" + byMode});
 }
 
 using inspect::Role;

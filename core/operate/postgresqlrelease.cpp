@@ -21,21 +21,6 @@ using inspect::SqlLockRow;
 
 namespace {
 
-// How a PostgreSQL's rows that are locks are freed.
-
-// Its usual collations compare bytes; a column's own may not.
-QByteArray freeingPgText(const SqlLockRow &row)
-{
-    const auto table = postgresql::quotedName(row.schema) + '.' + postgresql::quotedName(row.table);
-    if (row.layout && row.layout->release == recipes::RowRelease::Clear)
-        return "UPDATE ONLY " + table
-               + " SET locked = FALSE, lockgranted = NULL, lockedby = NULL WHERE id::text = ? AND locked AND "
-                 "lockedby COLLATE \"C\" = ? AND lockgranted::text = ?";
-    return "UPDATE ONLY " + table
-           + " SET lock_until = locked_at WHERE name COLLATE \"C\" = ? AND lock_until > locked_at AND "
-             "locked_by COLLATE \"C\" = ? AND locked_at::text = ?";
-}
-
 // The guard of a contender of core/inspect/postgresql: "pid=7 backend_start=… xact_start=… lock=advisory:5:0:42:1".
 using GuardWords = std::map<QByteArray, QByteArray>;
 
@@ -88,13 +73,7 @@ QByteArray sameLock(const QByteArray &lock)
 // "same": the backend is there; "meant": it holds, or waits, as it was planned; "done": the signal was sent.
 QByteArray actIfStill(const GuardWords &words, const QByteArray &lock, const QByteArray &also, const char *function)
 {
-    return "WITH same AS MATERIALIZED (SELECT a.pid FROM pg_catalog.pg_stat_activity a WHERE " + sameBackend(words)
-           + also
-           + "), meant AS MATERIALIZED (SELECT s.pid FROM same s WHERE EXISTS (SELECT 1 FROM pg_catalog.pg_locks l "
-             "WHERE l.pid = s.pid AND "
-           + lock + ")), acted AS MATERIALIZED (SELECT pg_catalog." + function
-           + "(m.pid) AS done FROM meant m) SELECT (SELECT count(*) FROM acted WHERE done)::text AS done, "
-             "(SELECT count(*) FROM meant)::text AS meant, (SELECT count(*) FROM same)::text AS same";
+    return mariadb::sqlText("postgresql-signal", {sameBackend(words), also, lock, function});
 }
 
 QString backendOf(const inspect::Contender &one)
@@ -168,22 +147,12 @@ Task<void> untilBackendIsGone(mariadb::Session *session, QByteArray same)
 
 // A CREATE INDEX CONCURRENTLY (also REINDEX and DROP INDEX) that is ended leaves its index as INVALID. Its backend
 // has ShareUpdateExclusiveLock on the table, over all of its transactions.
-const QByteArray hasTableOfIndex =
-    "l.granted AND l.locktype = 'relation' AND l.mode = 'ShareUpdateExclusiveLock' AND l.relation = i.indrelid AND "
-    "l.database = (SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = current_database())";
 
 // Numbers of the INVALID indexes on tables that the backend has so, with commas; empty: none, or not readable.
 Task<QByteArray> invalidIndexesOf(mariadb::Session *session, QByteArray backend, Deadline deadline)
 {
-    auto asking = session->execute(
-        {"SELECT string_agg(i.indexrelid::text, ',' ORDER BY i.indexrelid) AS invalid FROM pg_catalog.pg_index i JOIN "
-         "pg_catalog.pg_class c ON c.oid = i.indexrelid WHERE NOT i.indisvalid AND c.relkind = 'i' AND EXISTS (SELECT "
-         "1 FROM pg_catalog.pg_locks l JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid WHERE "
-             + hasTableOfIndex + " AND " + backend + ")",
-         {},
-         {},
-         false},
-        deadline);
+    auto asking =
+        session->execute({mariadb::sqlText("postgresql-invalid-indexes", {backend}), {}, {}, false}, deadline);
     const auto answer = co_await asking;
     const auto numbers = answer ? answer->cell(0, "invalid").value_or(QByteArray()) : QByteArray();
     const auto all = numbers.split(',');
@@ -195,11 +164,7 @@ Task<QString> leftInvalid(mariadb::Session *session, QByteArray backend, QByteAr
 {
     auto &loop = session->loop();
     const auto limit = Deadline::after(loop, 2s);
-    const auto question =
-        "SELECT string_agg(i.indexrelid::regclass::text, ', ' ORDER BY i.indexrelid) AS invalid, (SELECT count(*) FROM "
-        "pg_catalog.pg_locks l JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid, pg_catalog.pg_index i WHERE "
-        + hasTableOfIndex + " AND i.indexrelid IN (" + invalid + ") AND " + backend
-        + ")::text AS busy FROM pg_catalog.pg_index i WHERE NOT i.indisvalid AND i.indexrelid IN (" + invalid + ')';
+    const auto question = mariadb::sqlText("postgresql-left-invalid", {invalid, backend});
     for (auto pause = 2ms; !limit.hasPassed(loop); pause *= 2) {
         auto asking = session->execute({question, {}, {}, false}, limit);
         const auto answer = co_await asking;

@@ -27,18 +27,16 @@ mariadb::Statement freeing(const SqlLockRow &row, const ForceReleasePlan &plan, 
 
 } // namespace
 
-// Compared byte by byte: collations take A for a. ShedLock's time is set back to when the row was taken: whatever
-// zone its client writes, that has passed there.
 QByteArray freeingText(const SqlLockRow &row)
 {
     const auto table = mariadb::quotedName(row.schema) + '.' + mariadb::quotedName(row.table);
-    if (isLiquibase(row))
-        return "UPDATE " + table
-               + " SET LOCKED = 0, LOCKGRANTED = NULL, LOCKEDBY = NULL WHERE ID = ? AND LOCKED <> 0 AND "
-                 "LOCKEDBY = BINARY ? AND CAST(LOCKGRANTED AS CHAR) = ?";
-    return "UPDATE " + table
-           + " SET lock_until = locked_at WHERE name = BINARY ? AND lock_until > locked_at AND locked_by = BINARY ? "
-             "AND CAST(locked_at AS CHAR) = ?";
+    return mariadb::sqlText(isLiquibase(row) ? "mariadb-clear-liquibase" : "mariadb-clear-shedlock", {table});
+}
+
+QByteArray freeingPgText(const SqlLockRow &row)
+{
+    const auto table = postgresql::quotedName(row.schema) + '.' + postgresql::quotedName(row.table);
+    return mariadb::sqlText(isLiquibase(row) ? "postgresql-clear-liquibase" : "postgresql-clear-shedlock", {table});
 }
 
 bool hasRow(const inspect::Contender &one)

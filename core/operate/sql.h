@@ -106,6 +106,7 @@ struct KillTarget {
 // An UPDATE of that row alone; its parameters: the row's name, then who has set it, and when.
 using FreeingText = QByteArray (*)(const inspect::SqlLockRow &row);
 [[nodiscard]] QByteArray freeingText(const inspect::SqlLockRow &row); // MariaDB's and MySQL's
+[[nodiscard]] QByteArray freeingPgText(const inspect::SqlLockRow &row);
 void planClearRow(ForceReleasePlan &plan, const inspect::Contender &holder, FreeingText text);
 [[nodiscard]] QString askedAgain(const inspect::LockSnapshot &snapshot, const inspect::Contender &holder);
 // What frees the row of a client whose locks are not released from here: for a person, with the row as it was seen.
