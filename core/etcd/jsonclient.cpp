@@ -14,45 +14,6 @@
 
 namespace lockscope::etcd {
 
-// The JSON gateway of one etcd cluster: requests to whichever of its hosts answers, a token where a user is given,
-// and streams. Loop thread only.
-class Gateway {
-public:
-    using OnLine = std::function<void(const Result<QJsonObject> &)>; // an error is the last
-
-    Gateway(Loop &loop, const ClientOptions &options);
-
-    // The task must not outlive the gateway.
-    Task<Result<QJsonObject>> ask(QByteArray path, QJsonObject body, Deadline deadline);
-    // With a token that is there, after a request that had an answer. Lines come through the loop's queue.
-    [[nodiscard]] Subscription stream(const QByteArray &path, const QJsonObject &body, OnLine onLine);
-
-    // Nobody was named, or users are off there.
-    [[nodiscard]] bool isAnonymous() const { return !m_needsToken; }
-    [[nodiscard]] const HostPort &host() const { return m_options.hosts[m_host]; }
-    // For people, and for the server itself.
-    [[nodiscard]] const HostPort &hostName() const
-    {
-        return m_host < m_options.names.size() ? m_options.names[m_host] : host();
-    }
-    // That one does not answer: what is open ends.
-    void tryNextHost();
-
-private:
-    struct Stream;
-    Task<Result<void>> haveToken(Deadline deadline);
-    Task<Result<QJsonObject>> askOnce(QByteArray path, QByteArray body, Deadline deadline);
-    [[nodiscard]] std::shared_ptr<HttpConnection> idleConnection();
-
-    Loop &m_loop;
-    const ClientOptions m_options;
-    std::size_t m_host = 0;
-    QByteArray m_token;
-    bool m_needsToken;
-    std::vector<std::shared_ptr<HttpConnection>> m_connections;
-    std::vector<std::weak_ptr<Stream>> m_streams;
-};
-
 namespace {
 
 // What is idle beside them is closed.
@@ -73,158 +34,181 @@ bool isFitForHead(const QByteArray &token)
 
 } // namespace
 
-struct Gateway::Stream : std::enable_shared_from_this<Stream> {
-    Stream(Loop &onLoop, HostPort host, HostPort name, OnLine listener)
-        : loop(onLoop), onLine(std::move(listener)), connection(std::move(host), std::move(name))
+// The JSON gateway of one etcd cluster: requests to whichever of its hosts answers, a token where a user is given,
+// and streams. Loop thread only.
+class Gateway {
+public:
+    using OnLine = std::function<void(const Result<QJsonObject> &)>; // an error is the last
+
+    Gateway(Loop &loop, const ClientOptions &options)
+        : m_loop(loop), m_options(options), m_needsToken(!options.user.isEmpty())
     {
     }
-    void take(int status, const QByteArray &piece)
+
+    // The task must not outlive the gateway.
+    Task<Result<QJsonObject>> ask(QByteArray path, QJsonObject body, Deadline deadline)
     {
-        rest += piece;
-        for (auto end = rest.indexOf('\n'); end >= 0; end = rest.indexOf('\n')) {
-            const auto line = rest.left(end).trimmed();
-            rest.remove(0, end + 1);
-            if (!line.isEmpty())
-                deliverLine(status, line);
+        const auto bytes = compact(body);
+        for (int i = 0;; ++i) {
+            if (m_needsToken && m_token.isEmpty()) {
+                CO_TRY_VOID(co_await haveToken(deadline));
+            }
+            auto answer = co_await askOnce(path, bytes, deadline);
+            // A token ends after some minutes in which it was not used, and with its server.
+            const bool isOld = !answer && answer.error().code == ErrorCode::AuthFailed && !m_token.isEmpty();
+            if (!isOld || i > 0)
+                co_return answer;
+            m_token.clear();
         }
-        if (rest.size() > longestLine)
-            tell(Error{ErrorCode::TooLarge, u"a message of the stream is too long"_s});
     }
-    void deliverLine(int status, const QByteArray &line)
+    // With a token that is there, after a request that had an answer. Lines come through the loop's queue.
+    [[nodiscard]] Subscription stream(const QByteArray &path, const QJsonObject &body, OnLine onLine)
     {
-        auto object = readObject(line);
-        tell(object && status != 200 ? Result<QJsonObject>(errorOf(status, *object)) : std::move(object));
+        const auto stream = std::make_shared<Stream>(m_loop, host(), hostName(), std::move(onLine));
+        auto *raw = stream.get(); // it has the connection
+        raw->connection.post(
+            path, m_token, compact(body), [raw](const Result<HttpAnswer> &answer) { raw->end(answer); },
+            [raw](int status, const QByteArray &piece) { raw->take(status, piece); });
+        std::erase_if(m_streams, [](const auto &one) { return one.expired(); });
+        m_streams.push_back(stream);
+        return Subscription(stream);
     }
-    void end(const Result<HttpAnswer> &answer)
+
+    // Nobody was named, or users are off there.
+    [[nodiscard]] bool isAnonymous() const { return !m_needsToken; }
+    [[nodiscard]] const HostPort &host() const { return m_options.hosts[m_host]; }
+    // For people, and for the server itself.
+    [[nodiscard]] const HostPort &hostName() const
     {
-        if (!rest.trimmed().isEmpty() && answer)
-            deliverLine(answer->status, std::exchange(rest, {}).trimmed());
-        tell(answer ? Error{ErrorCode::UnknownOutcome, u"etcd ended the stream"_s, true} : answer.error());
+        return m_host < m_options.names.size() ? m_options.names[m_host] : host();
     }
-    void tell(Result<QJsonObject> line)
+    // That one does not answer: what is open ends.
+    void tryNextHost()
     {
-        loop.post([weak = weak_from_this(), line = std::move(line)] {
-            const auto alive = weak.lock();
-            if (!alive || alive->isOver)
-                return;
-            alive->isOver = !line;
-            alive->onLine(line);
-        });
-    }
-
-    Loop &loop;
-    OnLine onLine;
-    QByteArray rest;
-    bool isOver = false;
-    HttpConnection connection; // last: what it calls uses all above
-};
-
-Gateway::Gateway(Loop &loop, const ClientOptions &options)
-    : m_loop(loop), m_options(options), m_needsToken(!options.user.isEmpty())
-{
-}
-
-void Gateway::tryNextHost()
-{
-    m_host = (m_host + 1) % m_options.hosts.size();
-    std::erase_if(m_connections, [](const auto &one) { return one->isIdle(); });
-    for (const auto &stream : std::exchange(m_streams, {})) {
-        if (const auto alive = stream.lock())
-            alive->tell(Error{ErrorCode::UnknownOutcome, u"the server does not answer"_s, true});
-    }
-}
-
-std::shared_ptr<HttpConnection> Gateway::idleConnection()
-{
-    std::erase_if(m_connections, [](const auto &one) { return one->isIdle() && one->isBroken(); });
-    std::shared_ptr<HttpConnection> found;
-    std::size_t idle = 0;
-    std::erase_if(m_connections, [&](const auto &one) {
-        if (!one->isIdle())
-            return false;
-        if (!found && one->host() == host()) {
-            found = one;
-            return false;
+        m_host = (m_host + 1) % m_options.hosts.size();
+        std::erase_if(m_connections, [](const auto &one) { return one->isIdle(); });
+        for (const auto &stream : std::exchange(m_streams, {})) {
+            if (const auto alive = stream.lock())
+                alive->tell(Error{ErrorCode::UnknownOutcome, u"the server does not answer"_s, true});
         }
-        return ++idle > mostIdle;
-    });
-    if (!found)
-        found = m_connections.emplace_back(std::make_shared<HttpConnection>(host(), hostName()));
-    return found;
-}
+    }
 
-Task<Result<QJsonObject>> Gateway::askOnce(QByteArray path, QByteArray body, Deadline deadline)
-{
-    const auto connection = idleConnection();
-    const auto asked = hostName();
-    const Completion<Result<HttpAnswer>> answered(m_loop);
-    connection->post(path, m_token, body,
-                     [answered](const Result<HttpAnswer> &answer) { answered.complete(answer); });
-    Timer tooLate;
-    if (!deadline.isNever())
-        tooLate = m_loop.callAt(deadline.when(), [weak = std::weak_ptr(connection), answered] {
-            const auto alive = weak.lock();
-            if (alive && !answered.isComplete())
-                alive->giveUp();
-        });
-    CO_TRY(const auto &answer, co_await answered);
-    // A stream of one message ends with a line end.
-    auto read = readObject(answer.body.trimmed());
-    if (!read && answer.status != 200)
-        co_return errorOfText(displayHost(asked), answer.status, answer.body);
-    if (read && answer.status != 200)
-        co_return errorOf(answer.status, *read);
-    co_return read;
-}
+private:
+    struct Stream : std::enable_shared_from_this<Stream> {
+        Stream(Loop &onLoop, HostPort host, HostPort name, OnLine listener)
+            : loop(onLoop), onLine(std::move(listener)), connection(std::move(host), std::move(name))
+        {
+        }
+        void take(int status, const QByteArray &piece)
+        {
+            rest += piece;
+            for (auto end = rest.indexOf('\n'); end >= 0; end = rest.indexOf('\n')) {
+                const auto line = rest.left(end).trimmed();
+                rest.remove(0, end + 1);
+                if (!line.isEmpty())
+                    deliverLine(status, line);
+            }
+            if (rest.size() > longestLine)
+                tell(Error{ErrorCode::TooLarge, u"a message of the stream is too long"_s});
+        }
+        void deliverLine(int status, const QByteArray &line)
+        {
+            auto object = readObject(line);
+            tell(object && status != 200 ? Result<QJsonObject>(errorOf(status, *object)) : std::move(object));
+        }
+        void end(const Result<HttpAnswer> &answer)
+        {
+            if (!rest.trimmed().isEmpty() && answer)
+                deliverLine(answer->status, std::exchange(rest, {}).trimmed());
+            tell(answer ? Error{ErrorCode::UnknownOutcome, u"etcd ended the stream"_s, true} : answer.error());
+        }
+        void tell(Result<QJsonObject> line)
+        {
+            loop.post([weak = weak_from_this(), line = std::move(line)] {
+                const auto alive = weak.lock();
+                if (!alive || alive->isOver)
+                    return;
+                alive->isOver = !line;
+                alive->onLine(line);
+            });
+        }
 
-Task<Result<void>> Gateway::haveToken(Deadline deadline)
-{
-    const QByteArray path("/v3/auth/authenticate");
-    const QJsonObject who{{u"name"_s, m_options.user}, {u"password"_s, m_options.password}};
-    const auto body = compact(who);
-    m_token.clear();
-    const auto answer = co_await askOnce(path, body, deadline);
-    if (!answer && answer.error().message.contains("authentication is not enabled"_L1)) {
-        m_needsToken = false; // whoever comes may do everything
+        Loop &loop;
+        OnLine onLine;
+        QByteArray rest;
+        bool isOver = false;
+        HttpConnection connection; // last: what it calls uses all above
+    };
+    Task<Result<void>> haveToken(Deadline deadline)
+    {
+        const QByteArray path("/v3/auth/authenticate");
+        const QJsonObject who{{u"name"_s, m_options.user}, {u"password"_s, m_options.password}};
+        const auto body = compact(who);
+        m_token.clear();
+        const auto answer = co_await askOnce(path, body, deadline);
+        if (!answer && answer.error().message.contains("authentication is not enabled"_L1)) {
+            m_needsToken = false; // whoever comes may do everything
+            co_return Result<void>();
+        }
+        if (!answer)
+            co_return answer.error();
+        m_token = answer->value("token"_L1).toString().toLatin1();
+        if (!isFitForHead(m_token)) {
+            m_token.clear();
+            co_return Error{ErrorCode::AuthFailed, u"etcd returned no usable token"_s};
+        }
         co_return Result<void>();
     }
-    if (!answer)
-        co_return answer.error();
-    m_token = answer->value("token"_L1).toString().toLatin1();
-    if (!isFitForHead(m_token)) {
-        m_token.clear();
-        co_return Error{ErrorCode::AuthFailed, u"etcd returned no usable token"_s};
+    Task<Result<QJsonObject>> askOnce(QByteArray path, QByteArray body, Deadline deadline)
+    {
+        const auto connection = idleConnection();
+        const auto asked = hostName();
+        const Completion<Result<HttpAnswer>> answered(m_loop);
+        connection->post(path, m_token, body,
+                         [answered](const Result<HttpAnswer> &answer) { answered.complete(answer); });
+        Timer tooLate;
+        if (!deadline.isNever())
+            tooLate = m_loop.callAt(deadline.when(), [weak = std::weak_ptr(connection), answered] {
+                const auto alive = weak.lock();
+                if (alive && !answered.isComplete())
+                    alive->giveUp();
+            });
+        CO_TRY(const auto &answer, co_await answered);
+        // A stream of one message ends with a line end.
+        auto read = readObject(answer.body.trimmed());
+        if (!read && answer.status != 200)
+            co_return errorOfText(displayHost(asked), answer.status, answer.body);
+        if (read && answer.status != 200)
+            co_return errorOf(answer.status, *read);
+        co_return read;
     }
-    co_return Result<void>();
-}
-
-Task<Result<QJsonObject>> Gateway::ask(QByteArray path, QJsonObject body, Deadline deadline)
-{
-    const auto bytes = compact(body);
-    for (int i = 0;; ++i) {
-        if (m_needsToken && m_token.isEmpty()) {
-            CO_TRY_VOID(co_await haveToken(deadline));
-        }
-        auto answer = co_await askOnce(path, bytes, deadline);
-        // A token ends after some minutes in which it was not used, and with its server.
-        const bool isOld = !answer && answer.error().code == ErrorCode::AuthFailed && !m_token.isEmpty();
-        if (!isOld || i > 0)
-            co_return answer;
-        m_token.clear();
+    [[nodiscard]] std::shared_ptr<HttpConnection> idleConnection()
+    {
+        std::erase_if(m_connections, [](const auto &one) { return one->isIdle() && one->isBroken(); });
+        std::shared_ptr<HttpConnection> found;
+        std::size_t idle = 0;
+        std::erase_if(m_connections, [&](const auto &one) {
+            if (!one->isIdle())
+                return false;
+            if (!found && one->host() == host()) {
+                found = one;
+                return false;
+            }
+            return ++idle > mostIdle;
+        });
+        if (!found)
+            found = m_connections.emplace_back(std::make_shared<HttpConnection>(host(), hostName()));
+        return found;
     }
-}
 
-Subscription Gateway::stream(const QByteArray &path, const QJsonObject &body, OnLine onLine)
-{
-    const auto stream = std::make_shared<Stream>(m_loop, host(), hostName(), std::move(onLine));
-    auto *raw = stream.get(); // it has the connection
-    raw->connection.post(
-        path, m_token, compact(body), [raw](const Result<HttpAnswer> &answer) { raw->end(answer); },
-        [raw](int status, const QByteArray &piece) { raw->take(status, piece); });
-    std::erase_if(m_streams, [](const auto &one) { return one.expired(); });
-    m_streams.push_back(stream);
-    return Subscription(stream);
-}
+    Loop &m_loop;
+    const ClientOptions m_options;
+    std::size_t m_host = 0;
+    QByteArray m_token;
+    bool m_needsToken;
+    std::vector<std::shared_ptr<HttpConnection>> m_connections;
+    std::vector<std::weak_ptr<Stream>> m_streams;
+};
 
 namespace {
 
@@ -308,10 +292,84 @@ private:
         reply.complete(answer ? read(*answer) : Result<T>(answer.error()));
     }
 
-    Task<void> readAccessRights(Deadline deadline, Reply<AccessRights> reply);
-    Task<void> lookAfterServer();
-    Task<Result<void>> look();
-    void become(ClientState state, const Error &why);
+    // Each user may ask for itself and for its own roles; root is a role by its name alone.
+    Task<void> readAccessRights(Deadline deadline, Reply<AccessRights> reply)
+    {
+        AccessRights access;
+        access.areUsersOn = !m_gateway.isAnonymous();
+        if (!access.areUsersOn) {
+            reply.complete(access);
+            co_return;
+        }
+        access.user = m_options.user.toUtf8();
+        const QByteArray userPath("/v3/auth/user/get"), rolePath("/v3/auth/role/get");
+        const QJsonObject who{{u"name"_s, m_options.user}};
+        const auto user = co_await m_gateway.ask(userPath, who, deadline);
+        if (!user) {
+            reply.complete(user.error());
+            co_return;
+        }
+        const auto roles = readRoles(*user);
+        access.isRoot = roles.contains("root"_L1);
+        for (const auto &role : access.isRoot ? QStringList() : roles) {
+            const QJsonObject which{{u"role"_s, role}};
+            const auto answer = co_await m_gateway.ask(rolePath, which, deadline);
+            if (!answer) {
+                reply.complete(answer.error());
+                co_return;
+            }
+            const auto permissions = readPermissions(*answer);
+            access.permissions.insert(access.permissions.end(), permissions.begin(), permissions.end());
+        }
+        reply.complete(access);
+    }
+    Task<void> lookAfterServer()
+    {
+        Duration backOff = firstBackOff;
+        for (;;) {
+            const auto answer = co_await look();
+            if (!answer && answer.error().code == ErrorCode::AuthFailed) {
+                become(ClientState::AuthFailed, answer.error());
+                co_return;
+            }
+            if (answer) {
+                backOff = firstBackOff;
+                become(ClientState::Connected, Error());
+            } else {
+                m_gateway.tryNextHost();
+                become(ClientState::Connecting, answer.error());
+            }
+            const auto rest = answer ? Duration(m_options.askEvery) : backOff;
+            co_await sleepFor(loop(), rest);
+            if (!answer)
+                backOff = std::min(2 * backOff, longestBackOff);
+        }
+    }
+    // Also whether we may come in at all: the version is told to everybody.
+    Task<Result<void>> look()
+    {
+        const auto limit = Deadline::after(loop(), m_options.answersWithin);
+        const QByteArray statusPath("/v3/maintenance/status"), rangePath("/v3/kv/range");
+        const QJsonObject nothing;
+        CO_TRY(const auto &status, co_await m_gateway.ask(statusPath, nothing, limit));
+        m_version = status.value("version"_L1).toString().toLatin1().left(40);
+        if (m_state == ClientState::Connected)
+            co_return Result<void>();
+        const auto question = toJson(RangeRequest{.key = "lockscope-may-i-come-in", .keysOnly = true});
+        const auto entered = co_await m_gateway.ask(rangePath, question, limit);
+        if (entered || entered.error().code == ErrorCode::NoPermission)
+            co_return Result<void>();
+        co_return entered.error();
+    }
+    // A failed attempt is told, too.
+    void become(ClientState state, const Error &why)
+    {
+        m_why = why;
+        if (state == m_state && state == ClientState::Connected)
+            return;
+        m_state = state;
+        notifyState(state);
+    }
 
     const ClientOptions m_options;
     ClientState m_state = ClientState::Connecting;
@@ -320,88 +378,6 @@ private:
     Gateway m_gateway;
     Scope m_work; // last: its coroutines use everything above
 };
-
-// Each user may ask for itself and for its own roles; root is a role by its name alone.
-Task<void> JsonClient::readAccessRights(Deadline deadline, Reply<AccessRights> reply)
-{
-    AccessRights access;
-    access.areUsersOn = !m_gateway.isAnonymous();
-    if (!access.areUsersOn) {
-        reply.complete(access);
-        co_return;
-    }
-    access.user = m_options.user.toUtf8();
-    const QByteArray userPath("/v3/auth/user/get"), rolePath("/v3/auth/role/get");
-    const QJsonObject who{{u"name"_s, m_options.user}};
-    const auto user = co_await m_gateway.ask(userPath, who, deadline);
-    if (!user) {
-        reply.complete(user.error());
-        co_return;
-    }
-    const auto roles = readRoles(*user);
-    access.isRoot = roles.contains("root"_L1);
-    for (const auto &role : access.isRoot ? QStringList() : roles) {
-        const QJsonObject which{{u"role"_s, role}};
-        const auto answer = co_await m_gateway.ask(rolePath, which, deadline);
-        if (!answer) {
-            reply.complete(answer.error());
-            co_return;
-        }
-        const auto permissions = readPermissions(*answer);
-        access.permissions.insert(access.permissions.end(), permissions.begin(), permissions.end());
-    }
-    reply.complete(access);
-}
-
-// Also whether we may come in at all: the version is told to everybody.
-Task<Result<void>> JsonClient::look()
-{
-    const auto limit = Deadline::after(loop(), m_options.answersWithin);
-    const QByteArray statusPath("/v3/maintenance/status"), rangePath("/v3/kv/range");
-    const QJsonObject nothing;
-    CO_TRY(const auto &status, co_await m_gateway.ask(statusPath, nothing, limit));
-    m_version = status.value("version"_L1).toString().toLatin1().left(40);
-    if (m_state == ClientState::Connected)
-        co_return Result<void>();
-    const auto question = toJson(RangeRequest{.key = "lockscope-may-i-come-in", .keysOnly = true});
-    const auto entered = co_await m_gateway.ask(rangePath, question, limit);
-    if (entered || entered.error().code == ErrorCode::NoPermission)
-        co_return Result<void>();
-    co_return entered.error();
-}
-
-Task<void> JsonClient::lookAfterServer()
-{
-    Duration backOff = firstBackOff;
-    for (;;) {
-        const auto answer = co_await look();
-        if (!answer && answer.error().code == ErrorCode::AuthFailed) {
-            become(ClientState::AuthFailed, answer.error());
-            co_return;
-        }
-        if (answer) {
-            backOff = firstBackOff;
-            become(ClientState::Connected, Error());
-        } else {
-            m_gateway.tryNextHost();
-            become(ClientState::Connecting, answer.error());
-        }
-        const auto rest = answer ? Duration(m_options.askEvery) : backOff;
-        co_await sleepFor(loop(), rest);
-        if (!answer)
-            backOff = std::min(2 * backOff, longestBackOff);
-    }
-}
-
-// A failed attempt is told, too.
-void JsonClient::become(ClientState state, const Error &why)
-{
-    m_why = why;
-    if (state == m_state && state == ClientState::Connected)
-        return;
-    m_state = state;
-    notifyState(state);
-}
 
 } // namespace
 

@@ -29,25 +29,82 @@ public:
     // In the order of the URI. Gated.
     [[nodiscard]] virtual std::vector<redis::Connection *> nodes() = 0;
     // A fresh connection to each of them, for a contender of ours.
-    [[nodiscard]] std::vector<OwnConnection> openConnections();
+    [[nodiscard]] std::vector<OwnConnection> openConnections()
+    {
+        std::vector<OwnConnection> connections;
+        const bool isSet = areNodesApart(m_spec.scheme);
+        for (const auto &host : isSet ? m_spec.hosts : std::vector{m_spec.hosts.front()}) {
+            auto &one = connections.emplace_back();
+            one.client = openTo(host);
+            one.gated = operate::gated(*one.client, m_gate, nameOf(host));
+        }
+        return connections;
+    }
 
     [[nodiscard]] std::unique_ptr<OwnContender> openContender(const HoldRequest &request) override;
     [[nodiscard]] std::unique_ptr<ContenderPool> openPool(const ContenderPoolContext &context) override;
-    [[nodiscard]] Task<Result<operate::Sent>> sendRelease(operate::ForceReleasePlan plan, Deadline deadline) override;
+    [[nodiscard]] Task<Result<operate::Sent>> sendRelease(operate::ForceReleasePlan plan, Deadline deadline) override
+    {
+        return operate::sendRelease(std::move(plan), nodes(), deadline);
+    }
     // Of a set there is no key but one on each of its nodes: those are not edited.
     [[nodiscard]] Task<Result<operate::EditState>> readForEdit(operate::EditRequest request,
-                                                               Deadline deadline) override;
-    [[nodiscard]] Task<Result<operate::EditSent>> sendEdit(operate::EditPlan plan, Deadline deadline) override;
-    [[nodiscard]] bool isCleaningUp() override;
-    [[nodiscard]] Task<QStringList> rights(Deadline deadline) override;
+                                                               Deadline deadline) override
+    {
+        return nodes().size() == 1 ? operate::readForEdit(std::move(request), nodes().front(), deadline)
+                                   : Link::readForEdit(std::move(request), deadline);
+    }
+    [[nodiscard]] Task<Result<operate::EditSent>> sendEdit(operate::EditPlan plan, Deadline deadline) override
+    {
+        return nodes().size() == 1 ? operate::sendEdit(std::move(plan), nodes().front(), deadline)
+                                   : Link::sendEdit(std::move(plan), deadline);
+    }
+    // Of a set, a node that is gone is not waited for.
+    [[nodiscard]] bool isCleaningUp() override
+    {
+        const auto all = nodes();
+        return std::ranges::any_of(all, [&all](redis::Connection *node) {
+            return !node->background().isIdle()
+                   && (all.size() == 1 || node->state() == redis::ConnectionState::Connected);
+        });
+    }
+    [[nodiscard]] Task<QStringList> rights(Deadline deadline) override
+    {
+        const auto all = nodes();
+        m_server = co_await inspect::redisServer(all.front(), deadline);
+        auto said = co_await inspect::redisRights(all.front(), !isReplica(), deadline);
+        if (all.size() > 1)
+            said << u"asked of the first of %1 nodes"_s.arg(all.size());
+        co_return said;
+    }
     // Once its rights were asked.
     [[nodiscard]] QString serverVersion() override { return m_server; }
 
 protected:
     using LinkBase::LinkBase;
-    [[nodiscard]] redis::ConnectionOptions connectionOptions(const HostPort &host) const;
+    [[nodiscard]] redis::ConnectionOptions connectionOptions(const HostPort &host) const
+    {
+        redis::ConnectionOptions options;
+        options.host = host;
+        if (m_spec.transport.ssh.isOn())
+            options.door = [transport = m_transport](const HostPort &server) { return transport->through(server); };
+        options.tls = m_spec.transport.tls;
+        options.user = m_spec.user.toUtf8();
+        options.password = m_password.toUtf8();
+        options.database = m_spec.database;
+        return options;
+    }
     // To the node there; of a deployment that is one, to all of it.
-    [[nodiscard]] std::unique_ptr<redis::Connection> openTo(const HostPort &host) const;
+    [[nodiscard]] std::unique_ptr<redis::Connection> openTo(const HostPort &host) const
+    {
+        auto &loop = m_context.loop;
+        const auto options = connectionOptions(host);
+        if (isCluster())
+            return redis::openCluster(loop, m_spec.hosts, options);
+        if (m_spec.scheme == Scheme::RedisSentinel)
+            return redis::openBySentinels(loop, m_spec.hosts, m_spec.service.toUtf8(), options);
+        return redis::openConnection(loop, options);
+    }
     // The URI may not say so.
     [[nodiscard]] virtual bool isCluster() const { return m_spec.scheme == Scheme::RedisCluster; }
     [[nodiscard]] virtual bool isReplica() const { return false; }
@@ -368,52 +425,6 @@ private:
 
 } // namespace
 
-std::unique_ptr<redis::Connection> RedisLinkBase::openTo(const HostPort &host) const
-{
-    auto &loop = m_context.loop;
-    const auto options = connectionOptions(host);
-    if (isCluster())
-        return redis::openCluster(loop, m_spec.hosts, options);
-    if (m_spec.scheme == Scheme::RedisSentinel)
-        return redis::openBySentinels(loop, m_spec.hosts, m_spec.service.toUtf8(), options);
-    return redis::openConnection(loop, options);
-}
-
-redis::ConnectionOptions RedisLinkBase::connectionOptions(const HostPort &host) const
-{
-    redis::ConnectionOptions options;
-    options.host = host;
-    if (m_spec.transport.ssh.isOn())
-        options.door = [transport = m_transport](const HostPort &server) { return transport->through(server); };
-    options.tls = m_spec.transport.tls;
-    options.user = m_spec.user.toUtf8();
-    options.password = m_password.toUtf8();
-    options.database = m_spec.database;
-    return options;
-}
-
-Task<QStringList> RedisLinkBase::rights(Deadline deadline)
-{
-    const auto all = nodes();
-    m_server = co_await inspect::redisServer(all.front(), deadline);
-    auto said = co_await inspect::redisRights(all.front(), !isReplica(), deadline);
-    if (all.size() > 1)
-        said << u"asked of the first of %1 nodes"_s.arg(all.size());
-    co_return said;
-}
-
-std::vector<RedisLinkBase::OwnConnection> RedisLinkBase::openConnections()
-{
-    std::vector<OwnConnection> connections;
-    const bool isSet = areNodesApart(m_spec.scheme);
-    for (const auto &host : isSet ? m_spec.hosts : std::vector{m_spec.hosts.front()}) {
-        auto &one = connections.emplace_back();
-        one.client = openTo(host);
-        one.gated = operate::gated(*one.client, m_gate, nameOf(host));
-    }
-    return connections;
-}
-
 std::unique_ptr<OwnContender> RedisLinkBase::openContender(const HoldRequest &request)
 {
     return std::make_unique<RedisContender>(nodes(), request);
@@ -422,33 +433,6 @@ std::unique_ptr<OwnContender> RedisLinkBase::openContender(const HoldRequest &re
 std::unique_ptr<ContenderPool> RedisLinkBase::openPool(const ContenderPoolContext &context)
 {
     return std::make_unique<RedisPool>(*this, context);
-}
-
-Task<Result<operate::Sent>> RedisLinkBase::sendRelease(operate::ForceReleasePlan plan, Deadline deadline)
-{
-    return operate::sendRelease(std::move(plan), nodes(), deadline);
-}
-
-Task<Result<operate::EditState>> RedisLinkBase::readForEdit(operate::EditRequest request, Deadline deadline)
-{
-    return nodes().size() == 1 ? operate::readForEdit(std::move(request), nodes().front(), deadline)
-                               : Link::readForEdit(std::move(request), deadline);
-}
-
-Task<Result<operate::EditSent>> RedisLinkBase::sendEdit(operate::EditPlan plan, Deadline deadline)
-{
-    return nodes().size() == 1 ? operate::sendEdit(std::move(plan), nodes().front(), deadline)
-                               : Link::sendEdit(std::move(plan), deadline);
-}
-
-// Of a set, a node that is gone is not waited for.
-bool RedisLinkBase::isCleaningUp()
-{
-    const auto all = nodes();
-    return std::ranges::any_of(all, [&all](redis::Connection *node) {
-        return !node->background().isIdle()
-               && (all.size() == 1 || node->state() == redis::ConnectionState::Connected);
-    });
 }
 
 std::vector<redis::Connection *> redisNodesOf(Link *link)
