@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/history/chunk.h"
+#include "core/history/flightrecorder.h"
+#include "core/inspect/snapshotstore.h"
 
 #include <QDataStream>
 
+#include <algorithm>
 #include <zlib.h>
 
 namespace lockscope::history {
@@ -136,6 +139,216 @@ Result<QByteArray> unpackChunk(const QByteArray &headerAndPayload)
     if (done != Z_OK || unpacked != static_cast<uLongf>(raw.size()))
         return Error{ErrorCode::BadInput, u"the chunk cannot be unpacked"_s};
     return raw;
+}
+
+constexpr auto pictureAfter = 30s;           // the soonest
+constexpr qint64 pictureCosts = 64LL * 1024; // of a small picture: so much is read as quickly
+
+Result<std::unique_ptr<RecordingWriter>> RecordingWriter::create(const QString &path, Moment now,
+                                                                 StateSnapshot picture)
+{
+    std::unique_ptr<RecordingWriter> writer(new RecordingWriter(path));
+    auto &file = writer->m_file;
+    if (!file.open(QIODevice::WriteOnly | QIODevice::NewOnly | QIODevice::Unbuffered,
+                   QFileDevice::ReadOwner | QFileDevice::WriteOwner)) {
+        const auto why = QFile::exists(path) ? u"it already exists and is not overwritten"_s : file.errorString();
+        return Error{ErrorCode::BadInput, u"cannot record to %1: %2"_s.arg(path, why)};
+    }
+    writer->m_picture = std::move(picture);
+    writer->m_begin = writer->m_first = writer->m_last = writer->m_written.end = now;
+    TRY_VOID(writer->write(fileHeader()));
+    TRY_VOID(writer->writePicture());
+    return writer;
+}
+
+Result<void> RecordingWriter::add(Change change)
+{
+    change.at = m_last = std::max(m_last, change.at);
+    const auto *lock = std::get_if<inspect::SnapshotChange>(&change.what);
+    const auto known = lock ? m_picture.locks.find(lock->lock.lock) : m_picture.locks.end();
+    const bool hasWork =
+        lock && std::ranges::any_of(lock->lock.contenders, [](const auto &one) { return bool(one.work); });
+    const bool isNews = !hasWork || known == m_picture.locks.end() || lock->kind != inspect::ChangeKind::Changed
+                        || !inspect::isRecordedAlike(known->second, lock->lock);
+    m_picture.apply(change);
+    if (!isNews)
+        return {};
+    if (lock) {
+        ++m_lockChanges;
+        m_locksSeen.try_emplace(lock->lock.lock);
+        m_unwritten.push_back(lock->lock.lock);
+    }
+    encode(change, m_raw);
+    ++m_rawChanges;
+    return m_raw.size() < partRaw ? Result<void>() : writeChanges();
+}
+
+Result<void> RecordingWriter::flush(Moment now)
+{
+    m_last = std::max(m_last, now);
+    TRY_VOID(writeChanges());
+    const bool isWorthIt = m_sincePicture > std::max(pictureCosts, m_pictureRaw);
+    return isWorthIt && m_last - m_pictureAt >= pictureAfter ? writePicture() : Result<void>();
+}
+
+Result<void> RecordingWriter::writeChanges()
+{
+    ChunkHeader header;
+    header.first = m_first;
+    header.last = m_last;
+    header.changes = std::exchange(m_rawChanges, 0);
+    const auto raw = std::exchange(m_raw, {});
+    m_sincePicture += raw.size();
+    m_first = m_last;
+    if (raw.size() > mostRaw)
+        return Error{ErrorCode::TooLarge, u"cannot record to %1: one change takes %2 bytes"_s.arg(
+                                              m_file.fileName(), QString::number(raw.size()))};
+    TRY_VOID(write(packChunk(header, raw)));
+    m_written = {m_lockChanges, static_cast<qint64>(m_locksSeen.size()), m_last};
+    m_unwritten.clear();
+    return {};
+}
+
+Result<void> RecordingWriter::writePicture()
+{
+    std::vector<std::pair<QByteArray, quint32>> parts(1);
+    for (const auto &change : inspect::difference({}, m_picture, m_last)) {
+        if (parts.back().first.size() >= partRaw)
+            parts.emplace_back();
+        encode(change, parts.back().first);
+        ++parts.back().second;
+    }
+    m_pictureAt = m_last;
+    m_sincePicture = m_pictureRaw = 0;
+    if (parts.size() > mostParts)
+        return {}; // seeking is slower then
+    ChunkHeader header;
+    header.kind = ChunkHeader::Kind::Picture;
+    header.first = header.last = m_last;
+    header.parts = static_cast<quint16>(parts.size());
+    for (const auto &[raw, changes] : parts) {
+        m_pictureRaw += raw.size();
+        header.changes = changes;
+        TRY_VOID(write(packChunk(header, raw)));
+        ++header.part;
+    }
+    return {};
+}
+
+Result<void> RecordingWriter::write(const QByteArray &bytes)
+{
+    // What no longer fits is taken in part, and only the next try says why. That part is taken back.
+    for (qint64 done = 0; done < bytes.size();) {
+        const auto taken = m_file.write(bytes.constData() + done, bytes.size() - done);
+        if (taken <= 0) {
+            const auto why = m_file.errorString();
+            m_file.resize(m_bytes);
+            return Error{ErrorCode::Server, u"cannot record to %1: %2"_s.arg(m_file.fileName(), why)};
+        }
+        done += taken;
+    }
+    m_bytes += bytes.size();
+    return {};
+}
+
+// So many files make up the whole: what goes at once is no more than that part of it.
+constexpr int filesInAll = 8;
+
+Result<std::unique_ptr<RotatingWriter>> RotatingWriter::create(const QString &folder, RecordingBounds bounds,
+                                                               Moment now)
+{
+    std::unique_ptr<RotatingWriter> writer(new RotatingWriter(folder, bounds));
+    TRY_VOID(writer->begin(now, {}));
+    return writer;
+}
+
+Result<void> RotatingWriter::begin(Moment now, StateSnapshot picture)
+{
+    const auto path = u"%1/%2.lockscope"_s.arg(m_folder, QString::number(++m_number).rightJustified(6, u'0'));
+    auto next = RecordingWriter::create(path, now, std::move(picture));
+    if (!next) {
+        QFile::remove(path); // begun in part
+        return next.error();
+    }
+    if (m_writer) {
+        m_closed.push_back({m_writer->path(), m_writer->end(), m_writer->bytes()});
+        m_closedBytes += m_writer->bytes();
+    }
+    m_writer = std::move(*next);
+    m_begunWith = m_writer->bytes();
+    return {};
+}
+
+Result<void> RotatingWriter::flush(Moment now)
+{
+    TRY_VOID(m_writer->flush(now));
+    const auto end = m_writer->end();
+    // Beside the picture it begins with: that may be as large as all the rest.
+    const bool isFull = m_writer->bytes() - m_begunWith >= m_bounds.bytes / filesInAll;
+    const bool isLong = end - m_writer->begin() >= m_bounds.span / filesInAll;
+    if (isFull || isLong) {
+        TRY_VOID(begin(end, m_writer->picture()));
+    }
+    dropOld(end);
+    return {};
+}
+
+Result<void> RotatingWriter::resume(Moment now)
+{
+    const auto known = m_writer->picture();
+    const auto since = m_writer->end();
+    if (m_standing.empty())
+        m_standing = known.connections;
+    const auto &unwritten = m_writer->unwritten();
+    m_missed.insert(unwritten.begin(), unwritten.end());
+    TRY_VOID(begin(since, known));
+    Result<void> written;
+    const auto tell = [&](Change change) {
+        if (written)
+            written = m_writer->add(std::move(change));
+    };
+    for (const auto &[name, state] : m_standing) {
+        auto unseen = state;
+        unseen.isConnected = unseen.isLookedThrough = false;
+        unseen.problem = u"the recorder could not write"_s;
+        tell({since, unseen});
+    }
+    for (const auto &[name, state] : m_standing)
+        tell({now, state});
+    for (const auto &name : m_missed) {
+        inspect::SnapshotChange change{inspect::ChangeKind::Removed, {}};
+        change.lock.lock = name;
+        if (const auto at = known.locks.find(name); at != known.locks.end())
+            change = {inspect::ChangeKind::Changed, at->second};
+        tell({now, std::move(change)});
+    }
+    if (written)
+        written = flush(now);
+    if (written) {
+        m_standing.clear();
+        m_missed.clear();
+    }
+    return written;
+}
+
+void RotatingWriter::dropOld(Moment now)
+{
+    const auto isOver = [&] {
+        return m_closedBytes + m_writer->bytes() > m_bounds.bytes || now - m_closed.front().end > m_bounds.span;
+    };
+    while (!m_closed.empty() && isOver()) {
+        QFile::remove(m_closed.front().path);
+        m_closedBytes -= m_closed.front().bytes;
+        m_closed.pop_front();
+    }
+}
+
+QStringList RotatingWriter::files() const
+{
+    QStringList all;
+    for (const auto &closed : m_closed)
+        all << closed.path;
+    return all << m_writer->path();
 }
 
 } // namespace lockscope::history

@@ -69,8 +69,8 @@ struct Rows {
     }
 };
 
-// The text of resources/sql/NAME.sql in one line, without its comments, with the values in the places of %1 to %9. Any
-// thread.
+// The text of resources/sql/NAME.sql in one line, without its comments, with the values in the places of %1 to
+// %9. Any thread.
 [[nodiscard]] QByteArray sqlText(const char *name, const QByteArrayList &values = {});
 // An identifier in backticks, safe in a statement whatever it holds.
 [[nodiscard]] QByteArray quotedName(const QByteArray &name);

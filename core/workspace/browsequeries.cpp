@@ -2,11 +2,255 @@
 #include "core/workspace/browsequeries.h"
 
 #include "core/base/text.h"
+#include "core/inspect/coverage.h"
 #include "core/inspect/mariadb/reader.h"
+#include "core/transport/tls.h"
+
+#include <QHostAddress>
+#include <QSslSocket>
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
-namespace lockscope::questions {
+namespace lockscope {
+
+namespace {
+
+constexpr std::chrono::seconds rightsWithin(5);
+constexpr std::chrono::seconds reachedWithin(4);
+
+} // namespace
+
+Task<QStringList> Link::rights(Deadline)
+{
+    const auto backend = backendOf(spec().scheme);
+    const auto title = backend ? infoOf(*backend).title : u"this server"_s;
+    co_return QStringList{
+        u"%1 does not report the user's permissions; a denied request is reported where it happens"_s.arg(title)};
+}
+
+Task<Result<ConnectionAccount>> accountOf(Workspace &workspace, ConnectionName name, Deadline deadline)
+{
+    auto connecting = workspace.whenConnected(name, deadline);
+    CO_TRY_VOID(co_await connecting);
+    auto *link = workspace.find(name);
+    ConnectionAccount account;
+    auto asking = link->rights(Deadline::after(workspace.loop(), rightsWithin));
+    account.rights = co_await asking;
+    // By another one meanwhile, where its session expired.
+    const auto first = workspace.find(name)->observer().firstSnapshot();
+    const Completion<bool> over(workspace.loop());
+    first.then([over](bool) { over.complete(true); });
+    over.completeAt(deadline, false);
+    account.isFirstLookOver = co_await over;
+    link = workspace.find(name);
+    account.address = link->spec().displayUri();
+    account.server = link->serverVersion();
+    account.remark = link->remark();
+    if (const auto latency = link->latency())
+        account.latency = std::chrono::duration_cast<std::chrono::microseconds>(*latency);
+    account.locks = int(link->observer().snapshots().size());
+    account.coverage = link->coverage();
+    co_return account;
+}
+
+namespace {
+
+using Check = TrialCheck;
+using Checks = std::vector<TrialCheck>;
+
+// What became of one attempt to reach a server.
+struct Reached {
+    QString problem; // empty: it was reached
+    bool isOfTls = false;
+};
+struct Attempt {
+    std::unique_ptr<QSslSocket> socket;
+    Completion<Reached> over;
+};
+
+QString problemOf(const QSslSocket &socket, QAbstractSocket::SocketError error, const HostPort &server)
+{
+    if (error == QAbstractSocket::HostNotFoundError)
+        return u"The name %1 is not known."_s.arg(server.host);
+    if (error == QAbstractSocket::ConnectionRefusedError)
+        return u"Port %1 of %2 is closed."_s.arg(QString::number(server.port), server.host);
+    return u"Could not reach %1: %2"_s.arg(displayHost(server), label(socket.errorString().toUtf8()));
+}
+
+// Opens the port; with `tls` also an encrypted session.
+Attempt reach(Loop &loop, const HostPort &server, const TlsOptions *tls)
+{
+    Attempt attempt{std::make_unique<QSslSocket>(), Completion<Reached>(loop)};
+    auto *socket = attempt.socket.get();
+    QObject::connect(socket, tls ? &QSslSocket::encrypted : &QSslSocket::connected, socket,
+                     [over = attempt.over] { over.complete({}); });
+    const auto options = tls ? *tls : TlsOptions();
+    QObject::connect(socket, &QSslSocket::errorOccurred, socket, [=, over = attempt.over](auto error) {
+        const auto ofTls =
+            options.isOn ? transport::tlsProblem(*socket, options, server.host) : transport::TlsProblem();
+        over.complete({ofTls.isOfTls ? ofTls.text : problemOf(*socket, error, server), ofTls.isOfTls});
+    });
+    attempt.over.completeAt(
+        Deadline::after(loop, reachedWithin),
+        {u"No reply from %1 within %2 s."_s.arg(displayHost(server)).arg(reachedWithin.count()), false});
+    const auto prepared = tls ? transport::prepareTls(*socket, *tls, server.host) : Result<void>();
+    if (!prepared)
+        attempt.over.complete({prepared.error().message, true});
+    else if (tls)
+        socket->connectToHostEncrypted(server.host, server.port);
+    else
+        socket->connectToHost(server.host, server.port);
+    return attempt;
+}
+
+// A line for each host. What ssh leads to is resolved elsewhere.
+Task<Checks> checkHosts(Loop &loop, const ConnectionSpec &spec)
+{
+    std::vector<Attempt> attempts;
+    if (!spec.transport.ssh.isOn()) {
+        for (const auto &server : spec.hosts)
+            attempts.push_back(reach(loop, server, nullptr));
+    }
+    Checks checks;
+    for (std::size_t at = 0; at < attempts.size(); ++at) {
+        const auto reached = co_await attempts[at].over;
+        const QString address = attempts[at].socket->peerAddress().toString();
+        const auto &server = spec.hosts[at];
+        const QString resolved = address.isEmpty() || address == server.host ? QString() : u" ("_s + address + u')';
+        if (reached.problem.isEmpty())
+            checks.push_back({Check::State::Passed, u"Reached %1%2."_s.arg(displayHost(server), resolved)});
+        else
+            checks.push_back({Check::State::Failed, reached.problem, Check::Fix::Hosts});
+    }
+    // Without some of its servers a connection may work.
+    if (std::ranges::count(checks, Check::State::Passed, &Check::state) > 0) {
+        for (auto &check : checks)
+            check.state = check.state == Check::State::Failed ? Check::State::Warning : check.state;
+    }
+    co_return checks;
+}
+
+// A server was reached, and no session came of it.
+Task<Check> explain(Loop &loop, const ConnectionSpec &spec, const Error &error)
+{
+    Check check{Check::State::Failed, label(error.message.toUtf8(), 400)};
+    if (error.code == ErrorCode::AuthFailed || error.code == ErrorCode::NoPermission) {
+        check.fix = Check::Fix::Login;
+        co_return check;
+    }
+    if (error.code == ErrorCode::NotConnected)
+        check.fix = Check::Fix::Hosts;
+    const auto kind = backendOf(spec.scheme);
+    // A database begins its TLS later, and reports itself what is wrong with it.
+    if (!kind || infoOf(*kind).isOneHost || spec.transport.ssh.isOn())
+        co_return check;
+    TlsOptions tls = spec.transport.tls;
+    if (!std::exchange(tls.isOn, true)) // any certificate will do: this only asks whether the server uses TLS
+        tls.isVerified = false;
+    const auto attempt = reach(loop, spec.hosts.front(), &tls);
+    const auto encrypted = co_await attempt.over;
+    if (!spec.transport.tls.isOn && encrypted.problem.isEmpty())
+        co_return Check{Check::State::Failed, u"%1 uses TLS."_s.arg(displayHost(spec.hosts.front())),
+                        Check::Fix::TurnOnTls};
+    if (spec.transport.tls.isOn && encrypted.isOfTls)
+        co_return Check{Check::State::Failed, encrypted.problem, Check::Fix::Tls};
+    co_return check;
+}
+
+void addSession(Checks &checks, const ConnectionAccount &account, const ConnectionSpec &spec)
+{
+    const auto &tls = spec.transport.tls;
+    if (tls.isOn && tls.isVerified)
+        checks.push_back({Check::State::Passed, u"Encrypted with TLS, and the server is verified."_s});
+    else if (tls.isOn)
+        checks.push_back(
+            {Check::State::Warning, u"Encrypted with TLS, but the server is not verified."_s, Check::Fix::Tls});
+    else if (!spec.transport.ssh.isOn())
+        checks.push_back({Check::State::Note, u"Not encrypted."_s, Check::Fix::TurnOnTls});
+    QStringList session{account.server.isEmpty() ? u"Session opened"_s : account.server};
+    if (account.latency) {
+        const auto latency = std::chrono::duration<double, std::milli>(*account.latency).count();
+        session << u"answers in %1 ms"_s.arg(latency, 0, 'f', 1);
+    }
+    checks.push_back({Check::State::Passed, session.join(u", "_s) + u'.'});
+    if (!spec.user.isEmpty() && spec.scheme == Scheme::ZooKeeper) // which checks it at each node
+        checks.push_back(
+            {Check::State::Note, u"User %1 was sent; ZooKeeper does not report whether it is right."_s.arg(
+                                     label(spec.user.toUtf8(), 60))});
+    else
+        checks.push_back({Check::State::Passed, spec.user.isEmpty()
+                                                    ? u"Connected without a user name."_s
+                                                    : u"Signed in as %1."_s.arg(label(spec.user.toUtf8(), 60))});
+    if (!account.remark.isEmpty())
+        checks.push_back({Check::State::Note, account.remark});
+}
+
+} // namespace
+
+Task<Result<Checks>> tryConnection(Loop &loop, ConnectionSpec spec, Deadline deadline)
+{
+    std::vector<ConnectionSpec> named{spec};
+    CO_TRY_VOID(nameConnections(named));
+    auto reaching = checkHosts(loop, spec);
+    auto checks = co_await reaching;
+    if (!isPassed(checks))
+        co_return checks;
+    WorkspaceOptions options;
+    options.readOnly = true;
+    Workspace workspace(loop, options, nullptr);
+    const auto name = named.front().name;
+    CO_TRY_VOID(workspace.add(std::move(named.front())));
+    auto asking = accountOf(workspace, name, deadline);
+    const auto account = co_await asking;
+    if (!account) {
+        auto explaining = explain(loop, spec, account.error());
+        auto explained = co_await explaining;
+        checks.push_back(std::move(explained));
+        co_return checks;
+    }
+    addSession(checks, *account, spec);
+    for (const auto &right : account->rights)
+        checks.push_back({Check::State::Note, right});
+    checks.push_back(account->isFirstLookOver
+                         ? Check{Check::State::Passed, u"Locks in the initial scan: %1."_s.arg(account->locks)}
+                         : Check{Check::State::Warning,
+                                 u"Locks found so far: %1; the initial scan is incomplete."_s.arg(account->locks)});
+    for (const auto &gap : inspect::gapsIn(account->coverage))
+        checks.push_back({Check::State::Warning, gap});
+    co_return checks;
+}
+
+bool isPassed(const Checks &checks)
+{
+    return std::ranges::count(checks, TrialCheck::State::Failed, &TrialCheck::state) == 0;
+}
+
+QStringList linesOf(const ConnectionAccount &account)
+{
+    QStringList reached{u"reached "_s + account.address};
+    if (!account.server.isEmpty())
+        reached << account.server;
+    if (account.latency) {
+        const auto latency = std::chrono::duration<double, std::milli>(*account.latency).count();
+        reached << u"answers in %1 ms"_s.arg(latency, 0, 'f', 1);
+    }
+    QStringList lines{reached.join(u", "_s)};
+    if (!account.remark.isEmpty())
+        lines << account.remark;
+    lines << account.rights;
+    lines << (account.isFirstLookOver
+                  ? u"locks at first sight: %1"_s.arg(account.locks)
+                  : u"locks found so far: %1; the initial scan is incomplete"_s.arg(account.locks));
+    for (const auto &part : account.coverage) {
+        if (part.complete && !part.message.isEmpty())
+            lines << u"is seen: "_s + part.message;
+    }
+    return lines + inspect::gapsIn(account.coverage);
+}
+
+namespace questions {
 
 namespace {
 
@@ -244,4 +488,6 @@ Task<Result<SessionDoing>> answer(Workspace &workspace, ReadSession query, Deadl
     co_return doing;
 }
 
-} // namespace lockscope::questions
+} // namespace questions
+
+} // namespace lockscope

@@ -322,8 +322,8 @@ struct EvidenceSource::Private {
         for (auto &seat : round.seats) {
             const auto who = isEnsemble ? membership.whoIs(seat.place, seat.said.raw.member) : std::nullopt;
             if (who && !byId.try_emplace(*who, &seat).second) {
-                // Two addresses of one server: the one that answers counts. Where both do, the server's own: behind an
-                // address that many share each question may have reached another one.
+                // Two addresses of one server: the one that answers counts. Where both do, the server's own: behind
+                // an address that many share each question may have reached another one.
                 auto &known = byId[*who];
                 const bool isOwn = seat.place.expected == who && known->place.expected != who;
                 const bool isBetter = !known->hasAnswered() || (isOwn && seat.hasAnswered());
