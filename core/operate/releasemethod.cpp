@@ -336,10 +336,25 @@ std::optional<qint64> leaseEndOf(const inspect::LockSnapshot &lock, const inspec
     return one.expiresAt->time_since_epoch().count();
 }
 
+namespace {
+
+// What its renewal does is not known. A value that others write, too, would not tell who has it then.
+bool isOfUnknownClient(const inspect::LockSnapshot &lock, const inspect::Contender &holder)
+{
+    using recipes::ReleaseMechanism;
+    const auto &recipe = recipes::recipeOf(lock.recipe);
+    const bool isToken = recipe.release == ReleaseMechanism::CompareAndDelete && !holder.guard.redis().comesAgain;
+    const bool isKey = recipe.release == ReleaseMechanism::DeleteAtRevision && recipe.shape == recipes::Shape::Key;
+    return !lock.client && (isToken || isKey);
+}
+
+} // namespace
+
 std::optional<std::chrono::milliseconds> returnWithin(const inspect::LockSnapshot &lock,
                                                       const inspect::Contender &holder)
 {
-    if (!lock.clientTraits.putsKeyBack || holder.role != inspect::Role::Holder || !holder.expiresAt)
+    const bool mayReturn = lock.clientTraits.putsKeyBack || isOfUnknownClient(lock, holder);
+    if (!mayReturn || holder.role != inspect::Role::Holder || !holder.expiresAt)
         return std::nullopt;
     return std::max(std::chrono::milliseconds(0), *holder.expiresAt - lock.observed) / 2;
 }
@@ -364,12 +379,15 @@ bool isLeaseWrittenEarly(const inspect::LockSnapshot &before, const inspect::Loc
 
 QString leaseGuardText()
 {
-    return sentence("lease-guard");
+    return u"; "_s
+           + u"its lease must be unchanged since the last check. A client that releases and re-acquires the lock "
+             u"keeps its ID. Before that check, this is detected only if it was observed or the lease was rewritten "
+             u"earlier than a renewal"_s;
 }
 
 QString leaseWrittenAnewText()
 {
-    return sentence("lease-rewritten");
+    return u"its lease was just rewritten: its client renewed the lock, or released and re-acquired it"_s;
 }
 
 } // namespace lockscope::operate
