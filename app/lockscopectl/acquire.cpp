@@ -346,7 +346,9 @@ Exit failedToGet(const AcquireArguments &arguments, Error error)
     return Exit::TimedOut;
 }
 
-Task<Result<Exit>> acquire(CommandContext &context)
+} // namespace
+
+Task<Result<Exit>> runAcquire(CommandContext &context)
 {
     CO_TRY(const auto &arguments, readAcquireArguments(context));
     const Events events(context.loop());
@@ -388,32 +390,6 @@ Task<Result<Exit>> acquire(CommandContext &context)
     if (!isClean)
         printRemaining(arguments, held.get());
     co_return status;
-}
-
-} // namespace
-
-CommandSpec acquireCommand()
-{
-    CommandSpec spec;
-    spec.name = u"acquire"_s;
-    spec.words = u"LOCK --recipe R"_s;
-    spec.summary = u"acquire, hold and release a lock, optionally around CMD"_s;
-    spec.more =
-        u"Runs CMD under the lock, with LOCKSCOPE_LOCK and LOCKSCOPE_FENCING_TOKEN in its environment. If the lock is lost, CMD gets SIGTERM, and SIGKILL after 5 s. A signal to lockscopectl ends CMD first and then releases the lock."_s;
-    spec.options = {
-        {u"recipe"_s, u"R"_s, u"required: one of `lockscopectl recipes`"_s},
-        {u"mode"_s, u"read|write"_s, u"mode of a read/write lock (default: write)"_s},
-        {u"limit"_s, u"N"_s, u"permits of a semaphore (default: 1)"_s},
-        {u"wait"_s, u"D"_s, u"longest time to wait for the lock (default: no limit)"_s},
-        {u"hold"_s, u"D"_s, u"release after this time (default: when interrupted)"_s},
-        {u"ttl"_s, u"D"_s, u"time to live of a lock that has one (default: 30s)"_s},
-    };
-    spec.fewestWords = spec.mostWords = 1;
-    spec.takesRest = true;
-    spec.examples = {u"acquire zk:/locks/report --recipe curator-mutex --wait 30s -- date"_s,
-                     u"acquire zk:/locks/report --recipe curator-mutex --hold 1s --json"_s};
-    spec.run = acquire;
-    return spec;
 }
 
 } // namespace lockscope::ctl

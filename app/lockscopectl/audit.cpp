@@ -38,7 +38,9 @@ Exit verify(CommandContext &context, const std::vector<operate::AuditRecord> &re
     return problems.isEmpty() ? Exit::Done : Exit::Failed;
 }
 
-Task<Result<Exit>> audit(CommandContext &context)
+} // namespace
+
+Task<Result<Exit>> runAudit(CommandContext &context)
 {
     QStringList problems;
     CO_TRY(const auto &records, context.workspace.audit().read(&problems));
@@ -77,24 +79,6 @@ Task<Result<Exit>> audit(CommandContext &context)
     print(table.isEmpty() ? u"nothing was forced yet (%1)"_s.arg(context.workspace.audit().path())
                           : table.text(terminalWidth()));
     co_return status;
-}
-
-} // namespace
-
-CommandSpec auditCommand()
-{
-    CommandSpec spec;
-    spec.name = u"audit"_s;
-    spec.summary = u"list recorded actions with user, reason and state"_s;
-    spec.more =
-        u"Checks the hash chain of $XDG_STATE_HOME/lockscope/audit.jsonl (default ~/.local/state). The status is 1 if a record was changed or is missing."_s;
-    spec.options = {
-        {u"verify"_s, {}, u"print only the verdict: records changed or missing"_s},
-    };
-    spec.connects = false;
-    spec.examples = {u"audit"_s, u"audit --verify"_s};
-    spec.run = audit;
-    return spec;
 }
 
 } // namespace lockscope::ctl

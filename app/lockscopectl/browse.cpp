@@ -140,7 +140,9 @@ Task<std::vector<FoundNode>> descend(CommandContext &context, ConnectionName con
     co_return found;
 }
 
-Task<Result<Exit>> tree(CommandContext &context)
+} // namespace
+
+Task<Result<Exit>> runTree(CommandContext &context)
 {
     CO_TRY(const auto &target, readTarget(context, BackendKind::ZooKeeper, u"/"_s));
     bool isNumber = true;
@@ -176,23 +178,6 @@ Task<Result<Exit>> tree(CommandContext &context)
     co_return Exit::Done;
 }
 
-} // namespace
-
-CommandSpec treeCommand()
-{
-    CommandSpec spec;
-    spec.name = u"tree"_s;
-    spec.words = u"[[CONNECTION:]PATH]"_s;
-    spec.summary = u"list raw znodes below a path"_s;
-    spec.more = u"At most 10,000 nodes. Without PATH everything from the root."_s;
-    spec.options = {{u"depth"_s, u"N"_s, u"levels below PATH (0: only PATH itself)"_s}};
-    spec.mostWords = 1;
-    spec.answersSoon = true;
-    spec.examples = {u"tree /locks"_s, u"tree zk:/ --depth 1"_s};
-    spec.run = tree;
-    return spec;
-}
-
 // keys: raw Redis keys that match, none of them touched.
 namespace {
 
@@ -224,7 +209,9 @@ void printRows(const std::vector<KeyRow> &rows)
     print(table.isEmpty() ? u"no keys match"_s : table.text(terminalWidth()));
 }
 
-Task<Result<Exit>> keys(CommandContext &context)
+} // namespace
+
+Task<Result<Exit>> runKeys(CommandContext &context)
 {
     CO_TRY(const auto &target, readTarget(context, BackendKind::Redis, u"*"_s));
     std::vector<KeyRow> rows;
@@ -246,23 +233,6 @@ Task<Result<Exit>> keys(CommandContext &context)
     const auto array = mapped<QJsonArray>(rows, [&](const auto &row) { return keyJson(row); });
     printJson(QJsonObject{{u"keys"_s, array}});
     co_return Exit::Done;
-}
-
-} // namespace
-
-CommandSpec keysCommand()
-{
-    CommandSpec spec;
-    spec.name = u"keys"_s;
-    spec.words = u"[[CONNECTION:]GLOB]"_s;
-    spec.summary = u"list raw Redis keys with type, TTL and size"_s;
-    spec.more = u"GLOB is Redis' own (*, ?, [abc]). The keys are found by SCAN and not read."_s;
-    spec.mostWords = 1;
-    spec.answersSoon = true;
-    spec.examples = {u"--connect redis=redis://10.0.3.9 keys"_s,
-                     u"--connect redis=redis://10.0.3.9 keys 'redis:lock:*'"_s};
-    spec.run = keys;
-    return spec;
 }
 
 } // namespace lockscope::ctl

@@ -36,8 +36,10 @@ struct CommandContext {
     [[nodiscard]] bool has(const QString &option) const { return arguments.has(option); }
 };
 
+// One of resources/commands.json.
 struct CommandSpec {
     QString name;
+    QString heading;        // of the group in --help that begins with it
     QString words;          // "LOCK", "[CONNECTION:]PATH"
     QString summary;        // one line
     QString more;           // what --help says besides; may be empty
@@ -89,26 +91,16 @@ void printRemark(const Link &link);
 // The same while the program runs: each change is put into force and said on stderr, mistakes are told.
 [[nodiscard]] std::unique_ptr<RuleWatch> followRules(const Arguments &arguments);
 
-[[nodiscard]] CommandSpec testCommand();
-[[nodiscard]] CommandSpec locksCommand();
-[[nodiscard]] CommandSpec showCommand();
-[[nodiscard]] CommandSpec sessionsCommand();
-[[nodiscard]] CommandSpec findingsCommand();
-[[nodiscard]] CommandSpec graphCommand();
-[[nodiscard]] CommandSpec rehearseCommand();
-[[nodiscard]] CommandSpec treeCommand();
-[[nodiscard]] CommandSpec keysCommand();
-[[nodiscard]] CommandSpec recipesCommand();
-[[nodiscard]] CommandSpec acquireCommand();
-[[nodiscard]] CommandSpec forceReleaseCommand();
-[[nodiscard]] CommandSpec sandboxCommand();
-[[nodiscard]] CommandSpec noteCommand();
-[[nodiscard]] CommandSpec recordCommand();
-[[nodiscard]] CommandSpec replayCommand();
-[[nodiscard]] CommandSpec auditCommand();
-[[nodiscard]] CommandSpec simulateCommand();
-[[nodiscard]] CommandSpec lessonCommand();
-[[nodiscard]] CommandSpec recogniseCommand();
+inline const QString releaseMethods = u"revoke, shorten-ttl, kill-waiter, kill-query, release or end-lease"_s;
+
+// What runs each command.
+#define LOCKSCOPE_COMMANDS(X)                                                                                        \
+    X(Locks)                                                                                                         \
+    X(Show) X(Sessions) X(Findings) X(Graph) X(Note) X(Tree) X(Keys) X(Acquire) X(ForceRelease) X(Rehearse) X(Audit) \
+        X(Record) X(Replay) X(Recipes) X(Simulate) X(Lesson) X(Test) X(Recognise) X(Sandbox)
+#define LOCKSCOPE_RUN(Name) [[nodiscard]] Task<Result<Exit>> run##Name(CommandContext &context);
+LOCKSCOPE_COMMANDS(LOCKSCOPE_RUN)
+#undef LOCKSCOPE_RUN
 
 // What --help prints.
 [[nodiscard]] QString generalHelp();

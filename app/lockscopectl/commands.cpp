@@ -1,19 +1,94 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
+#include "core/base/fieldreader.h"
+#include "core/inspect/findings.h"
+#include "core/inspect/json.h"
+#include "core/sandbox/kit.h"
 
 #include <algorithm>
 
 namespace lockscope::ctl {
 
+namespace {
+
+// Puts in what other tables say: the codes of findings, the methods of release, the servers of the sandbox.
+void complete(CommandSpec &spec)
+{
+    if (spec.name == "findings"_L1) {
+        for (const auto &kind : inspect::findingKinds())
+            spec.list += app::helpLine(inspect::word(kind.code), kind.meaning.toString());
+    } else if (spec.name == "force-release"_L1) {
+        spec.list = spec.list.arg(releaseMethods);
+    } else if (spec.name == "sandbox"_L1) {
+        spec.more = spec.more.arg(
+            app::titlesOfBackends([](const BackendInfo &backend) { return sandbox::kitOf(backend.kind).usual > 0; }));
+        std::vector<OptionSpec> servers;
+        for (const auto &backend : allBackends()) {
+            const auto &kit = sandbox::kitOf(backend.kind);
+            const auto number = kit.most == 1 ? QString() : kit.apart ? u"N"_s : u"[N]"_s;
+            servers.push_back({backend.defaultName, number, kit.what});
+            for (const auto &variant : kit.variants)
+                servers.push_back({variant.option, {}, variant.what});
+        }
+        spec.options.insert(spec.options.begin(), servers.begin(), servers.end());
+    }
+}
+
+CommandSpec readCommand(FieldReader &reader)
+{
+#define LOCKSCOPE_RUN(Name) {QStringLiteral(#Name).toLower(), &run##Name},
+    static const std::map<QString, Task<Result<Exit>> (*)(CommandContext &)> all{LOCKSCOPE_COMMANDS(LOCKSCOPE_RUN)};
+#undef LOCKSCOPE_RUN
+    CommandSpec spec;
+    spec.name = reader.text("name");
+    const auto run = all.find(QString(spec.name).remove(u'-'));
+    if (run != all.end())
+        spec.run = run->second;
+    else
+        reader.wrong(u"name"_s, u"the name of a command"_s);
+    spec.heading = reader.text("heading", QString());
+    spec.words = reader.text("words", QString());
+    spec.summary = reader.text("summary");
+    spec.more = reader.text("more", QString());
+    spec.list = reader.text("list", QString());
+    for (const auto &example : reader.texts("examples"))
+        spec.examples << QString::fromUtf8(example);
+    const auto options = reader.has("options") ? reader.list("options", 1, 50) : QJsonArray();
+    for (qsizetype i = 0; i < options.size(); ++i) {
+        auto option = reader.element("options", options, i);
+        auto &read =
+            spec.options.emplace_back(option.text("name"), option.text("value", QString()), option.text("help"));
+        option.take("isRepeatable", read.repeatable);
+        if (option.has("means"))
+            spec.otherNames[read.name] = option.text("means");
+        option.nothingElse();
+    }
+    reader.take("fewestWords", 0, 9, spec.fewestWords);
+    reader.take("mostWords", 0, 9, spec.mostWords);
+    reader.take("connects", spec.connects);
+    reader.take("mayConnect", spec.mayConnect);
+    reader.take("observes", spec.observes);
+    reader.take("follows", spec.follows);
+    reader.take("asks", spec.asks);
+    reader.take("isReplayable", spec.isReplayable);
+    reader.take("isReplay", spec.isReplay);
+    reader.take("takesRest", spec.takesRest);
+    reader.take("answersSoon", spec.answersSoon);
+    complete(spec);
+    return spec;
+}
+
+} // namespace
+
 const std::vector<CommandSpec> &commands()
 {
-    static const std::vector<CommandSpec> all{
-        locksCommand(),    showCommand(),   sessionsCommand(), findingsCommand(),  graphCommand(),
-        noteCommand(),     treeCommand(),   keysCommand(),     acquireCommand(),   forceReleaseCommand(),
-        rehearseCommand(), auditCommand(),  recordCommand(),   replayCommand(),    recipesCommand(),
-        simulateCommand(), lessonCommand(), testCommand(),     recogniseCommand(), sandboxCommand(),
-    };
+    static const auto all = [] {
+        std::vector<CommandSpec> specs;
+        readResourceList(u"commands.json"_s, "commands",
+                         [&specs](FieldReader &reader) { specs.push_back(readCommand(reader)); });
+        return specs;
+    }();
     return all;
 }
 
@@ -28,18 +103,10 @@ const CommandSpec *findCommand(const QString &name)
 // At most 24 lines: the height of a terminal.
 QString generalHelp()
 {
-    static const std::map<QString, QString> groups{{u"locks"_s, u"Inspect"_s},
-                                                   {u"acquire"_s, u"Act"_s},
-                                                   {u"record"_s, u"Record"_s},
-                                                   {u"recipes"_s, u"Learn"_s},
-                                                   {u"test"_s, u"Set up"_s}};
     QString text = u"lockscopectl: the locks of %1, seen as locks\n"
                    "  lockscopectl --connect [NAME=]URI… COMMAND [WORD] [OPTION]…\n"_s.arg(app::titlesOfBackends());
-    for (const auto &command : commands()) {
-        const auto group = groups.find(command.name);
-        const auto heading = group == groups.end() ? QString() : group->second;
-        text += heading.leftJustified(8) + command.name.leftJustified(15) + command.summary + u'\n';
-    }
+    for (const auto &command : commands())
+        text += command.heading.leftJustified(8) + command.name.leftJustified(15) + command.summary + u'\n';
     return text
            + u"lockscopectl COMMAND --help: its options. lockscopectl help options, connections or names\n"
              "Status: 0 done, 1 failed, 2 usage, 3 no connection, 4 refused by a guard, 5 timed out\n"_s;

@@ -195,7 +195,9 @@ void printReport(const CommandContext &context, const std::vector<FoundFinding> 
     printLines(lines);
 }
 
-Task<Result<Exit>> findings(CommandContext &context)
+} // namespace
+
+Task<Result<Exit>> runFindings(CommandContext &context)
 {
     const auto least = context.arguments.value(u"severity"_s, u"info"_s);
     const QStringList severities{u"info"_s, u"warning"_s, u"critical"_s};
@@ -242,26 +244,6 @@ Task<Result<Exit>> findings(CommandContext &context)
     for (const auto &line : unseenWaiterWords(graph) + unlinked + coverageWords(context))
         print(line);
     co_return looked;
-}
-
-} // namespace
-
-CommandSpec findingsCommand()
-{
-    CommandSpec spec;
-    spec.name = u"findings"_s;
-    spec.summary = u"list all findings, most severe first"_s;
-    spec.list = u"Codes\n"_s;
-    for (const auto &kind : inspect::findingKinds())
-        spec.list += app::helpLine(inspect::word(kind.code), kind.meaning.toString());
-    spec.more =
-        u"Muted findings are listed and marked. docs/findings.md says for each code how to confirm it and what to do."_s;
-    spec.options = {{u"all"_s, {}, u"include low-confidence locks"_s},
-                    {u"severity"_s, u"LEVEL"_s, u"least severity: info (default), warning or critical"_s}};
-    spec.observes = spec.isReplayable = true;
-    spec.examples = {u"findings"_s, u"findings --all --json"_s};
-    spec.run = findings;
-    return spec;
 }
 
 } // namespace lockscope::ctl

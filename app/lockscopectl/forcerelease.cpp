@@ -20,8 +20,6 @@ using operate::ReleaseAction;
 
 namespace {
 
-const QString wayList = u"revoke, shorten-ttl, kill-waiter, kill-query, release or end-lease"_s;
-
 QJsonArray toArray(const QStringList &texts)
 {
     return QJsonArray::fromStringList(texts);
@@ -264,7 +262,9 @@ Task<Exit> act(CommandContext &context, ForceReleasePlan plan, QJsonObject json)
     co_return outcome->done && outcome->isRecorded ? Exit::Done : Exit::Failed;
 }
 
-Task<Result<Exit>> forceRelease(CommandContext &context)
+} // namespace
+
+Task<Result<Exit>> runForceRelease(CommandContext &context)
 {
     CO_TRY(const auto &lock, lockOf(context));
     const auto holder = unescaped(context.arguments.value(u"holder"_s));
@@ -276,7 +276,7 @@ Task<Result<Exit>> forceRelease(CommandContext &context)
     const auto way = operate::wayNamed(word);
     if (!way)
         co_return fail(Error{ErrorCode::BadInput,
-                             u"force-release: unknown method \"%1\"; --method takes %2"_s.arg(word, wayList)});
+                             u"force-release: unknown method \"%1\"; --method takes %2"_s.arg(word, releaseMethods)});
     const auto name = escaped(lock.text());
     auto plan = co_await context.workspace.planForceRelease(lock, *holder, requestDeadline(context), *way);
     if (!plan && (plan.error().code == ErrorCode::Refused || plan.error().code == ErrorCode::NoNode))
@@ -328,35 +328,6 @@ Task<Result<Exit>> forceRelease(CommandContext &context)
         co_return refuse(context, json, yes.error());
     const auto status = co_await act(context, *plan, json);
     co_return status;
-}
-
-} // namespace
-
-CommandSpec forceReleaseCommand()
-{
-    CommandSpec spec;
-    spec.name = u"force-release"_s;
-    spec.words = u"LOCK --holder ID"_s;
-    spec.summary = u"force-release a lock if ID still holds it"_s;
-    spec.more =
-        u"Shows the commands, the next holder and the risks, and asks for confirmation. Then it reads the lock again and writes the intent to the audit log before it sends anything. The status is 4 if the holder has changed."_s;
-    spec.list =
-        u"Methods (--dry-run lists those that exist for ID; for kill-waiter, ID is a waiter)\n  %1\n"_s.arg(wayList);
-    spec.options = {
-        {u"holder"_s, u"ID"_s, u"required: its ID as in `show`, or session:0x…"_s},
-        {u"method"_s, u"METHOD"_s, u"how to release (default: release), see above"_s},
-        {u"reason"_s, u"TEXT"_s, u"reason for the audit log; required on production"_s},
-        {u"dry-run"_s, {}, u"print the plan and send nothing"_s},
-        {u"yes"_s, {}, u"do not ask; on production only with --confirm"_s},
-        {u"confirm"_s, u"NAME"_s, u"name of the production connection, for --yes"_s},
-        {u"not-exact"_s, {}, u"accept that another client may lose the lock"_s},
-    };
-    spec.fewestWords = spec.mostWords = 1;
-    spec.answersSoon = spec.asks = true;
-    spec.examples = {u"force-release zk:/locks/orders --holder ID --dry-run"_s,
-                     u"force-release zk:/locks/orders --holder ID --reason INC-1207 --yes"_s};
-    spec.run = forceRelease;
-    return spec;
 }
 
 } // namespace lockscope::ctl

@@ -192,7 +192,9 @@ QStringList textOf(const WaitGraph &graph, const std::vector<inspect::Coverage> 
     return lines + elsewhere + togetherLines(graph);
 }
 
-Task<Result<Exit>> graph(CommandContext &context)
+} // namespace
+
+Task<Result<Exit>> runGraph(CommandContext &context)
 {
     const auto looked = co_await context.pictures.look(context);
     const auto found = co_await context.pictures.waits(requestDeadline(context));
@@ -217,23 +219,6 @@ Task<Result<Exit>> graph(CommandContext &context)
     for (const auto &line : lines + unseen)
         print(line);
     co_return looked;
-}
-
-} // namespace
-
-CommandSpec graphCommand()
-{
-    CommandSpec spec;
-    spec.name = u"graph"_s;
-    spec.summary = u"show deadlocks and blocking clients of all connections"_s;
-    spec.more =
-        u"Clients on several servers are one client if they report the same unique name, or by --label. A deadlock is reported once two consecutive reads contain it."_s;
-    spec.options = {{u"dot"_s, {}, u"print input for Graphviz"_s}, {u"all"_s, {}, u"include low-confidence locks"_s}};
-    spec.observes = spec.isReplayable = true;
-    spec.examples = {u"--connect zk=zk://10.0.3.7 --connect mariadb=mariadb://root@10.0.3.8 graph"_s,
-                     u"graph --label billing-1=billing"_s};
-    spec.run = graph;
-    return spec;
 }
 
 } // namespace lockscope::ctl

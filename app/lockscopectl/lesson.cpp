@@ -181,6 +181,8 @@ QJsonObject lessonJson(const Lesson &lesson, const Played &played, Language lang
             {u"proves"_s, proves}};
 }
 
+} // namespace
+
 // Failed: a proof does not hold, so the lesson says what is not so.
 Task<Result<Exit>> runLesson(CommandContext &context)
 {
@@ -211,24 +213,6 @@ Task<Result<Exit>> runLesson(CommandContext &context)
     const bool isProven =
         std::ranges::all_of(lesson->proves, [&](const lessons::Proof &proof) { return prove(proof, runs).holds; });
     co_return isProven ? Exit::Done : Exit::Failed;
-}
-
-} // namespace
-
-CommandSpec lessonCommand()
-{
-    CommandSpec spec;
-    spec.name = u"lesson"_s;
-    spec.words = u"[N]"_s;
-    spec.summary = u"list the lessons, or play lesson N with its proof"_s;
-    spec.more =
-        u"N is a number of the list or an ID. Runs in the simulator, without servers. The status is 1 if a counter differs from the lesson's claim."_s;
-    spec.options = {{u"language"_s, u"CODE"_s, u"language of the output: en (default), zh_CN or ru"_s}};
-    spec.mostWords = 1;
-    spec.connects = false;
-    spec.examples = {u"lesson"_s, u"lesson herd"_s};
-    spec.run = runLesson;
-    return spec;
 }
 
 } // namespace lockscope::ctl

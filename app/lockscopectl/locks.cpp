@@ -212,7 +212,9 @@ Task<Exit> watch(CommandContext &context)
     co_return status;
 }
 
-Task<Result<Exit>> locks(CommandContext &context)
+} // namespace
+
+Task<Result<Exit>> runLocks(CommandContext &context)
 {
     if (context.has(u"watch"_s) && context.pictures.recorded())
         co_return fail({ErrorCode::BadInput, u"locks: --watch follows servers; a recording is over"_s});
@@ -226,25 +228,6 @@ Task<Result<Exit>> locks(CommandContext &context)
         printAll(context, graph);
     }
     co_return looked;
-}
-
-} // namespace
-
-CommandSpec locksCommand()
-{
-    CommandSpec spec;
-    spec.name = u"locks"_s;
-    spec.summary = u"list every lock"_s;
-    spec.options = {
-        {u"match"_s, u"GLOB"_s, u"list only locks whose CONNECTION:NAME or NAME matches"_s},
-        {u"all"_s, {}, u"include low-confidence locks"_s},
-        {u"all-held"_s, {}, u"list each lock without a waiter in a row of its own"_s},
-        {u"watch"_s, {}, u"print one JSON line per change, until interrupted"_s},
-    };
-    spec.observes = spec.isReplayable = true;
-    spec.examples = {u"locks"_s, u"locks --match '*orders*' --json"_s};
-    spec.run = locks;
-    return spec;
 }
 
 } // namespace lockscope::ctl

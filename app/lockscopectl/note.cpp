@@ -56,7 +56,9 @@ Task<void> learnServer(CommandContext &context, ConnectionName connection)
     co_await link->rights(Deadline::after(context.loop(), std::chrono::seconds(5)));
 }
 
-Task<Result<Exit>> note(CommandContext &context)
+} // namespace
+
+Task<Result<Exit>> runNote(CommandContext &context)
 {
     CO_TRY(const auto &name, lockOf(context));
     const auto deadline = requestDeadline(context);
@@ -96,23 +98,6 @@ Task<Result<Exit>> note(CommandContext &context)
     else
         print(text.chopped(1));
     co_return Exit::Done;
-}
-
-} // namespace
-
-CommandSpec noteCommand()
-{
-    CommandSpec spec;
-    spec.name = u"note"_s;
-    spec.words = u"LOCK"_s;
-    spec.summary = u"print the incident note of a lock in Markdown"_s;
-    spec.more =
-        u"From servers the note is a single snapshot. If a client waits, all connections are read for a deadlock. From a recording it also has the timeline (replay FILE note LOCK)."_s;
-    spec.fewestWords = spec.mostWords = 1;
-    spec.answersSoon = spec.observes = spec.isReplayable = true;
-    spec.examples = {u"note zk:/locks/orders"_s, u"note zk:/locks/orders --json"_s};
-    spec.run = note;
-    return spec;
 }
 
 } // namespace lockscope::ctl

@@ -140,7 +140,9 @@ void printGuarantees(bool fenced)
         + words.join(u'\n'));
 }
 
-Task<Result<Exit>> listRecipes(CommandContext &context)
+} // namespace
+
+Task<Result<Exit>> runRecipes(CommandContext &context)
 {
     const bool withFaults = context.has(u"faults"_s);
     const bool fenced = context.has(u"fencing"_s);
@@ -162,25 +164,6 @@ Task<Result<Exit>> listRecipes(CommandContext &context)
     }
     printJson(QJsonObject{{u"recipes"_s, array}});
     co_return Exit::Done;
-}
-
-} // namespace
-
-CommandSpec recipesCommand()
-{
-    CommandSpec spec;
-    spec.name = u"recipes"_s;
-    spec.summary = u"list lock recipes with their cost and flaws"_s;
-    spec.more =
-        u"With --faults, guarantees that are not listed hold. `simulate --fault F` shows how a guarantee breaks."_s;
-    spec.options = {
-        {u"faults"_s, {}, u"list the guarantees that a fault can break, and why"_s},
-        {u"fencing"_s, {}, u"with --faults: the resource checks fencing tokens"_s},
-    };
-    spec.connects = false;
-    spec.examples = {u"recipes"_s, u"recipes --faults"_s};
-    spec.run = listRecipes;
-    return spec;
 }
 
 } // namespace lockscope::ctl

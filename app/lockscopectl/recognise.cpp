@@ -146,7 +146,9 @@ QString othersOfName(qint64 count)
                       : u"%1 more keys have such a name, and are none"_s.arg(count);
 }
 
-Task<Result<Exit>> tryRules(CommandContext &context)
+} // namespace
+
+Task<Result<Exit>> runRecognise(CommandContext &context)
 {
     const auto rules = recipes::userRules();
     if (rules->isEmpty())
@@ -176,8 +178,6 @@ Task<Result<Exit>> tryRules(CommandContext &context)
     }
     co_return status;
 }
-
-} // namespace
 
 bool takeRules(const CommandSpec &command, const Arguments &arguments)
 {
@@ -216,24 +216,6 @@ std::unique_ptr<RuleWatch> followRules(const Arguments &arguments)
             QString::number(rules->tables.size())));
     });
     return watch;
-}
-
-CommandSpec recogniseCommand()
-{
-    CommandSpec spec;
-    spec.name = u"recognise"_s;
-    spec.summary = u"try your own recognition rules on the connections"_s;
-    spec.more =
-        u"Lists the locks that the rules make, and the keys that match by name but not by value. Without --connect it only checks the files. Mistakes are reported with line and field (status 2)."_s;
-    spec.options = {{u"rule"_s, u"FILE"_s, u"the same as --rules; repeatable"_s, true},
-                    {u"against"_s, u"[NAME=]URI"_s, u"the same as --connect; repeatable"_s, true}};
-    spec.otherNames = {{u"rule"_s, rulesOption}, {u"against"_s, u"connect"_s}};
-    spec.connects = false;
-    spec.mayConnect = true;
-    spec.examples = {u"--connect redis=redis://10.0.3.9 recognise --rules my-rules.json"_s,
-                     u"--connect redis=redis://10.0.3.9 recognise --rules my-rules.json --json"_s};
-    spec.run = tryRules;
-    return spec;
 }
 
 } // namespace lockscope::ctl

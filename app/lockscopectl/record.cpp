@@ -47,7 +47,9 @@ void printRecorded(CommandContext &context, const history::RecordingWriter &writ
         inspect::isoTime(writer.end()), formatDuration(writer.end() - writer.begin()), writer.path()));
 }
 
-Task<Result<Exit>> record(CommandContext &context)
+} // namespace
+
+Task<Result<Exit>> runRecord(CommandContext &context)
 {
     std::optional<std::chrono::milliseconds> span;
     if (context.has(u"for"_s)) {
@@ -81,27 +83,6 @@ Task<Result<Exit>> record(CommandContext &context)
             u"times in the recording use this machine's clock as of the start of lockscopectl, not as set since then"_s);
     printRecorded(context, recorder.writer());
     co_return status;
-}
-
-} // namespace
-
-CommandSpec recordCommand()
-{
-    CommandSpec spec;
-    spec.name = u"record"_s;
-    spec.words = u"FILE"_s;
-    spec.summary = u"record locks, sessions and findings to FILE"_s;
-    spec.more =
-        u"FILE must not exist yet. Only its owner may read it, and it has no secrets. `lockscopectl replay FILE` answers from it on any machine, without a server."_s;
-    spec.options = {
-        {u"for"_s, u"D"_s, u"stop after this time (default: when interrupted)"_s},
-        {u"all"_s, {}, u"include low-confidence locks"_s},
-    };
-    spec.fewestWords = spec.mostWords = 1;
-    spec.observes = spec.follows = true;
-    spec.examples = {u"record incident.lockscope"_s, u"record incident.lockscope --for 1s"_s};
-    spec.run = record;
-    return spec;
 }
 
 // replay: what a recording shows as of a moment, by the commands that answer from servers.
@@ -153,7 +134,9 @@ void printRecordedTime(const RecordedMoment &moment)
                                                                        inspect::isoTime(moment.asOf), when));
 }
 
-Task<Result<Exit>> replay(CommandContext &context)
+} // namespace
+
+Task<Result<Exit>> runReplay(CommandContext &context)
 {
     auto inner = context.arguments;
     inner.words = inner.words.mid(2);
@@ -168,29 +151,6 @@ Task<Result<Exit>> replay(CommandContext &context)
                         context.json, context.readOnly,  {},       context.labels};
     const auto status = co_await command->run(then);
     co_return status;
-}
-
-} // namespace
-
-CommandSpec replayCommand()
-{
-    CommandSpec spec;
-    spec.name = u"replay"_s;
-    spec.words = u"FILE COMMAND…"_s;
-    spec.summary = u"answer an inspecting command from a recording"_s;
-    spec.more =
-        u"Answers as of the end of the recording, or as of --at. 10:00:00 is a time of its last day, -5m is before its end, and a time without a zone is local. COMMAND takes its own words and options."_s;
-    spec.options = {
-        {u"at"_s, u"TIME"_s, u"answer as of 2026-03-01T10:00:00Z, 10:00:00 or -5m"_s},
-    };
-    spec.fewestWords = 2;
-    spec.mostWords = 9;
-    spec.connects = false;
-    spec.isReplay = true;
-    spec.examples = {u"replay incident.lockscope locks"_s,
-                     u"replay incident.lockscope show zk:/locks/orders --timeline"_s};
-    spec.run = replay;
-    return spec;
 }
 
 } // namespace lockscope::ctl

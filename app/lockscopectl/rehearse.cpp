@@ -43,7 +43,9 @@ void printRehearsal(const Rehearsal &rehearsal, const inspect::LockSnapshot &loc
     print(lines.join(u'\n'));
 }
 
-Task<Result<Exit>> rehearseRelease(CommandContext &context)
+} // namespace
+
+Task<Result<Exit>> runRehearse(CommandContext &context)
 {
     CO_TRY(const auto &lock, lockOf(context));
     const auto holder = unescaped(context.arguments.value(u"holder"_s));
@@ -63,26 +65,6 @@ Task<Result<Exit>> rehearseRelease(CommandContext &context)
     else
         printRehearsal(rehearsal, plan->before);
     co_return Exit::Done;
-}
-
-} // namespace
-
-CommandSpec rehearseCommand()
-{
-    CommandSpec spec;
-    spec.name = u"rehearse"_s;
-    spec.words = u"LOCK --holder ID"_s;
-    spec.summary = u"simulate a force-release and report the next holder"_s;
-    spec.more =
-        u"Runs the release on a simulated copy of the lock. Reports the next holder, the clients woken, the locks lost and the assumptions. The real server is only read."_s;
-    spec.options = {
-        {u"holder"_s, u"ID"_s, u"required: its ID as in `show`, or session:0x…"_s},
-    };
-    spec.fewestWords = spec.mostWords = 1;
-    spec.answersSoon = true;
-    spec.examples = {u"rehearse zk:/locks/orders --holder ID"_s, u"rehearse zk:/locks/orders --holder ID --json"_s};
-    spec.run = rehearseRelease;
-    return spec;
 }
 
 } // namespace lockscope::ctl

@@ -80,6 +80,8 @@ void printSet(const std::vector<ConnectionSpec> &connections)
         printNote(u"together they are a Redlock set: --connect %1\n"_s.arg(set.displayUri()));
 }
 
+} // namespace
+
 Task<Result<Exit>> runSandbox(CommandContext &context)
 {
     CO_TRY(const auto &options, readOptions(context));
@@ -109,34 +111,6 @@ Task<Result<Exit>> runSandbox(CommandContext &context)
     printSet(servers.connections());
     co_await ended;
     co_return Exit::Done;
-}
-
-} // namespace
-
-CommandSpec sandboxCommand()
-{
-    CommandSpec spec;
-    spec.name = u"sandbox"_s;
-    spec.summary = u"start private servers on loopback until interrupted"_s;
-    const auto usual =
-        app::titlesOfBackends([](const BackendInfo &backend) { return sandbox::kitOf(backend.kind).usual > 0; });
-    spec.more =
-        u"Prints one NAME=URI for --connect per line once all servers answer, and removes everything at the end. Without options it starts one server each of %1. A server that ended is restarted after 5 s."_s
-            .arg(usual);
-    for (const auto &backend : allBackends()) {
-        const auto &kit = sandbox::kitOf(backend.kind);
-        const auto number = kit.most == 1 ? QString() : kit.apart ? u"N"_s : u"[N]"_s;
-        spec.options.push_back({backend.defaultName, number, kit.what});
-        for (const auto &variant : kit.variants)
-            spec.options.push_back({variant.option, {}, variant.what});
-    }
-    spec.options.push_back({u"tls"_s, {}, u"accept only TLS with a client certificate"_s});
-    spec.options.push_back({u"no-restart"_s, {}, u"do not restart a server that ended"_s});
-    spec.options.push_back({u"demo"_s, {}, u"create live locks; those of ZooKeeper have a deadlock"_s});
-    spec.connects = false;
-    spec.examples = {u"sandbox --demo"_s, u"sandbox --zk 3 --mariadb"_s};
-    spec.run = runSandbox;
-    return spec;
 }
 
 PrivateServers::PrivateServers(Loop &loop, sandbox::SandboxOptions options) : m_loop(loop), m_sandbox(options) {}

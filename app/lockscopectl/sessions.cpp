@@ -88,7 +88,9 @@ void printTable(const std::vector<SessionSnapshot> &all, const Programs &program
     print(table.isEmpty() ? u"no sessions seen"_s : table.text(terminalWidth()));
 }
 
-Task<Result<Exit>> sessions(CommandContext &context)
+} // namespace
+
+Task<Result<Exit>> runSessions(CommandContext &context)
 {
     const auto looked = co_await context.pictures.look(context);
     const auto all = context.pictures.sessions();
@@ -102,20 +104,6 @@ Task<Result<Exit>> sessions(CommandContext &context)
     const auto array = mapped<QJsonArray>(all, [&](const auto &session) { return sessionJson(session, now); });
     printAnswer(context, QJsonObject{{u"sessions"_s, array}, {u"coverage"_s, coverageJson(context)}});
     co_return looked;
-}
-
-} // namespace
-
-CommandSpec sessionsCommand()
-{
-    CommandSpec spec;
-    spec.name = u"sessions"_s;
-    spec.summary = u"list clients and the locks they hold and wait for"_s;
-    spec.options = {{u"all"_s, {}, u"include low-confidence locks"_s}};
-    spec.observes = spec.isReplayable = true;
-    spec.examples = {u"sessions"_s, u"sessions --json"_s};
-    spec.run = sessions;
-    return spec;
 }
 
 } // namespace lockscope::ctl

@@ -281,7 +281,9 @@ Result<std::optional<history::Timeline>> askedTimeline(CommandContext &context, 
     return std::optional(history::timelineOf(*history, context.labels));
 }
 
-Task<Result<Exit>> show(CommandContext &context)
+} // namespace
+
+Task<Result<Exit>> runShow(CommandContext &context)
 {
     CO_TRY(const auto &name, lockOf(context));
     CO_TRY(const auto &timeline, askedTimeline(context, name));
@@ -317,24 +319,6 @@ Task<Result<Exit>> show(CommandContext &context)
     if (timeline)
         print(u'\n' + timelineLines(*timeline).join(u'\n'));
     co_return Exit::Done;
-}
-
-} // namespace
-
-CommandSpec showCommand()
-{
-    CommandSpec spec;
-    spec.name = u"show"_s;
-    spec.words = u"LOCK"_s;
-    spec.summary = u"show a lock's holders, queue, watches and findings"_s;
-    spec.options = {
-        {u"timeline"_s, {}, u"add events and durations (only from a recording)"_s},
-    };
-    spec.fewestWords = spec.mostWords = 1;
-    spec.answersSoon = spec.isReplayable = true;
-    spec.examples = {u"show zk:/locks/orders"_s, u"show zk:/locks/orders --json"_s};
-    spec.run = show;
-    return spec;
 }
 
 } // namespace lockscope::ctl

@@ -305,6 +305,8 @@ Result<void> save(CommandContext &context, const Recording &recording)
     return {};
 }
 
+} // namespace
+
 Task<Result<Exit>> runSimulate(CommandContext &context)
 {
     CO_TRY(const auto &scenarios, readScenarios(context));
@@ -336,43 +338,6 @@ Task<Result<Exit>> runSimulate(CommandContext &context)
     if (context.json)
         printJson(answer(runs, shorter));
     co_return Exit::Done;
-}
-
-} // namespace
-
-CommandSpec simulateCommand()
-{
-    CommandSpec spec;
-    spec.name = u"simulate"_s;
-    spec.summary = u"simulate contention and report costs and violated guarantees"_s;
-    spec.more =
-        u"Without --connect it runs in the simulator: no server, and the same seed gives the same result. With --connect it runs on the real servers, never on a production connection. The status is 0 even if a guarantee is violated."_s;
-    spec.options = {
-        {u"recipe"_s, u"R"_s, u"required; repeat it to compare recipes with one seed"_s, true},
-        {u"contenders"_s, u"N"_s, u"required: clients that want the lock, up to 100000"_s},
-        {u"rounds"_s, u"N"_s, u"times each contender acquires the lock (default: 1)"_s},
-        {u"hold"_s, u"D"_s, u"time each contender holds the lock (default: 50ms)"_s},
-        {u"seed"_s, u"S"_s, u"seed of all random choices (default: 1)"_s},
-        {u"fault"_s, u"F"_s, u"inject this fault in each round, or all; repeatable"_s, true},
-        {u"spread"_s, u"D"_s, u"spread arrivals over D (default: before first release)"_s},
-        {u"readers"_s, u"PERCENT"_s, u"share of readers of a read/write lock (default: 0)"_s},
-        {u"limit"_s, u"N"_s, u"permits of a semaphore (default: 1)"_s},
-        {u"ttl"_s, u"D"_s, u"time to live of a lease (default: 30s)"_s},
-        {u"session-timeout"_s, u"D"_s, u"timeout of a ZooKeeper session (default: 10s)"_s},
-        {u"wait"_s, u"D"_s, u"longest wait of a contender (default: no limit)"_s},
-        {u"per-process"_s, u"N"_s, u"contenders that share a process (default: 1)"_s},
-        {u"sessions"_s, u"N"_s, u"most sessions on real servers (default: 50)"_s},
-        {u"fencing"_s, {}, u"the resource refuses writes with an older token"_s},
-        {u"scenario"_s, u"JSON"_s, u"scenario, or a file with one, in place of the above"_s},
-        {u"shrink"_s, u"N"_s, u"replays to find a shorter failing run (default: 200)"_s},
-        {u"save"_s, u"FILE"_s, u"write the run to FILE, for --scenario or the app"_s},
-    };
-    spec.connects = false;
-    spec.mayConnect = true;
-    spec.examples = {u"simulate --recipe curator-mutex --contenders 20"_s,
-                     u"simulate --recipe redis-set-nx --contenders 20 --fault pause"_s};
-    spec.run = runSimulate;
-    return spec;
 }
 
 using contention::Shortest;

@@ -27,7 +27,9 @@ QJsonObject accountJson(const ConnectionName &name, const ConnectionAccount &acc
     return json;
 }
 
-Task<Result<Exit>> test(CommandContext &context)
+} // namespace
+
+Task<Result<Exit>> runTest(CommandContext &context)
 {
     auto worst = Exit::Done;
     QJsonArray array;
@@ -49,20 +51,6 @@ Task<Result<Exit>> test(CommandContext &context)
     if (context.json)
         printAnswer(context, QJsonObject{{u"connections"_s, array}});
     co_return worst;
-}
-
-} // namespace
-
-CommandSpec testCommand()
-{
-    CommandSpec spec;
-    spec.name = u"test"_s;
-    spec.summary = u"check connections, rights and coverage"_s;
-    spec.more = u"Reports the server, the rights of the user and what is not visible. It writes nothing."_s;
-    spec.observes = true;
-    spec.examples = {u"test"_s, u"test --json"_s};
-    spec.run = test;
-    return spec;
 }
 
 } // namespace lockscope::ctl
