@@ -364,8 +364,7 @@ Task<Result<Exit>> runAcquire(CommandContext &context)
     std::optional<Result<recipes::Grant>> grant;
     Scope scope(context.loop());
     scope.launch(acquireInto(*held, arguments.wait, events, grant));
-    const auto first = events.next();
-    const auto event = co_await first;
+    const auto event = co_await events.next();
     if (event.kind == Event::Kind::Interrupted) {
         // Cancelled first, then destroyed: neither may be left waiting for the other.
         scope.cancelAll();

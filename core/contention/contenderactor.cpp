@@ -103,8 +103,7 @@ Task<void> ContenderActor::play()
         if (deadline.hasPassed(m_loop))
             break;
         // As a program would: a moment later, once more.
-        const auto pause = sleepFor(m_loop, 20ms);
-        co_await pause;
+        co_await sleepFor(m_loop, 20ms);
         if (deadline.hasPassed(m_loop))
             break;
         m_trace.add({{}, m_plan.number, Mark::Joins, false, 0, "again", {}});
@@ -164,8 +163,7 @@ Task<bool> ContenderActor::work(const recipes::Grant &grant)
     }
     const auto half = std::chrono::duration_cast<Duration>(m_plan.hold) / 2;
     for (int i = 0; i < 2 && m_holds; ++i) {
-        const auto over = spanOrLoss(m_loop, half, lost);
-        co_await over;
+        co_await spanOrLoss(m_loop, half, lost);
         if (m_isStopped) {
             const Completion<bool> never(m_loop);
             co_await never;

@@ -80,14 +80,12 @@ Task<void> Round::joinQueued()
         first->join();
     }
     for (int waited = 0; waited < 5000 && !isDone(0) && !holds(0); ++waited) {
-        const auto pause = sleepFor(m_loop, 1ms);
-        co_await pause;
+        co_await sleepFor(m_loop, 1ms);
     }
     for (std::size_t i = 1; i < m_contenders.size(); ++i) {
         if (auto &contender = m_contenders[i])
             contender->join();
-        const auto pause = sleepFor(m_loop, m_pace.apart);
-        co_await pause;
+        co_await sleepFor(m_loop, m_pace.apart);
     }
     co_await untilQuiet();
     mayRelease.complete(true);
@@ -103,8 +101,7 @@ Task<void> Round::joinSpread(Random random)
     std::sort(arrivals.begin(), arrivals.end());
     const auto began = m_loop.now();
     for (const auto &[after, number] : arrivals) {
-        const auto moment = sleepUntil(m_loop, began + after);
-        co_await moment;
+        co_await sleepUntil(m_loop, began + after);
         if (auto &contender = m_contenders[number])
             contender->join();
     }
@@ -115,8 +112,7 @@ Task<void> Round::untilQuiet()
 {
     const auto began = m_trace.now();
     for (;;) {
-        const auto pause = sleepFor(m_loop, 2ms);
-        co_await pause;
+        co_await sleepFor(m_loop, 2ms);
         const bool isQuiet = m_trace.now() - m_trace.lastTraffic() >= m_pace.quiet;
         if (isQuiet || m_trace.now() - began > 500 * std::max<Duration>(m_pace.apart, 1ms))
             co_return;

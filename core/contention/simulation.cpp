@@ -308,8 +308,7 @@ Task<void> SimulatedRun::connectAll()
             areReady = areReady && access->isReady();
         if (areReady)
             co_return;
-        const auto pause = sleepFor(m_world, 1ms);
-        co_await pause;
+        co_await sleepFor(m_world, 1ms);
     }
 }
 
@@ -364,24 +363,21 @@ Task<void> SimulatedRun::cleanUp()
 {
     // All may have given up, or hang, while something is still wrong: what is late then comes late.
     for (int waited = 0; waited < 3000 && !m_faults->areOver(); ++waited) {
-        const auto pause = sleepFor(m_world, 100ms);
-        co_await pause;
+        co_await sleepFor(m_world, 100ms);
     }
     for (const auto contender : std::exchange(m_hung, {}))
         kill(contender); // else its lock would be given back
     m_round.reset();
     // For what goes on in the background: it may have to connect again first, which takes a Redis client up to 5 s of
     // pause and 5 s of trying.
-    const auto grace = sleepFor(m_world, 12s);
-    co_await grace;
+    co_await sleepFor(m_world, 12s);
     for (const auto &process : m_processes) {
         if (process)
             process->kill();
     }
     for (auto &access : m_accesses)
         access.reset();
-    const auto lease = sleepFor(m_world, m_servers->longestLife());
-    co_await lease;
+    co_await sleepFor(m_world, m_servers->longestLife());
     m_leftBehind = m_servers->leftBehind();
     if (m_leftBehind.empty())
         co_return;

@@ -32,8 +32,7 @@ Task<void> KeepAlive::keep()
 {
     for (;;) {
         const auto until = std::min(m_next, m_validUntil);
-        auto pause = sleepUntil(*m_loop, until);
-        co_await pause;
+        co_await sleepUntil(*m_loop, until);
         if (m_loop->now() < until)
             continue; // a clock whose rate changed: woken early
         if (m_loop->now() >= m_validUntil) {

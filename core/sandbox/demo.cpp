@@ -9,8 +9,7 @@ namespace lockscope::sandbox {
 
 Task<void> DemoStage::sleep(std::chrono::milliseconds span)
 {
-    const auto pause = sleepFor(m_loop, span);
-    co_await pause;
+    co_await sleepFor(m_loop, span);
 }
 
 Task<void> DemoStage::rest(std::chrono::milliseconds span)

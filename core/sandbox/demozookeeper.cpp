@@ -259,8 +259,7 @@ Task<bool> DemoZooKeeper::waitForTurn(zk::Session *session, ZPath lock, NodeName
         if (turn.kind != recipes::Turn::Kind::WaitFor)
             co_return turn.isMine();
         const zk::Watch watch(m_stage.loop());
-        auto reading = session->get(lock.child(*turn.predecessor), watch, soon());
-        auto seen = co_await reading;
+        auto seen = co_await session->get(lock.child(*turn.predecessor), watch, soon());
         if (!seen)
             continue;
         const auto &gone = watch.event();
@@ -278,8 +277,7 @@ Task<void> DemoZooKeeper::playCrashes(ZPath lock)
         // Curator's names, so that the one who waits (zk-mutex) queues behind it.
         const auto path = lock.child(NodeName("_c_" + randomUuid(m_stage.random()) + "-lock-"));
         const CrashedNode node{path, "127.0.0.1", crashedSessionTimeout};
-        auto crash = leaveCrashedHolder(m_stage.loop(), &m_crashes, m_server, node);
-        (void)co_await crash;
+        (void)co_await leaveCrashedHolder(m_stage.loop(), &m_crashes, m_server, node);
         auto session = openSession();
         co_await untilConnected(&m_stage, session.get());
         co_await holdOnce(session.get(), waiter);
@@ -347,13 +345,11 @@ Task<bool> DemoZooKeeper::untilFirst(zk::Session *session, ZPath node)
         if (turn.kind != recipes::Turn::Kind::WaitFor)
             co_return turn.isMine();
         const zk::Watch watch(m_stage.loop());
-        auto reading = session->get(node.parent().child(*turn.predecessor), watch, soon());
-        auto seen = co_await reading;
+        auto seen = co_await session->get(node.parent().child(*turn.predecessor), watch, soon());
         // Its own node may be removed while it waits: a watch on it would look like a wrong one.
         while (seen && !watch.event().isComplete()) {
             co_await m_stage.sleep(1s);
-            auto checking = session->get(node, std::nullopt, soon());
-            auto own = co_await checking;
+            auto own = co_await session->get(node, std::nullopt, soon());
             if (!own)
                 co_return false;
         }
@@ -370,22 +366,19 @@ Task<void> DemoZooKeeper::notifyWhenUp(ZPath lock, size_t contenders)
 Task<std::optional<ZPath>> DemoZooKeeper::createNode(zk::Session *session, ZPath path, QByteArray data)
 {
     const auto mode = zk::CreateMode::EphemeralSequential;
-    auto creating = session->create(path, data, mode, zk::openAcl(), Deadline::never());
-    auto created = co_await creating;
+    auto created = co_await session->create(path, data, mode, zk::openAcl(), Deadline::never());
     co_return created ? std::optional(created->path) : std::nullopt;
 }
 
 Task<bool> DemoZooKeeper::removeNode(zk::Session *session, ZPath node)
 {
-    auto removing = session->remove(node, zk::anyVersion, soon());
-    auto removed = co_await removing;
+    auto removed = co_await session->remove(node, zk::anyVersion, soon());
     co_return static_cast<bool>(removed);
 }
 
 Task<Result<zk::Children>> DemoZooKeeper::listNodes(zk::Session *session, ZPath path)
 {
-    auto listing = session->children(path, std::nullopt, soon());
-    auto listed = co_await listing;
+    auto listed = co_await session->children(path, std::nullopt, soon());
     co_return listed;
 }
 

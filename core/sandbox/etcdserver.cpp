@@ -57,8 +57,7 @@ Task<void> DemoEtcd::contend(QByteArray lock, std::chrono::milliseconds hold, Co
     const auto made = recipes::makeLock("etcd-mutex", *client, lock, lease, m_stage.newRandom());
     if (!made)
         co_return;
-    auto turns = takeTurns(&m_stage, made->get(), hold);
-    co_await turns;
+    co_await takeTurns(&m_stage, made->get(), hold);
 }
 
 namespace {

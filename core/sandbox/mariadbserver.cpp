@@ -104,8 +104,7 @@ Task<void> DemoMariaDb::playConflict(QByteArray lock)
         {},
         {},
         true};
-    auto creating = session->execute(create, soon);
-    (void)co_await creating;
+    (void)co_await session->execute(create, soon);
     const auto one = recipes::makeLock("sql-version", *session, lock, {}, Random::fromSystem());
     const auto other = recipes::makeLock("sql-version", *session, lock, {}, Random::fromSystem());
     const auto never = Deadline::never();
@@ -118,8 +117,7 @@ Task<void> DemoMariaDb::playConflict(QByteArray lock)
         if (stale && written && !late && late.error().code == ErrorCode::BadVersion) {
             const mariadb::Statement note{
                 "INSERT INTO shop.version_conflicts (version) VALUES (?)", {stale->id}, {}, true};
-            auto noting = session->execute(note, limit);
-            (void)co_await noting;
+            (void)co_await session->execute(note, limit);
             if (!std::exchange(isUp, true))
                 m_stage.sceneIsUp();
             co_await work(one->get(), 100ms); // once more, from what is there now

@@ -65,8 +65,7 @@ Task<void> DemoPostgreSql::contend(QByteArray recipe, QByteArray lock, std::chro
     const auto made = recipes::makePostgreSqlLock(recipe, *session, lock, {});
     if (!made)
         co_return;
-    auto turns = takeTurns(&m_stage, made->get(), hold);
-    co_await turns;
+    co_await takeTurns(&m_stage, made->get(), hold);
 }
 
 namespace {

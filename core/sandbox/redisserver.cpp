@@ -80,8 +80,7 @@ Task<void> DemoRedis::playTokenForEver(RedisKey key)
     bool isUp = false;
     for (;;) {
         const redis::Command set{"SET", key.bytes(), timeToken(m_stage), "NX"};
-        auto setting = m_stagehand->command(set, soon());
-        auto done = co_await setting;
+        auto done = co_await m_stagehand->command(set, soon());
         if (done && !std::exchange(isUp, true))
             m_stage.sceneIsUp();
         co_await m_stage.sleep(done ? 15s : 1s);
@@ -96,16 +95,14 @@ Task<void> DemoRedis::playRenewedToken(RedisKey key)
     for (;;) {
         const auto token = timeToken(m_stage);
         const redis::Command set{"SET", key.bytes(), token, "NX", "PX", "10000"};
-        auto setting = m_stagehand->command(set, soon());
-        auto done = co_await setting;
+        auto done = co_await m_stagehand->command(set, soon());
         if (done && !std::exchange(isUp, true))
             m_stage.sceneIsUp();
         const int renewals = done && !done->isNil() ? 5 : 0;
         for (int i = 0; i < renewals; ++i) {
             co_await m_stage.sleep(4s);
             const redis::Command renew{"PEXPIRE", key.bytes(), "10000"};
-            auto renewing = m_stagehand->command(renew, soon());
-            (void)co_await renewing;
+            (void)co_await m_stagehand->command(renew, soon());
         }
         const auto release = redis::loadScript("compare-and-delete");
         auto releasing = m_stagehand->script(release, {key.bytes()}, {token}, soon());
@@ -150,8 +147,7 @@ Task<void> DemoRedis::contend(RedisKey key, bool isFair)
 Task<bool> DemoRedis::untilAtLeast(redis::Command command, qint64 count)
 {
     for (;;) {
-        auto asking = m_stagehand->command(command, soon());
-        auto answer = co_await asking;
+        auto answer = co_await m_stagehand->command(command, soon());
         if (answer && answer->integer >= count)
             co_return true;
         co_await m_stage.sleep(20ms);

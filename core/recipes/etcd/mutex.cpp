@@ -45,15 +45,13 @@ Task<void> LeaseKeeper::keep()
     auto &loop = m_client.loop();
     for (;;) {
         const auto until = std::min(m_next, m_validUntil);
-        auto pause = sleepUntil(loop, until);
-        co_await pause;
+        co_await sleepUntil(loop, until);
         if (loop.now() < until)
             continue;
         if (loop.now() >= m_validUntil)
             break;
         const auto asked = loop.now();
-        auto asking = m_client.keepAlive(m_id, Deadline::at(std::min(m_validUntil, asked + m_ttl / 3)));
-        const auto kept = co_await asking;
+        const auto kept = co_await m_client.keepAlive(m_id, Deadline::at(std::min(m_validUntil, asked + m_ttl / 3)));
         const bool isGone = kept ? kept->ttl <= 0s : kept.error().code == ErrorCode::NoNode;
         if (isGone) {
             m_wasRevoked = loop.now() < m_validUntil;
@@ -83,12 +81,10 @@ Task<void> revokeLater(etcd::Client *client, etcd::LeaseId lease)
 {
     for (int i = 0; i < 5; ++i) {
         const auto limit = Deadline::after(client->loop(), requestTakesAtMost);
-        auto revoking = client->revoke(lease, limit);
-        const auto revoked = co_await revoking;
+        const auto revoked = co_await client->revoke(lease, limit);
         if (revoked || !isConnectionError(revoked.error()))
             co_return;
-        auto rest = sleepFor(client->loop(), 500ms);
-        co_await rest;
+        co_await sleepFor(client->loop(), 500ms);
     }
 }
 
@@ -164,15 +160,12 @@ Deadline EtcdMutex::forRequest(Deadline deadline) const
 Task<Result<Grant>> EtcdMutex::take(Deadline deadline)
 {
     for (;;) {
-        auto joins = join(deadline);
-        auto place = co_await joins;
+        auto place = co_await join(deadline);
         if (place && *place == Place::Behind) {
-            auto waiting = untilFirst(deadline);
-            place = co_await waiting;
+            place = co_await untilFirst(deadline);
         }
         if (!place) {
-            auto leaving = giveUp(place.error());
-            auto error = co_await leaving;
+            auto error = co_await giveUp(place.error());
             co_return error;
         }
         // Its answer may have been long in coming, or we in hearing it.
@@ -194,8 +187,7 @@ Task<Result<void>> EtcdMutex::haveLease(Deadline deadline)
     for (;;) {
         m_lease = static_cast<etcd::LeaseId>(m_random.next() >> 1) | 1;
         const auto asked = loop.now();
-        auto granting = m_client.grant(m_lease, m_ttl, forRequest(deadline));
-        const auto granted = co_await granting;
+        const auto granted = co_await m_client.grant(m_lease, m_ttl, forRequest(deadline));
         if (granted) {
             m_keeper =
                 std::make_unique<LeaseKeeper>(m_client, m_lease, granted->ttl, asked, [this] { leaseEnded(); });
@@ -210,21 +202,18 @@ Task<Result<void>> EtcdMutex::haveLease(Deadline deadline)
         }
         if (const auto lease = std::exchange(m_lease, 0); why.code == ErrorCode::UnknownOutcome)
             m_client.background().launch(revokeLater(&m_client, lease));
-        auto rest = sleepFor(loop, restAfterTrouble);
-        co_await rest;
+        co_await sleepFor(loop, restAfterTrouble);
     }
 }
 
 // 1, 2
 Task<Result<EtcdMutex::Place>> EtcdMutex::join(Deadline deadline)
 {
-    auto leasing = haveLease(deadline);
-    CO_TRY_VOID(co_await leasing);
+    CO_TRY_VOID(co_await haveLease(deadline));
     m_key = m_prefix + etcd::leaseText(m_lease);
     auto transaction = joining(m_prefix, m_key, m_lease, true);
     for (;;) {
-        auto committing = m_client.commit(transaction, forRequest(deadline));
-        const auto joined = co_await committing;
+        const auto joined = co_await m_client.commit(transaction, forRequest(deadline));
         if (joined && (joined->ranges.size() < 2 || joined->ranges[0].entries.empty()))
             co_return Error{ErrorCode::Server, u"etcd's answer lacks our own key"_s};
         if (joined) {
@@ -242,8 +231,7 @@ Task<Result<EtcdMutex::Place>> EtcdMutex::join(Deadline deadline)
         // Sent again: it finds what the first one did.
         if (!isConnectionError(joined.error()) || m_keeper->isOver() || deadline.hasPassed(m_client.loop()))
             co_return joined.error();
-        auto rest = sleepFor(m_client.loop(), restAfterTrouble);
-        co_await rest;
+        co_await sleepFor(m_client.loop(), restAfterTrouble);
     }
 }
 
@@ -254,8 +242,7 @@ Task<Result<EtcdMutex::Place>> EtcdMutex::untilFirst(Deadline deadline)
     for (;;) {
         if (m_keeper->isOver())
             co_return Place::Gone;
-        auto looking = look(deadline);
-        const auto place = co_await looking;
+        const auto place = co_await look(deadline);
         if (place && *place != Place::Behind)
             co_return *place;
         if (!place && !isConnectionError(place.error()))
@@ -265,12 +252,10 @@ Task<Result<EtcdMutex::Place>> EtcdMutex::untilFirst(Deadline deadline)
                 ? Error{ErrorCode::TimedOut, u"it waits for the key "_s + keyText(*m_before), true, true}
                 : Error{ErrorCode::TimedOut, u"another client holds it"_s, true};
         if (place) {
-            auto waiting = untilGone(m_before->key, m_seen, deadline);
-            co_await waiting;
+            co_await untilGone(m_before->key, m_seen, deadline);
             continue;
         }
-        auto rest = sleepFor(loop, restAfterTrouble);
-        co_await rest;
+        co_await sleepFor(loop, restAfterTrouble);
     }
 }
 
@@ -280,8 +265,7 @@ Task<Result<EtcdMutex::Place>> EtcdMutex::look(Deadline deadline)
     auto request = oldestBelow(m_prefix);
     request.order = etcd::Order::NewestFirst;
     request.createdUpTo = m_created - 1;
-    auto asking = m_client.range(request, forRequest(deadline));
-    CO_TRY(const auto &before, co_await asking);
+    CO_TRY(const auto &before, co_await m_client.range(request, forRequest(deadline)));
     if (!before.entries.empty()) {
         m_before = before.entries.front();
         m_seen = before.revision;
@@ -290,8 +274,7 @@ Task<Result<EtcdMutex::Place>> EtcdMutex::look(Deadline deadline)
     etcd::RangeRequest own;
     own.key = m_key;
     own.keysOnly = true;
-    auto checking = m_client.range(own, forRequest(deadline));
-    CO_TRY(const auto &mine, co_await checking);
+    CO_TRY(const auto &mine, co_await m_client.range(own, forRequest(deadline)));
     const bool isThere = !mine.entries.empty() && mine.entries.front().created == m_created;
     co_return isThere && !m_keeper->isOver() ? Place::First : Place::Gone;
 }
@@ -311,8 +294,7 @@ Task<void> EtcdMutex::untilGone(QByteArray key, etcd::Revision seen, Deadline de
     const bool isGone = co_await news;
     if (isGone || deadline.hasPassed(loop))
         co_return;
-    auto rest = sleepFor(loop, restAfterTrouble);
-    co_await rest;
+    co_await sleepFor(loop, restAfterTrouble);
 }
 
 // Nothing is left of the attempt, or it is said that this is not known.
@@ -320,8 +302,7 @@ Task<Result<Grant>> EtcdMutex::giveUp(Error why)
 {
     const auto lease = std::exchange(m_lease, 0);
     m_keeper.reset();
-    auto revoking = m_client.revoke(lease, Deadline::after(m_client.loop(), requestTakesAtMost));
-    const auto revoked = co_await revoking;
+    const auto revoked = co_await m_client.revoke(lease, Deadline::after(m_client.loop(), requestTakesAtMost));
     if (revoked || revoked.error().code == ErrorCode::NoNode)
         co_return why;
     m_client.background().launch(revokeLater(&m_client, lease));
@@ -360,8 +341,7 @@ Task<Result<void>> EtcdMutex::release(Deadline deadline)
     transaction.then.resize(1);
     transaction.then.front().kind = Operation::Kind::Remove;
     transaction.then.front().range.key = m_key;
-    auto removing = client.commit(transaction, deadline);
-    const auto removed = co_await removing;
+    const auto removed = co_await client.commit(transaction, deadline);
     m_keeper.reset();
     if (!removed) {
         client.background().launch(revokeLater(&client, lease)); // and the key with it
@@ -383,8 +363,7 @@ Task<Result<bool>> EtcdMutex::isStillMine(Deadline deadline)
     etcd::RangeRequest own;
     own.key = m_key;
     own.keysOnly = true;
-    auto asking = m_client.range(own, deadline);
-    CO_TRY(const auto &answer, co_await asking);
+    CO_TRY(const auto &answer, co_await m_client.range(own, deadline));
     co_return m_isHeld && !answer.entries.empty() && answer.entries.front().created == m_created;
 }
 

@@ -203,9 +203,8 @@ Task<Result<void>> Semaphore::makePool(Deadline deadline)
 {
     const QByteArray number = QByteArray::number(m_limit);
     for (;;) {
-        auto creating = session()->create(path(), number, zk::CreateMode::Persistent, zk::openAcl(),
-                                          answerBy(*session(), deadline));
-        const auto created = co_await creating;
+        const auto created = co_await session()->create(path(), number, zk::CreateMode::Persistent, zk::openAcl(),
+                                                        answerBy(*session(), deadline));
         if (created || created.error().code == ErrorCode::NodeExists)
             co_return Result<void>();
         Result<void> next = created.error();

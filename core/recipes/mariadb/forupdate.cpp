@@ -26,11 +26,10 @@ ForUpdateLock::ForUpdateLock(mariadb::Session &session, const QByteArray &lock, 
 
 Task<Result<Grant>> ForUpdateLock::takeOn(mariadb::ConnectionId connection, Deadline deadline)
 {
-    UndoGuard guard(UndoCall{waitGroup(), undoing(connection)});                 // 5
-    auto beginning = session().begin(connection, answerBy(session(), deadline)); // 1
-    CO_TRY_VOID(co_await beginning);
-    CO_TRY(const auto &row, co_await lockRow(connection, deadline)); // 2, 3
-    if (row.rows.empty())                                            // 4
+    UndoGuard guard(UndoCall{waitGroup(), undoing(connection)});                      // 5
+    CO_TRY_VOID(co_await session().begin(connection, answerBy(session(), deadline))); // 1
+    CO_TRY(const auto &row, co_await lockRow(connection, deadline));                  // 2, 3
+    if (row.rows.empty())                                                             // 4
         co_return Error{ErrorCode::NoRow, u"the row does not exist, so there is nothing to lock"_s};
     const mariadb::Statement clock{ownClock, {}, connection, false};
     CO_TRY_VOID(co_await refuseOwnedRow(&session(), m_row, row, clock, deadline));

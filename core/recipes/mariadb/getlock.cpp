@@ -47,8 +47,7 @@ Task<Result<bool>> GetLockLock::ask(mariadb::ConnectionId connection, Deadline d
         const auto grace = isTooSoon ? 0ms : 500ms;
         const auto latest =
             deadline.isNever() ? deadline : Deadline::at(std::max(deadline.when(), loop.now()) + grace);
-        auto asking = session().execute(question, latest);
-        CO_TRY(const auto &answer, co_await asking);
+        CO_TRY(const auto &answer, co_await session().execute(question, latest));
         const auto mine = answer.cell(0, "mine");
         if (!mine) // 2
             co_return Error{ErrorCode::Cancelled, u"the server ended the wait (NULL): KILL QUERY, or out of memory"_s,

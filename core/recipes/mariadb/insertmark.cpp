@@ -51,8 +51,7 @@ Statement askingWhoseMark(const RowClaim &claim)
 // Whether the mark is ours now. Relieves the guard when it certainly is not.
 Task<Result<bool>> insertOnce(mariadb::Session *session, RowClaim claim, RowGuard *guard, Deadline deadline)
 {
-    auto sending = session->execute(inserting(claim), answerBy(*session, deadline));
-    const auto inserted = co_await sending;
+    const auto inserted = co_await session->execute(inserting(claim), answerBy(*session, deadline));
     if (inserted && inserted->affected == 1)
         co_return true;
     if (!inserted && isUncertain(inserted.error()) && inserted.error().code != ErrorCode::NotConnected) {
@@ -84,8 +83,7 @@ Task<Result<Grant>> MarkLock::poll(Deadline deadline)
         }
         if (deadline.hasPassed(loop))
             co_return Error{ErrorCode::TimedOut, u"timed out waiting for its holder"_s, true};
-        auto pause = pauseBetweenTries(loop, m_random, deadline); // 2
-        co_await pause;
+        co_await pauseBetweenTries(loop, m_random, deadline); // 2
     }
 }
 
@@ -94,8 +92,7 @@ Task<Result<void>> MarkLock::release(Deadline deadline)
     if (!m_held)
         co_return Error{ErrorCode::NotHeld, u"%1 is not held by us"_s.arg(name())};
     const RowClaim claim = *std::exchange(m_held, std::nullopt);
-    auto freeing = freeRow(m_session, m_waitGroup, deleting(claim), name(), deadline); // 4
-    auto freed = co_await freeing;
+    auto freed = co_await freeRow(m_session, m_waitGroup, deleting(claim), name(), deadline); // 4
     co_return freed;
 }
 

@@ -86,8 +86,7 @@ Task<Result<bool>> prolong(Session *session, RowClaim claim, std::chrono::millis
 Task<Result<bool>> takeOnce(Session *session, RowClaim claim, std::chrono::milliseconds ttl, RowGuard *guard,
                             Deadline deadline)
 {
-    auto updating = session->execute(taking(claim, ttl), answerBy(*session, deadline));
-    const auto updated = co_await updating;
+    const auto updated = co_await session->execute(taking(claim, ttl), answerBy(*session, deadline));
     if (updated && updated->affected == 1)
         co_return true;
     if (!updated && isUncertain(updated.error()) && updated.error().code != ErrorCode::NotConnected) {
@@ -103,8 +102,7 @@ Task<Result<bool>> takeOnce(Session *session, RowClaim claim, std::chrono::milli
 // Whether there is a row now.
 Task<Result<bool>> makeRow(Session *session, LeasedRowName row, Deadline deadline)
 {
-    auto inserting = session->execute(making(row), answerBy(*session, deadline));
-    const auto inserted = co_await inserting;
+    const auto inserted = co_await session->execute(making(row), answerBy(*session, deadline));
     if (!inserted && !isUncertain(inserted.error()))
         co_return inserted.error();
     co_return bool(inserted);
@@ -152,8 +150,7 @@ Task<Result<Grant>> LeasedRow::poll(Deadline deadline)
         }
         if (deadline.hasPassed(loop))
             co_return Error{ErrorCode::TimedOut, u"timed out waiting for its holder"_s, true};
-        auto pause = pauseBetweenTries(loop, m_random, deadline); // 3
-        co_await pause;
+        co_await pauseBetweenTries(loop, m_random, deadline); // 3
     }
 }
 

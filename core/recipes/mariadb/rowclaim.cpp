@@ -19,8 +19,7 @@ bool isUncertain(const Error &error)
 
 Task<Result<bool>> isRowOurs(Session *session, Statement asking, Deadline deadline)
 {
-    auto reading = session->execute(asking, deadline);
-    CO_TRY(const auto &answer, co_await reading);
+    CO_TRY(const auto &answer, co_await session->execute(asking, deadline));
     co_return answer.cell(0, "mine") == QByteArray("1");
 }
 
@@ -33,8 +32,7 @@ Task<Result<bool>> whoseAtLast(Session *session, Statement asking, Deadline dead
             co_return ours;
         if (deadline.hasPassed(session->loop()))
             co_return Error{ErrorCode::TimedOut, u"timed out while it was not known whether the row is ours"_s, true};
-        auto pause = sleepFor(session->loop(), pauseAfterTrouble);
-        co_await pause;
+        co_await sleepFor(session->loop(), pauseAfterTrouble);
     }
 }
 
@@ -45,8 +43,7 @@ Task<bool> giveBackRow(Session *session, Statement freeing)
         const auto connected = co_await untilConnected(session, never);
         if (!connected)
             co_return false;
-        auto sending = session->execute(freeing, answerBy(*session, never));
-        const auto freed = co_await sending;
+        const auto freed = co_await session->execute(freeing, answerBy(*session, never));
         if (freed)
             co_return true;
         if (!isUncertain(freed.error()) && freed.error().code != ErrorCode::DeadlockVictim) {
@@ -54,16 +51,14 @@ Task<bool> giveBackRow(Session *session, Statement freeing)
                 << "cannot release a row by" << label(freeing.text) << "-" << freed.error().message;
             co_return false;
         }
-        auto pause = sleepFor(session->loop(), pauseAfterTrouble);
-        co_await pause;
+        co_await sleepFor(session->loop(), pauseAfterTrouble);
     }
 }
 
 Task<Result<void>> freeRow(Session *session, WaitGroup waitGroup, Statement freeing, QString what, Deadline deadline)
 {
     RowGuard guard(RowReturn{session, std::move(waitGroup), freeing});
-    auto sending = session->execute(freeing, answerBy(*session, deadline));
-    const auto freed = co_await sending;
+    const auto freed = co_await session->execute(freeing, answerBy(*session, deadline));
     if (!freed)
         co_return Error{freed.error().code, u"%1 may still be held and is being released in the background: %2"_s.arg(
                                                 what, freed.error().message)};
@@ -76,12 +71,10 @@ Task<Result<void>> freeRow(Session *session, WaitGroup waitGroup, Statement free
 // After a failure, once nothing of it is left, or with UnknownOutcome.
 Task<Result<Grant>> RowLockBase::take(Deadline deadline)
 {
-    auto polling = poll(deadline);
-    auto taken = co_await polling;
+    auto taken = co_await poll(deadline);
     if (taken)
         co_return taken;
-    auto cleaned = m_waitGroup.finished(answerBy(*m_session, Deadline::at(m_session->loop().now())));
-    const bool isClean = co_await cleaned;
+    const bool isClean = co_await m_waitGroup.finished(answerBy(*m_session, Deadline::at(m_session->loop().now())));
     co_return isClean ? taken.error() : lateGrantError(taken.error());
 }
 

@@ -318,8 +318,7 @@ Task<Result<mariadb::Rows>> withTimesAsText(mariadb::Session *session, RowName n
     const mariadb::Statement select{"SELECT " + texts.join(", ") + " FROM " + name.quotedTable() + " WHERE "
                                         + name.condition(),
                                     name.values, connection, false};
-    auto asking = session->execute(select, answerBy(*session, deadline));
-    CO_TRY(const auto &answer, co_await asking);
+    CO_TRY(const auto &answer, co_await session->execute(select, answerBy(*session, deadline)));
     for (qsizetype i = 0; answer.rows.size() == 1 && i < unread.size(); ++i)
         rows.rows.front()[static_cast<std::size_t>(unread[i])] = answer.rows.front()[static_cast<std::size_t>(i)];
     co_return rows;
@@ -331,13 +330,11 @@ Task<Result<void>> refuseOwnedRow(mariadb::Session *session, RowName name, maria
                                   mariadb::Statement clock, Deadline deadline)
 {
     if (clock.text == ownClock) {
-        auto reading = withTimesAsText(session, name, std::move(rows), clock.connection, deadline);
-        CO_TRY(rows, co_await reading);
+        CO_TRY(rows, co_await withTimesAsText(session, name, std::move(rows), clock.connection, deadline));
     }
     ServerClock now;
     if (hasEndInRow(name, rows)) {
-        auto asking = session->execute(clock, answerBy(*session, deadline));
-        CO_TRY(const auto &answer, co_await asking);
+        CO_TRY(const auto &answer, co_await session->execute(clock, answerBy(*session, deadline)));
         now = {answer.cell(0, "here").value_or(QByteArray()), answer.cell(0, "utc").value_or(QByteArray()),
                answer.cell(0, "seconds").value_or(QByteArray()).toLongLong()};
     }

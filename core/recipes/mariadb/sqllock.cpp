@@ -20,11 +20,9 @@ Task<bool> undoAll(Undo undo)
     undo.session->interrupt(undo.connection);
     for (;;) {
         const mariadb::Statement statement{undo.text, undo.parameters, undo.connection, false};
-        auto undoing = undo.session->execute(statement, answerBy(*undo.session, Deadline::never()));
-        const auto undone = co_await undoing;
+        const auto undone = co_await undo.session->execute(statement, answerBy(*undo.session, Deadline::never()));
         if (!undone && undone.error().code == ErrorCode::TimedOut) {
-            const auto pause = sleepFor(undo.session->loop(), pauseAfterSilence);
-            co_await pause;
+            co_await sleepFor(undo.session->loop(), pauseAfterSilence);
             continue; // until it has answered, or is gone with everything it held
         }
         if (!undone) {
@@ -68,8 +66,7 @@ Task<Result<Grant>> SqlLock::take(Deadline deadline)
     if (taken)
         co_return taken;
     const auto patience = std::max(answerBy(*m_session, deadline).when(), m_session->loop().now() + givenBackWithin);
-    auto cleaned = m_waitGroup.finished(Deadline::at(patience));
-    const bool isClean = co_await cleaned;
+    const bool isClean = co_await m_waitGroup.finished(Deadline::at(patience));
     co_return isClean ? taken.error() : lateGrantError(taken.error());
 }
 
@@ -82,8 +79,7 @@ Task<Result<void>> SqlLock::untilGivenBack(Deadline deadline)
     while (!m_session->background().isIdle()) {
         if (until.hasPassed(m_session->loop()))
             co_return Error{ErrorCode::TimedOut, u"timed out while the previous hold is being released"_s, true};
-        const auto pause = sleepFor(m_session->loop(), pauseBetweenLooks);
-        co_await pause;
+        co_await sleepFor(m_session->loop(), pauseBetweenLooks);
     }
     co_return Result<void>();
 }
@@ -94,8 +90,7 @@ Task<Result<bool>> SqlLock::isStillMine(Deadline deadline)
         co_return false;
     auto question = ownershipQuery();
     question.connection = m_connection;
-    auto asking = m_session->execute(question, deadline);
-    const auto answer = co_await asking;
+    const auto answer = co_await m_session->execute(question, deadline);
     if (!answer && answer.error().code == ErrorCode::SessionExpired)
         co_return false;
     if (!answer)
@@ -147,8 +142,7 @@ Task<Result<void>> TransactionLock::release(Deadline deadline)
     const auto connection = session().connectionId();
     forget();
     UndoGuard guard(UndoCall{waitGroup(), undoing(connection)}); // should the COMMIT not be done
-    auto committing = session().commit(connection, answerBy(session(), deadline));
-    const auto committed = co_await committing;
+    const auto committed = co_await session().commit(connection, answerBy(session(), deadline));
     if (!committed && committed.error().code == ErrorCode::SessionExpired) // before the COMMIT was sent
         co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more: %2"_s.arg(what, committed.error().message)};
     if (!committed)
@@ -198,8 +192,7 @@ Task<Result<void>> NamedLock::release(Deadline deadline)
         guard.emplace(UndoCall{waitGroup(), givingBack});
     }
     const mariadb::Statement statement{givingBack.text, givingBack.parameters, connection, false};
-    auto releasing = session().execute(statement, answerBy(session(), deadline)); // 4
-    const auto released = co_await releasing;
+    const auto released = co_await session().execute(statement, answerBy(session(), deadline)); // 4
     if (!released && released.error().code == ErrorCode::SessionExpired)
         co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more: %2"_s.arg(what, released.error().message)};
     if (!released)

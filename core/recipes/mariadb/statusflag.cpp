@@ -73,8 +73,7 @@ Task<Result<Grant>> FlagLock::poll(Deadline deadline)
         }
         if (deadline.hasPassed(loop))
             co_return Error{ErrorCode::TimedOut, u"timed out waiting for its holder"_s, true};
-        auto pause = pauseBetweenTries(loop, m_random, deadline); // 3
-        co_await pause;
+        co_await pauseBetweenTries(loop, m_random, deadline); // 3
     }
 }
 
@@ -82,8 +81,7 @@ Task<Result<FlagLock::Seen>> FlagLock::look(Deadline deadline)
 {
     const Statement select{
         "SELECT status, version FROM " + m_row.quotedTable() + " WHERE id = ?", {m_row.name}, {}, false};
-    auto reading = m_session->execute(select, deadline);
-    CO_TRY(const auto &row, co_await reading);
+    CO_TRY(const auto &row, co_await m_session->execute(select, deadline));
     if (row.rows.empty())
         co_return Error{ErrorCode::NoRow, u"the row does not exist, so no flag can be set"_s};
     const auto status = row.cell(0, "status").value_or(QByteArray());
@@ -134,8 +132,7 @@ Task<Result<void>> FlagLock::findNotOurs(qint64 version, Deadline deadline)
             co_return Result<void>();
         if (seen || !isUncertain(seen.error()) || deadline.hasPassed(m_session->loop()))
             co_return unknown;
-        auto pause = sleepFor(m_session->loop(), pauseAfterTrouble);
-        co_await pause;
+        co_await sleepFor(m_session->loop(), pauseAfterTrouble);
     }
 }
 
@@ -144,8 +141,7 @@ Task<Result<void>> FlagLock::release(Deadline deadline)
     if (!m_version)
         co_return Error{ErrorCode::NotHeld, u"%1 is not held by us"_s.arg(name())};
     const auto version = *std::exchange(m_version, std::nullopt);
-    auto freeing = freeRow(m_session, m_waitGroup, clearingFlag(m_row, version), name(), deadline); // 5
-    auto freed = co_await freeing;
+    auto freed = co_await freeRow(m_session, m_waitGroup, clearingFlag(m_row, version), name(), deadline); // 5
     co_return freed;
 }
 

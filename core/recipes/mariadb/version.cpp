@@ -46,8 +46,7 @@ Task<Result<qint64>> VersionLock::readVersion(Deadline deadline)
 {
     const mariadb::Statement select{
         "SELECT * FROM " + m_row.quotedTable() + " WHERE " + m_row.condition(), m_row.values, {}, false};
-    auto reading = m_session->execute(select, answerBy(*m_session, deadline));
-    CO_TRY(const auto &row, co_await reading);
+    CO_TRY(const auto &row, co_await m_session->execute(select, answerBy(*m_session, deadline)));
     if (row.rows.empty())
         co_return Error{ErrorCode::NoRow, u"the row does not exist, so it has no version"_s};
     bool isNumber = false;
@@ -71,8 +70,7 @@ Task<Result<void>> VersionLock::release(Deadline deadline)
                                     m_row.values + QByteArrayList{QByteArray::number(version)},
                                     {},
                                     true};
-    auto writing = m_session->execute(update, answerBy(*m_session, deadline)); // 3
-    const auto written = co_await writing;
+    const auto written = co_await m_session->execute(update, answerBy(*m_session, deadline)); // 3
     if (!written)
         co_return Error{written.error().code, u"%1: %2"_s.arg(what, written.error().message)};
     const bool isConflict = written->affected == 0;

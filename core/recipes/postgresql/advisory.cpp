@@ -25,16 +25,14 @@ Task<Result<bool>> AdvisoryLock::ask(mariadb::ConnectionId connection, Deadline 
     if (deadline.hasPassed(session().loop())) {
         const mariadb::Statement once{"SELECT pg_try_advisory_lock(" + m_places + ")::int AS mine", m_name.keys,
                                       connection, false};
-        auto asking = session().execute(once, answerBy(session(), deadline));
-        CO_TRY(const auto &answer, co_await asking);
+        CO_TRY(const auto &answer, co_await session().execute(once, answerBy(session(), deadline)));
         if (answer.cell(0, "mine") != QByteArray("1"))
             co_return Error{ErrorCode::TimedOut, u"timed out waiting for its holder"_s, true};
         co_return true;
     }
     const mariadb::Statement waiting{"SELECT pg_advisory_lock(" + m_places + ")::text AS mine", m_name.keys,
                                      connection, false};
-    auto asking = session().execute(waiting, deadline);
-    const auto answer = co_await asking;
+    const auto answer = co_await session().execute(waiting, deadline);
     if (!answer && answer.error().code == ErrorCode::TimedOut)
         co_return Error{ErrorCode::TimedOut, u"timed out waiting for its holder"_s, true};
     if (!answer) // 2

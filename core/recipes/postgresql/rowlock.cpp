@@ -25,9 +25,8 @@ PgRowLock::PgRowLock(mariadb::Session &session, const QByteArray &lock, RowName 
 
 Task<Result<Grant>> PgRowLock::takeOn(mariadb::ConnectionId connection, Deadline deadline)
 {
-    UndoGuard guard(UndoCall{waitGroup(), undoing(connection)});                 // 4
-    auto beginning = session().begin(connection, answerBy(session(), deadline)); // 1
-    CO_TRY_VOID(co_await beginning);
+    UndoGuard guard(UndoCall{waitGroup(), undoing(connection)});                      // 4
+    CO_TRY_VOID(co_await session().begin(connection, answerBy(session(), deadline))); // 1
     const bool hasTime = !deadline.hasPassed(session().loop());
     const QByteArray how = hasTime ? " FOR UPDATE" : " FOR UPDATE NOWAIT";
     const mariadb::Statement select{"SELECT * FROM " + pgTable(m_row) + " WHERE " + pgCondition(m_row) + how,

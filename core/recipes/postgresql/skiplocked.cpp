@@ -35,8 +35,7 @@ Task<Result<Grant>> SkipLockedLock::takeOn(mariadb::ConnectionId connection, Dea
             co_return Error{ErrorCode::TimedOut, u"timed out: others have every row that fits, or there is none"_s,
                             true};
         const auto next = std::min<Instant>(deadline.when(), loop.now() + pollsQueueEvery);
-        auto rest = sleepUntil(loop, next); // 3
-        co_await rest;
+        co_await sleepUntil(loop, next); // 3
     }
     guard.dismiss();
     co_return holdOn(connection);
@@ -44,20 +43,17 @@ Task<Result<Grant>> SkipLockedLock::takeOn(mariadb::ConnectionId connection, Dea
 
 Task<Result<bool>> SkipLockedLock::tryOnce(mariadb::ConnectionId connection, Deadline deadline)
 {
-    auto beginning = session().begin(connection, answerBy(session(), deadline)); // 1
-    CO_TRY_VOID(co_await beginning);
+    CO_TRY_VOID(co_await session().begin(connection, answerBy(session(), deadline))); // 1
     const mariadb::Statement select{"SELECT * FROM " + pgTable(m_queue) + " WHERE " + pgCondition(m_queue)
                                         + " LIMIT 1 FOR UPDATE SKIP LOCKED",
                                     m_queue.values, connection, false};
-    auto locking = session().execute(select, answerBy(session(), deadline)); // 2
-    CO_TRY(const auto &row, co_await locking);
+    CO_TRY(const auto &row, co_await session().execute(select, answerBy(session(), deadline))); // 2
     if (!row.rows.empty()) {
         const mariadb::Statement clock{pgClock, {}, connection, false};
         CO_TRY_VOID(co_await refuseOwnedRow(&session(), m_queue, row, clock, deadline));
         co_return true;
     }
-    auto ending = session().rollback(connection, answerBy(session(), deadline));
-    CO_TRY_VOID(co_await ending);
+    CO_TRY_VOID(co_await session().rollback(connection, answerBy(session(), deadline)));
     co_return false;
 }
 

@@ -123,8 +123,7 @@ Task<Result<Grant>> GetSetLock::take(Deadline deadline)
         DetachedAttempt::Waiter waiter(one);
         m_waitGroup.add(m_connection->background(),
                         tryOnce(m_connection, m_stamp, one, answerBy(*m_connection, deadline)));
-        auto outcome = one.outcome();
-        const auto got = co_await outcome;
+        const auto got = co_await one.outcome();
         if (!got && got.error().code != ErrorCode::NotConnected)
             co_return got.error();
         if (got && *got) {
@@ -134,8 +133,7 @@ Task<Result<Grant>> GetSetLock::take(Deadline deadline)
         }
         if (deadline.hasPassed(loop))
             co_return Error{ErrorCode::TimedOut, u"timed out waiting for its holder"_s, true};
-        auto pause = pauseBetweenTries(loop, m_random, deadline);
-        co_await pause;
+        co_await pauseBetweenTries(loop, m_random, deadline);
     }
 }
 

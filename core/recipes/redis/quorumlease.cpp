@@ -133,16 +133,14 @@ Task<void> QuorumLease::keep(Instant asked)
     auto next = asked + m_ttl / 3;
     for (;;) {
         const auto until = m_standing->validUntil();
-        auto pause = sleepUntil(*m_loop, std::min<Instant>(next, until.value_or(next)));
-        co_await pause;
+        co_await sleepUntil(*m_loop, std::min<Instant>(next, until.value_or(next)));
         if (validity() == Duration::zero()) {
             end(m_standing->validUntil() ? Loss::LeaseOver : Loss::TakenAway);
             co_return;
         }
         const auto sent = m_loop->now();
         const auto call = prolong();
-        auto decided = call.decided();
-        const bool prolonged = co_await decided;
+        const bool prolonged = co_await call.decided();
         if (!m_standing->validUntil()) { // a quorum of keys is gone, or another's
             end(Loss::TakenAway);
             co_return;

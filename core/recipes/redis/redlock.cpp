@@ -104,8 +104,7 @@ Task<Result<Grant>> RedlockLock::rounds(Deadline deadline)
         m_wasRefused = m_wasRefused || m_silent <= spare();
         if (deadline.hasPassed(*m_loop))
             co_return tooLate();
-        auto pause = pauseBetweenTries(*m_loop, m_random, deadline); // 3
-        co_await pause;
+        co_await pauseBetweenTries(*m_loop, m_random, deadline); // 3
     }
 }
 
@@ -131,8 +130,7 @@ Task<Result<bool>> RedlockLock::round()
         standing->note(node, vote, ends);
     };
     const QuorumCall call(m_nodes, ask, std::move(reading)); // 1
-    auto decided = call.decided();
-    const bool enough = co_await decided;
+    const bool enough = co_await call.decided();
     for (int node = 0; node < static_cast<int>(m_nodes.size()); ++node) {
         if (call.vote(node) == Vote::NotAsked || call.vote(node) == Vote::Failed)
             guard.forget(node);
@@ -191,8 +189,7 @@ Task<Result<void>> RedlockLock::release(Deadline /*deadline*/)
     const int enough = quorum();
     NodesGuard guard(m_nodes, m_waitGroups, ours); // where there is no answer, or nobody to hear it
     const auto call = askToDelete(m_nodes, ours, *standing, nodeDeadline(*m_loop, m_ttl)); // 5
-    auto counted = call.counted();
-    co_await counted; // `this` may be gone by now
+    co_await call.counted(); // `this` may be gone by now
     int possible = 0;
     for (int node = 0; node < static_cast<int>(standing->until.size()); ++node) {
         const auto vote = call.vote(node);
@@ -223,8 +220,7 @@ Task<Result<bool>> RedlockLock::isStillMine(Deadline deadline)
     const QuorumCall call(m_nodes, ask, {[ours](const redis::Value &answer) {
                               return !answer.isNil() && answer.text == ours.token.bytes();
                           }});
-    auto decided = call.decided();
-    const bool mine = co_await decided;
+    const bool mine = co_await call.decided();
     if (mine || call.count(Vote::No) > nodes - enough)
         co_return mine;
     co_return Error{ErrorCode::NotConnected,

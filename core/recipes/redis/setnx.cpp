@@ -46,8 +46,7 @@ Task<Result<Grant>> SetNxLock::poll(Deadline deadline)
         }
         if (deadline.hasPassed(loop))
             co_return Error{ErrorCode::TimedOut, u"timed out waiting for its holder"_s, true};
-        auto pause = pauseBetweenTries(loop, m_random, deadline); // 3
-        co_await pause;
+        co_await pauseBetweenTries(loop, m_random, deadline); // 3
     }
 }
 
@@ -81,8 +80,7 @@ Task<Result<void>> SetNxLock::release(Deadline deadline)
     m_lease.reset();
     const auto what = name();
     TokenGuard guard(TokenRemoval{m_connection, m_waitGroup, ours}); // if there is no answer, or nobody to hear it
-    auto deleting = deleteToken(*m_connection, ours, answerBy(*m_connection, deadline));
-    const auto deleted = co_await deleting;
+    const auto deleted = co_await deleteToken(*m_connection, ours, answerBy(*m_connection, deadline));
     if (!deleted)
         co_return Error{
             deleted.error().code,

@@ -22,8 +22,7 @@ Task<bool> takeAway(redis::Connection *connection, TokenKey ours)
         const auto connected = co_await untilConnected(connection, never);
         if (!connected)
             co_return false;
-        auto deleting = deleteToken(*connection, ours, answerBy(*connection, never));
-        const auto deleted = co_await deleting;
+        const auto deleted = co_await deleteToken(*connection, ours, answerBy(*connection, never));
         if (deleted)
             co_return true;
         if (!isConnectionError(deleted.error())) {
@@ -31,8 +30,7 @@ Task<bool> takeAway(redis::Connection *connection, TokenKey ours)
                                           << deleted.error().message << "- it goes with its TTL";
             co_return false;
         }
-        auto pause = sleepFor(connection->loop(), pauseAfterTrouble);
-        co_await pause;
+        co_await sleepFor(connection->loop(), pauseAfterTrouble);
     }
 }
 
@@ -51,8 +49,7 @@ Task<Result<bool>> holdsToken(redis::Connection *connection, TokenKey ours, Dead
         // A server that hangs keeps the connection: nothing else would end this.
         if (deadline.hasPassed(connection->loop()))
             co_return Error{ErrorCode::TimedOut, u"timed out while it was not known whether the key is ours"_s, true};
-        auto pause = sleepFor(connection->loop(), pauseAfterTrouble);
-        co_await pause;
+        co_await sleepFor(connection->loop(), pauseAfterTrouble);
     }
 }
 

@@ -44,15 +44,13 @@ Task<Result<redis::Value>> ask(redis::Connection *connection, redis::Command que
 {
     for (;;) {
         CO_TRY_VOID(co_await untilConnected(connection, deadline));
-        auto asking = connection->command(question, answerBy(*connection, deadline));
-        const auto answer = co_await asking;
+        const auto answer = co_await connection->command(question, answerBy(*connection, deadline));
         if (answer || !isConnectionError(answer.error()))
             co_return answer;
         // A server that hangs keeps the connection: nothing else would end this.
         if (deadline.hasPassed(connection->loop()))
             co_return answer;
-        auto pause = sleepFor(connection->loop(), pauseAfterTrouble);
-        co_await pause;
+        co_await sleepFor(connection->loop(), pauseAfterTrouble);
     }
 }
 
@@ -86,8 +84,7 @@ Task<bool> insist(redis::Connection *connection, ScriptCall call)
         const auto connected = co_await untilConnected(connection, never);
         if (!connected)
             co_return false;
-        auto sending = send(*connection, call, never);
-        const auto answer = co_await sending;
+        const auto answer = co_await send(*connection, call, never);
         if (answer)
             co_return true;
         if (!isConnectionError(answer.error())) {
@@ -95,8 +92,7 @@ Task<bool> insist(redis::Connection *connection, ScriptCall call)
                                           << answer.error().message << "- it goes with its lease";
             co_return false;
         }
-        auto pause = sleepFor(connection->loop(), pauseAfterTrouble);
-        co_await pause;
+        co_await sleepFor(connection->loop(), pauseAfterTrouble);
     }
 }
 
@@ -105,8 +101,7 @@ Task<bool> insist(redis::Connection *connection, ScriptCall call)
 Task<Result<Entered>> enterOnce(redis::Connection *connection, ScriptSet scripts, ScriptCall call, qint64 before,
                                 Deadline deadline)
 {
-    auto entering = send(*connection, call, deadline);
-    const auto answer = co_await entering;
+    const auto answer = co_await send(*connection, call, deadline);
     if (answer)
         co_return readEntered(*answer, !scripts.tokenKey.isEmpty());
     if (answer.error().code == ErrorCode::UnknownOutcome) {
@@ -135,8 +130,7 @@ Task<Result<qint64>> leaveOnce(redis::Connection *connection, ScriptSet scripts,
             co_return Error{ErrorCode::UnknownOutcome, connected.error().message, true};
         if (!connected)
             co_return connected.error();
-        auto leaving = send(*connection, scripts.leave, deadline);
-        const auto answer = co_await leaving;
+        const auto answer = co_await send(*connection, scripts.leave, deadline);
         if (answer && hasLatch) {
             // Heard: nobody will ask again. Nobody waits for this, either.
             (void)connection->command({"DEL", latch}, answerBy(*connection, deadline));
@@ -151,8 +145,7 @@ Task<Result<qint64>> leaveOnce(redis::Connection *connection, ScriptSet scripts,
         if (!isConnectionError(answer.error()) || deadline.hasPassed(loop))
             co_return answer.error();
         mayHaveLanded = mayHaveLanded || answer.error().code == ErrorCode::UnknownOutcome;
-        auto pause = sleepFor(loop, pauseAfterTrouble);
-        co_await pause;
+        co_await sleepFor(loop, pauseAfterTrouble);
     }
 }
 
@@ -245,8 +238,7 @@ Task<Result<Grant>> ScriptLock::enter(Deadline deadline)
             // Only who did not get it at once listens, and then tries once more.
             waiter.emplace(
                 RedissonProcess::of(*m_connection, m_random).subscription(m_scripts.channel, m_scripts.wakes));
-            auto listening = waiter->subscription().hearing(answerBy(*m_connection, deadline));
-            const auto heard = co_await listening;
+            const auto heard = co_await waiter->subscription().hearing(answerBy(*m_connection, deadline));
             if (!heard && heard.error().code == ErrorCode::NoPermission)
                 co_return heard.error();
             continue;
@@ -254,8 +246,7 @@ Task<Result<Grant>> ScriptLock::enter(Deadline deadline)
         const auto known = entered->kind == Entered::Kind::Unsent ? 50ms : entered->wait;
         const auto most =
             known < 0ms ? m_ttl : std::clamp<std::chrono::milliseconds>(known, 1ms, std::max(m_ttl, 1ms));
-        auto told = waiter->wait(std::min<Instant>(loop.now() + most, deadline.when()));
-        const bool isTold = co_await told;
+        const bool isTold = co_await waiter->wait(std::min<Instant>(loop.now() + most, deadline.when()));
         if (!isTold && deadline.hasPassed(loop))
             co_return Error{ErrorCode::TimedOut, u"timed out waiting for its holder"_s, true};
     }
@@ -313,8 +304,7 @@ Task<Result<Grant>> ScriptLock::reenter(Deadline deadline)
             break;
         if (deadline.hasPassed(loop))
             co_return Error{ErrorCode::TimedOut, u"timed out acquiring %1 once more"_s.arg(what), true};
-        auto pause = sleepFor(loop, 50ms);
-        co_await pause;
+        co_await sleepFor(loop, 50ms);
         if (alive.expired())
             co_return Error{ErrorCode::Cancelled, u"cannot acquire %1: cancelled"_s.arg(what)};
     }
@@ -368,8 +358,7 @@ Task<Result<bool>> ScriptLock::isStillMine(Deadline deadline)
     const bool isOurs = isHeld();
     if (!isOurs)
         co_return false;
-    auto asking = m_connection->command(m_scripts.count, deadline);
-    CO_TRY(const auto &count, co_await asking);
+    CO_TRY(const auto &count, co_await m_connection->command(m_scripts.count, deadline));
     co_return !count.isNil();
 }
 

@@ -239,8 +239,7 @@ Task<Result<QueueEntry>> EagerMutex::enter(Deadline deadline)
         const auto now = session()->loop().now();
         const auto pause = leisure(rank, now - came);
         if (pause > Duration::zero()) {
-            auto woken = sleepUntil(session()->loop(), std::min(now + pause, deadline.when()));
-            co_await woken;
+            co_await sleepUntil(session()->loop(), std::min(now + pause, deadline.when()));
         }
         while (rank.turn.kind == Turn::Kind::WaitFor) {
             const ZPath predecessor = path().child(*rank.turn.predecessor);

@@ -33,8 +33,7 @@ Task<Result<QueueEntry>> HerdMutex::enter(Deadline deadline)
         std::optional<zk::Watch> news = joined.queue.watch;
         Turn turn = turnInQueue(contendersBefore(joined.takeQueue(), herdBases, me), me);
         while (turn.kind == Turn::Kind::WaitFor) {
-            auto waiting = untilFired(session(), *std::exchange(news, std::nullopt), deadline);
-            const auto changed = co_await waiting; // 3
+            const auto changed = co_await untilFired(session(), *std::exchange(news, std::nullopt), deadline); // 3
             if (!changed)
                 co_return waitedFor(changed.error(), path().child(*turn.predecessor));
             CO_TRY(auto &listed, co_await listQueue(session(), path(), Listing::Watched, deadline));

@@ -39,8 +39,7 @@ Task<Result<std::optional<zk::Created>>> lookOnce(zk::Session *session, NodeClai
     for (const auto &name : listed->names) {
         if (!couldBe(claim, name))
             continue;
-        auto reading = session->get(directory.child(name), std::nullopt, by);
-        const auto node = co_await reading;
+        const auto node = co_await session->get(directory.child(name), std::nullopt, by);
         if (!node && node.error().code == ErrorCode::NoNode)
             continue;
         if (!node)
@@ -138,8 +137,7 @@ Task<bool> takeAway(zk::Session *session, OwnNode node, bool looksFirst)
                 trouble = stands.error();
         }
         if (!trouble) {
-            auto removal = session->remove(node.path, zk::anyVersion, by);
-            const auto removed = co_await removal;
+            const auto removed = co_await session->remove(node.path, zk::anyVersion, by);
             if (removed)
                 co_return true;
             trouble = removed.error();

@@ -52,8 +52,7 @@ Task<Result<Grant>> SessionLock::take(Deadline deadline)
 // With a frame of its own: of very many who wait none needs its room.
 Task<void> SessionLock::tidyUp(Result<QueueEntry> *failed)
 {
-    auto tidied = m_cleanup.tidy(answerBy(*m_session, Deadline::at(m_session->loop().now())));
-    const bool clean = co_await tidied;
+    const bool clean = co_await m_cleanup.tidy(answerBy(*m_session, Deadline::at(m_session->loop().now())));
     Error why = failed->error();
     if (clean || why.code != ErrorCode::TimedOut)
         co_return;
@@ -131,8 +130,7 @@ Task<Result<bool>> SessionLock::isStillMine(Deadline deadline)
     if (!m_held)
         co_return false;
     const OwnNode node = m_held->created();
-    auto looking = m_session->exists(node.path, std::nullopt, deadline);
-    const auto seen = co_await looking;
+    const auto seen = co_await m_session->exists(node.path, std::nullopt, deadline);
     if (seen)
         co_return seen->czxid == node.czxid;
     if (seen.error().code == ErrorCode::NoNode || seen.error().code == ErrorCode::SessionExpired)
@@ -192,8 +190,7 @@ Task<void> watchOwnNode(zk::Session *session, Lock *lock, Grant grant)
 {
     for (;;) {
         const zk::Watch watch(session->loop());
-        auto reading = session->get(grant.node, watch, Deadline::never());
-        const auto read = co_await reading;
+        const auto read = co_await session->get(grant.node, watch, Deadline::never());
         // Another may have got the name: the czxid is the name that never comes again.
         const bool isTaken = read ? read->stat.czxid != grant.fencingToken : read.error().code == ErrorCode::NoNode;
         if (isTaken)
@@ -201,8 +198,7 @@ Task<void> watchOwnNode(zk::Session *session, Lock *lock, Grant grant)
         if (!read) {
             if (isOver(session->state()))
                 co_return;
-            auto pause = sleepFor(session->loop(), pauseBeforeReading);
-            co_await pause;
+            co_await sleepFor(session->loop(), pauseBeforeReading);
             continue;
         }
         const auto event = co_await watch.event();

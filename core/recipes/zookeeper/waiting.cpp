@@ -58,8 +58,7 @@ Task<Result<void>> untilConnected(zk::Session *session, Deadline deadline)
 
 Task<Result<void>> untilReconnected(zk::Session *session, Deadline deadline)
 {
-    auto pause = sleepFor(session->loop(), pauseBeforeReconnecting);
-    co_await pause;
+    co_await sleepFor(session->loop(), pauseBeforeReconnecting);
     auto connected = co_await untilConnected(session, deadline);
     co_return connected;
 }
@@ -94,8 +93,7 @@ Task<Result<void>> untilFiredInTime(zk::Session *session, zk::Watch watch, Deadl
 // Sets the watch, if the node stands. A frame that is gone before the wait: very many may wait at the same time.
 Task<Result<void>> watchNode(zk::Session *session, const ZPath &node, const zk::Watch &watch, Deadline deadline)
 {
-    auto reading = session->get(node, watch, answerBy(*session, deadline));
-    CO_TRY_VOID(co_await reading);
+    CO_TRY_VOID(co_await session->get(node, watch, answerBy(*session, deadline)));
     co_return Result<void>();
 }
 
