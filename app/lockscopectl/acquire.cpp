@@ -2,7 +2,6 @@
 // acquire: take a lock, hold it (for a time, until interrupted, or while a command runs), give it back.
 #include "app/lockscopectl/childcommand.h"
 #include "app/lockscopectl/command.h"
-#include "app/lockscopectl/interrupts.h"
 #include "app/lockscopectl/output.h"
 #include "core/async/scope.h"
 #include "core/async/sleep.h"
@@ -152,14 +151,158 @@ public:
     {
     }
 
-    Task<Exit> go(Duration waited);
+    // An optimistic lock learns only at the end that somebody was faster: then the work is done again, from
+    // what is there now. The recipe bounds how often.
+    Task<Exit> go(Duration waited)
+    {
+        for (;;) {
+            bool isConflict = false;
+            const auto status = co_await once(waited, &isConflict);
+            if (!isConflict)
+                co_return status;
+            const auto begun = m_context.loop().now();
+            const auto again = co_await m_held.acquire(m_arguments.wait);
+            if (!again)
+                co_return fail(again.error());
+            m_grant = *again;
+            m_since = m_context.loop().now();
+            waited = m_since - begun;
+        }
+    }
 
 private:
-    Task<Exit> once(Duration waited, bool *isConflict);
-    void printHad(Duration waited) const;
-    void printGivenBack(const QString &reason) const;
-    [[nodiscard]] bool begin();
-    Task<QString> untilOver();
+    Task<Exit> once(Duration waited, bool *isConflict)
+    {
+        m_held.lost().then([events = m_events](const QString &why) {
+            events.push(Event{Event::Kind::Lost, {}, 0, why});
+        });
+        printHad(waited);
+        const bool begun = begin();
+        if (!begun)
+            m_events.push(Event{Event::Kind::HoldOver, {}, 0, {}});
+        const auto reason = co_await untilOver();
+        const auto deadline = Deadline::after(m_context.loop(), std::chrono::seconds(10));
+        if (reason == "lost"_L1) {
+            printGivenBack(reason);
+            // Lost on a majority of the nodes; what is still ours on the others goes, too.
+            if (recipes::recipeOf(m_arguments.request.recipe).quorum)
+                (void)co_await m_held.release(deadline);
+            co_return Exit::Failed;
+        }
+        const auto released = co_await m_held.release(deadline);
+        const auto code = released ? ErrorCode::Server : released.error().code;
+        if (code == ErrorCode::UnknownOutcome || code == ErrorCode::NotConnected) {
+            printError(u"release of %1: %2"_s.arg(lock(), released.error().message));
+            const auto limit =
+                m_held.sessionTimeout().count() > 0 ? m_held.sessionTimeout() : m_arguments.request.ttl;
+            const auto untilKnown = std::min<milliseconds>(limit, mostCleanup) + noticesWithin;
+            const auto isGone = co_await finishCleanup(m_context, &m_held, untilKnown);
+            if (isGone)
+                printGivenBack(reason);
+            // The command has done its work in any case. Of what is left acquire() tells.
+            co_return begun && (isGone || m_command) ? static_cast<Exit>(m_status) : Exit::Failed;
+        }
+        if (!released) {
+            const bool isLost = released.error().code == ErrorCode::NotHeld;
+            printError(u"release of %1: %2"_s.arg(lock(), released.error().message));
+            *isConflict = released.error().code == ErrorCode::BadVersion && reason == "done"_L1 && begun;
+            if (isLost)
+                printGivenBack(u"lost"_s);
+            co_return Exit::Failed;
+        }
+        printGivenBack(reason);
+        // The command's own status, or ours.
+        co_return begun ? static_cast<Exit>(m_status) : Exit::Failed;
+    }
+    void printHad(Duration waited) const
+    {
+        const auto span = std::chrono::duration_cast<milliseconds>(waited);
+        if (m_context.json) {
+            QJsonObject had{{u"acquired"_s, true},
+                            {u"lock"_s, lock()},
+                            {u"id"_s, escaped(m_grant.id)},
+                            {u"fencingToken"_s, token().isEmpty() ? QJsonValue(QJsonValue::Null) : token()},
+                            {u"waitedMs"_s, qint64(span.count())}};
+            if (m_isOptimistic)
+                had.insert(u"conflicts"_s, m_grant.conflicts);
+            printJsonLine(had);
+            return;
+        }
+        QStringList facts{u"acquired %1 as %2 after %3"_s.arg(lock(), escaped(m_grant.id), formatDuration(span))};
+        if (!token().isEmpty() && !m_grant.node.isEmpty()) // the recipes of ZooKeeper hand out none
+            facts << u"czxid %1, which can serve as a fencing token"_s.arg(token());
+        else if (!token().isEmpty())
+            facts << u"fencing token %1"_s.arg(token());
+        if (m_isOptimistic)
+            facts << u"conflicts so far: %1"_s.arg(m_grant.conflicts);
+        print(facts.join(u", "_s));
+    }
+    void printGivenBack(const QString &reason) const
+    {
+        const auto span = std::chrono::duration_cast<milliseconds>(m_context.loop().now() - m_since);
+        if (m_context.json) {
+            QJsonObject back{{u"released"_s, true},
+                             {u"lock"_s, lock()},
+                             {u"id"_s, escaped(m_grant.id)},
+                             {u"heldMs"_s, qint64(span.count())},
+                             {u"reason"_s, reason}};
+            if (m_isOptimistic)
+                back.insert(u"conflicts"_s, m_grant.conflicts);
+            printJsonLine(back);
+            return;
+        }
+        const auto word = reason == "lost"_L1 ? u"lost"_s : u"released"_s;
+        print(u"%1 %2 after %3 (%4)"_s.arg(word, lock(), formatDuration(span), reason));
+    }
+    // Starts what ends the hold: the command, the timer, or nothing but an interrupt. False when the command
+    // could not be started: then it ends at once.
+    [[nodiscard]] bool begin()
+    {
+        if (m_arguments.hold) {
+            m_holdTimer = m_context.loop().callAt(m_since + *m_arguments.hold, [events = m_events] {
+                events.push(Event{Event::Kind::HoldOver, {}, 0, {}});
+            });
+        }
+        if (m_arguments.command.isEmpty())
+            return true;
+        m_command =
+            std::make_unique<ChildCommand>(m_arguments.command, m_context.json, [events = m_events](int status) {
+                events.push(Event{Event::Kind::CommandEnded, {}, status, {}});
+            });
+        const auto started = m_command->start(lock(), token());
+        if (!started) {
+            printError(started.error().message);
+            m_command.reset();
+        }
+        return bool(started);
+    }
+    // The reason in the answer: done, interrupted or lost.
+    Task<QString> untilOver()
+    {
+        QString reason = u"done"_s;
+        for (;;) {
+            const auto event = co_await m_events.next();
+            switch (event.kind) {
+            case Event::Kind::Interrupted:
+                if (reason == "done"_L1)
+                    reason = u"interrupted"_s;
+                if (!m_command)
+                    co_return reason;
+                m_command->heed(event.interrupt); // the lock is kept until the command has ended
+                break;
+            case Event::Kind::Lost:
+                printError(u"lost %1: %2"_s.arg(lock(), event.why));
+                reason = u"lost"_s;
+                if (!m_command)
+                    co_return reason;
+                m_command->terminate(graceWithoutLock);
+                break;
+            case Event::Kind::CommandEnded: m_status = event.status; co_return reason;
+            case Event::Kind::HoldOver: co_return reason;
+            case Event::Kind::Decided: break;
+            }
+        }
+    }
     [[nodiscard]] QString lock() const { return escaped(m_arguments.request.lock.text()); }
     [[nodiscard]] QString token() const
     {
@@ -177,160 +320,6 @@ private:
     Timer m_holdTimer;
     int m_status = 0; // of the command
 };
-
-void Holding::printHad(Duration waited) const
-{
-    const auto span = std::chrono::duration_cast<milliseconds>(waited);
-    if (m_context.json) {
-        QJsonObject had{{u"acquired"_s, true},
-                        {u"lock"_s, lock()},
-                        {u"id"_s, escaped(m_grant.id)},
-                        {u"fencingToken"_s, token().isEmpty() ? QJsonValue(QJsonValue::Null) : token()},
-                        {u"waitedMs"_s, qint64(span.count())}};
-        if (m_isOptimistic)
-            had.insert(u"conflicts"_s, m_grant.conflicts);
-        printJsonLine(had);
-        return;
-    }
-    QStringList facts{u"acquired %1 as %2 after %3"_s.arg(lock(), escaped(m_grant.id), formatDuration(span))};
-    if (!token().isEmpty() && !m_grant.node.isEmpty()) // the recipes of ZooKeeper hand out none
-        facts << u"czxid %1, which can serve as a fencing token"_s.arg(token());
-    else if (!token().isEmpty())
-        facts << u"fencing token %1"_s.arg(token());
-    if (m_isOptimistic)
-        facts << u"conflicts so far: %1"_s.arg(m_grant.conflicts);
-    print(facts.join(u", "_s));
-}
-
-void Holding::printGivenBack(const QString &reason) const
-{
-    const auto span = std::chrono::duration_cast<milliseconds>(m_context.loop().now() - m_since);
-    if (m_context.json) {
-        QJsonObject back{{u"released"_s, true},
-                         {u"lock"_s, lock()},
-                         {u"id"_s, escaped(m_grant.id)},
-                         {u"heldMs"_s, qint64(span.count())},
-                         {u"reason"_s, reason}};
-        if (m_isOptimistic)
-            back.insert(u"conflicts"_s, m_grant.conflicts);
-        printJsonLine(back);
-        return;
-    }
-    const auto word = reason == "lost"_L1 ? u"lost"_s : u"released"_s;
-    print(u"%1 %2 after %3 (%4)"_s.arg(word, lock(), formatDuration(span), reason));
-}
-
-// Starts what ends the hold: the command, the timer, or nothing but an interrupt. False when the command
-// could not be started: then it ends at once.
-bool Holding::begin()
-{
-    if (m_arguments.hold) {
-        m_holdTimer = m_context.loop().callAt(m_since + *m_arguments.hold, [events = m_events] {
-            events.push(Event{Event::Kind::HoldOver, {}, 0, {}});
-        });
-    }
-    if (m_arguments.command.isEmpty())
-        return true;
-    m_command = std::make_unique<ChildCommand>(m_arguments.command, m_context.json, [events = m_events](int status) {
-        events.push(Event{Event::Kind::CommandEnded, {}, status, {}});
-    });
-    const auto started = m_command->start(lock(), token());
-    if (!started) {
-        printError(started.error().message);
-        m_command.reset();
-    }
-    return bool(started);
-}
-
-// The reason in the answer: done, interrupted or lost.
-Task<QString> Holding::untilOver()
-{
-    QString reason = u"done"_s;
-    for (;;) {
-        const auto event = co_await m_events.next();
-        switch (event.kind) {
-        case Event::Kind::Interrupted:
-            if (reason == "done"_L1)
-                reason = u"interrupted"_s;
-            if (!m_command)
-                co_return reason;
-            m_command->heed(event.interrupt); // the lock is kept until the command has ended
-            break;
-        case Event::Kind::Lost:
-            printError(u"lost %1: %2"_s.arg(lock(), event.why));
-            reason = u"lost"_s;
-            if (!m_command)
-                co_return reason;
-            m_command->terminate(graceWithoutLock);
-            break;
-        case Event::Kind::CommandEnded: m_status = event.status; co_return reason;
-        case Event::Kind::HoldOver: co_return reason;
-        case Event::Kind::Decided: break;
-        }
-    }
-}
-
-// An optimistic lock learns only at the end that somebody was faster: then the work is done again, from
-// what is there now. The recipe bounds how often.
-Task<Exit> Holding::go(Duration waited)
-{
-    for (;;) {
-        bool isConflict = false;
-        const auto status = co_await once(waited, &isConflict);
-        if (!isConflict)
-            co_return status;
-        const auto begun = m_context.loop().now();
-        const auto again = co_await m_held.acquire(m_arguments.wait);
-        if (!again)
-            co_return fail(again.error());
-        m_grant = *again;
-        m_since = m_context.loop().now();
-        waited = m_since - begun;
-    }
-}
-
-Task<Exit> Holding::once(Duration waited, bool *isConflict)
-{
-    m_held.lost().then([events = m_events](const QString &why) {
-        events.push(Event{Event::Kind::Lost, {}, 0, why});
-    });
-    printHad(waited);
-    const bool begun = begin();
-    if (!begun)
-        m_events.push(Event{Event::Kind::HoldOver, {}, 0, {}});
-    const auto reason = co_await untilOver();
-    const auto deadline = Deadline::after(m_context.loop(), std::chrono::seconds(10));
-    if (reason == "lost"_L1) {
-        printGivenBack(reason);
-        // Lost on a majority of the nodes; what is still ours on the others goes, too.
-        if (recipes::recipeOf(m_arguments.request.recipe).quorum)
-            (void)co_await m_held.release(deadline);
-        co_return Exit::Failed;
-    }
-    const auto released = co_await m_held.release(deadline);
-    const auto code = released ? ErrorCode::Server : released.error().code;
-    if (code == ErrorCode::UnknownOutcome || code == ErrorCode::NotConnected) {
-        printError(u"release of %1: %2"_s.arg(lock(), released.error().message));
-        const auto limit = m_held.sessionTimeout().count() > 0 ? m_held.sessionTimeout() : m_arguments.request.ttl;
-        const auto untilKnown = std::min<milliseconds>(limit, mostCleanup) + noticesWithin;
-        const auto isGone = co_await finishCleanup(m_context, &m_held, untilKnown);
-        if (isGone)
-            printGivenBack(reason);
-        // The command has done its work in any case. Of what is left acquire() tells.
-        co_return begun && (isGone || m_command) ? static_cast<Exit>(m_status) : Exit::Failed;
-    }
-    if (!released) {
-        const bool isLost = released.error().code == ErrorCode::NotHeld;
-        printError(u"release of %1: %2"_s.arg(lock(), released.error().message));
-        *isConflict = released.error().code == ErrorCode::BadVersion && reason == "done"_L1 && begun;
-        if (isLost)
-            printGivenBack(u"lost"_s);
-        co_return Exit::Failed;
-    }
-    printGivenBack(reason);
-    // The command's own status, or ours.
-    co_return begun ? static_cast<Exit>(m_status) : Exit::Failed;
-}
 
 Exit failedToGet(const AcquireArguments &arguments, Error error)
 {

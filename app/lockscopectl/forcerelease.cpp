@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // force-release: the preview, the question, the act, and what came of it.
 #include "app/lockscopectl/command.h"
-#include "app/lockscopectl/interrupts.h"
 #include "app/lockscopectl/report.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"

@@ -9,7 +9,6 @@
 #include "core/inspect/snapshot.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 namespace lockscope::ctl {

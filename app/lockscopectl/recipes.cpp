@@ -8,7 +8,6 @@
 
 #include <QJsonArray>
 
-#include <map>
 #include <set>
 
 namespace lockscope::ctl {

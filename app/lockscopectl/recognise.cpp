@@ -6,7 +6,6 @@
 #include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/inspect/json.h"
-#include "core/workspace/rulefolder.h"
 
 #include <QJsonArray>
 

@@ -8,8 +8,6 @@
 #include "core/inspect/json.h"
 #include "core/inspect/waits/clients.h"
 
-#include <map>
-
 namespace lockscope::ctl {
 
 using inspect::SessionSnapshot;

@@ -20,7 +20,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 
 namespace lockscope::ctl {
 
