@@ -6,7 +6,7 @@
 #include "core/base/text.h"
 #include "core/connections/connectionstore.h"
 #include "core/history/recording.h"
-#include "core/sandbox/endsignals.h"
+#include "core/sandbox/sandbox.h"
 #include "core/workspace/livebackend.h"
 #include "core/workspace/mutes.h"
 #include "core/workspace/rulefolder.h"

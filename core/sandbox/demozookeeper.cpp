@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/sandbox/demozookeeper.h"
-
+// The ZooKeeper scenes of the demo. Every contender has a session of its own, as a process would.
 #include "core/recipes/make.h"
-#include "core/zookeeper/session.h"
+#include "core/rules/turn.h"
+#include "core/sandbox/kit.h"
+#include "core/transport/transport.h"
+#include "core/zookeeper/client.h"
 
 #include <QDataStream>
 #include <QTcpSocket>
@@ -164,249 +166,265 @@ std::vector<recipes::Queued> queueOf(const zk::Children &children)
     return queue;
 }
 
-} // namespace
+class DemoZooKeeper {
+public:
+    DemoZooKeeper(DemoStage &stage, const ConnectionSpec &server)
+        : m_stage(stage), m_transport(server.transport, server.hosts),
+          m_server(m_transport.throughTls(server.hosts.front())), m_stagehand(openSession()), m_scope(stage.loop())
+    {
+        m_scope.launch(playQueue({ZPath("/locks/orders"), "zk-mutex", 8s}, 4));
+        m_scope.launch(playQueue({ZPath("/locks/reindex"), "zk-herd-mutex", 10s}, 5));
+        m_scope.launch(playReadersAndWriters(ZPath("/locks/catalog")));
+        m_scope.launch(playCrashes(ZPath("/locks/nightly-report")));
+        m_scope.launch(notifyWhenUp(ZPath("/locks/nightly-report"), 2));
+        m_scope.launch(playDeadlock(ZPath("/locks/accounts")));
+    }
 
-DemoZooKeeper::DemoZooKeeper(DemoStage &stage, const ConnectionSpec &server)
-    : m_stage(stage), m_transport(server.transport, server.hosts),
-      m_server(m_transport.throughTls(server.hosts.front())), m_stagehand(openSession()), m_scope(stage.loop())
-{
-    m_scope.launch(playQueue({ZPath("/locks/orders"), "zk-mutex", 8s}, 4));
-    m_scope.launch(playQueue({ZPath("/locks/reindex"), "zk-herd-mutex", 10s}, 5));
-    m_scope.launch(playReadersAndWriters(ZPath("/locks/catalog")));
-    m_scope.launch(playCrashes(ZPath("/locks/nightly-report")));
-    m_scope.launch(notifyWhenUp(ZPath("/locks/nightly-report"), 2));
-    m_scope.launch(playDeadlock(ZPath("/locks/accounts")));
-}
-
-std::unique_ptr<zk::Session> DemoZooKeeper::openSession()
-{
-    zk::SessionOptions options;
-    options.hosts = {m_server};
-    return zk::openSession(m_stage.loop(), options);
-}
-
-Task<void> DemoZooKeeper::repeat(Turn once, std::chrono::milliseconds rest)
-{
-    for (;;) {
-        auto session = openSession();
-        co_await untilConnected(&m_stage, session.get());
-        while (!isOver(*session)) {
-            co_await once(session.get());
-            co_await m_stage.rest(rest);
+private:
+    struct Part {
+        ZPath lock;
+        QByteArray recipe;
+        std::chrono::milliseconds hold;
+    };
+    using Turn = std::function<Task<bool>(zk::Session *session)>;
+    [[nodiscard]] std::unique_ptr<zk::Session> openSession()
+    {
+        zk::SessionOptions options;
+        options.hosts = {m_server};
+        return zk::openSession(m_stage.loop(), options);
+    }
+    [[nodiscard]] Deadline soon() { return Deadline::after(m_stage.loop(), 10s); }
+    // A client: again and again, in a new session when the last one is over.
+    Task<void> repeat(Turn once, std::chrono::milliseconds rest)
+    {
+        for (;;) {
+            auto session = openSession();
+            co_await untilConnected(&m_stage, session.get());
+            while (!isOver(*session)) {
+                co_await once(session.get());
+                co_await m_stage.rest(rest);
+            }
         }
     }
-}
 
-Task<void> DemoZooKeeper::playQueue(Part part, int contenders)
-{
-    m_stage.sceneBegins();
-    for (int i = 1; i <= contenders; ++i) {
-        m_scope.launch(repeat([this, part](zk::Session *session) { return holdOnce(session, part); }, 1500ms));
-        co_await untilChildren(m_stagehand.get(), part.lock, static_cast<size_t>(i));
-    }
-    m_stage.sceneIsUp();
-}
-
-Task<bool> DemoZooKeeper::holdOnce(zk::Session *session, Part part)
-{
-    auto made = recipes::makeLock(part.recipe, *session, part.lock, {}, m_stage.newRandom());
-    if (!made)
-        co_return false;
-    auto &lock = **made;
-    auto granted = co_await lock.acquire(Deadline::never());
-    if (!granted)
-        co_return false;
-    co_await m_stage.rest(part.hold);
-    const auto deadline = soon();
-    auto released = co_await lock.release(deadline);
-    co_return static_cast<bool>(released);
-}
-
-Task<void> DemoZooKeeper::playReadersAndWriters(ZPath lock)
-{
-    m_stage.sceneBegins();
-    co_await makeParents(m_stagehand.get(), lock);
-    size_t joined = 0;
-    for (const auto access : readersAndWriters) {
-        m_scope.launch(repeat(
-            [this, lock, access](zk::Session *session) { return readOrWriteOnce(session, lock, access); }, 2s));
-        ++joined;
-        co_await untilChildren(m_stagehand.get(), lock, joined);
-    }
-    m_stage.sceneIsUp();
-}
-
-Task<bool> DemoZooKeeper::readOrWriteOnce(zk::Session *session, ZPath lock, recipes::Access access)
-{
-    const auto path = lock.child(NodeName("_c_" + randomUuid(m_stage.random()) + '-' + baseName(access)));
-    auto node = co_await createNode(session, path, "127.0.0.1");
-    if (!node)
-        co_return false;
-    const bool mine = co_await waitForTurn(session, lock, node->name());
-    if (mine)
-        co_await m_stage.rest(access == recipes::Access::Shared ? 9s : 6s);
-    const bool isRemoved = co_await removeNode(session, *node);
-    co_return isRemoved;
-}
-
-Task<bool> DemoZooKeeper::waitForTurn(zk::Session *session, ZPath lock, NodeName me)
-{
-    for (;;) {
-        auto listed = co_await listNodes(session, lock);
-        if (!listed)
-            co_return false;
-        const auto turn = recipes::turnInReadWriteQueue(queueOf(*listed), me, recipes::ReaderWatches::LowestWriter);
-        if (turn.kind != recipes::Turn::Kind::WaitFor)
-            co_return turn.isMine();
-        const zk::Watch watch(m_stage.loop());
-        auto seen = co_await session->get(lock.child(*turn.predecessor), watch, soon());
-        if (!seen)
-            continue;
-        const auto &gone = watch.event();
-        const auto event = co_await gone;
-        if (event.kind == zk::EventKind::SessionOver)
-            co_return false;
-    }
-}
-
-Task<void> DemoZooKeeper::playCrashes(ZPath lock)
-{
-    co_await makeParents(m_stagehand.get(), lock);
-    const Part waiter{lock, "zk-mutex", 6s};
-    for (;;) {
-        // Curator's names, so that the one who waits (zk-mutex) queues behind it.
-        const auto path = lock.child(NodeName("_c_" + randomUuid(m_stage.random()) + "-lock-"));
-        const CrashedNode node{path, "127.0.0.1", crashedSessionTimeout};
-        (void)co_await leaveCrashedHolder(m_stage.loop(), &m_crashes, m_server, node);
-        auto session = openSession();
-        co_await untilConnected(&m_stage, session.get());
-        co_await holdOnce(session.get(), waiter);
-        co_await m_stage.rest(1s);
-    }
-}
-
-Task<void> DemoZooKeeper::playDeadlock(ZPath accounts)
-{
-    m_stage.sceneBegins();
-    const auto alice = accounts.child(NodeName("alice")), bob = accounts.child(NodeName("bob"));
-    co_await makeParents(m_stagehand.get(), alice);
-    co_await makeParents(m_stagehand.get(), bob);
-    // Their rest is shorter than the pause between two locks, so that a deadlock that was ended comes about again.
-    m_scope.launch(repeat(
-        [this, alice, bob](zk::Session *session) { return transfer(session, "transfer-a", alice, bob); }, 500ms));
-    m_scope.launch(repeat(
-        [this, alice, bob](zk::Session *session) { return transfer(session, "transfer-b", bob, alice); }, 500ms));
-    co_await untilChildren(m_stagehand.get(), alice, 2);
-    co_await untilChildren(m_stagehand.get(), bob, 2);
-    m_stage.sceneIsUp();
-}
-
-Task<bool> DemoZooKeeper::transfer(zk::Session *session, QByteArray client, ZPath from, ZPath to)
-{
-    auto first = co_await enterQueue(session, from, client);
-    if (!first)
-        co_return false;
-    co_await m_stage.rest(2s);
-    auto second = co_await enterQueue(session, to, client);
-    if (second) {
-        co_await m_stage.rest(3s);
-        co_await removeNode(session, *second);
-    }
-    const bool isRemoved = co_await removeNode(session, *first);
-    co_return isRemoved;
-}
-
-Task<std::optional<ZPath>> DemoZooKeeper::enterQueue(zk::Session *session, ZPath lock, QByteArray client)
-{
-    const auto path = lock.child(NodeName(randomUuid(m_stage.random()).replace("-", "") + kazooBase));
-    auto node = co_await createNode(session, path, client);
-    if (!node)
-        co_return std::nullopt;
-    const bool isFirst = co_await untilFirst(session, *node);
-    if (isFirst)
-        co_return node;
-    co_await removeNode(session, *node);
-    co_return std::nullopt;
-}
-
-Task<bool> DemoZooKeeper::untilFirst(zk::Session *session, ZPath node)
-{
-    for (;;) {
-        auto listed = co_await listNodes(session, node.parent());
-        if (!listed)
-            co_return false;
-        std::vector<recipes::Queued> queue;
-        for (const auto &name : listed->names) {
-            if (auto read = recipes::readSequence(name, kazooBase))
-                queue.push_back({*read, recipes::Access::Exclusive});
+    // One after the other, so that the first snapshot has a full queue.
+    Task<void> playQueue(Part part, int contenders)
+    {
+        m_stage.sceneBegins();
+        for (int i = 1; i <= contenders; ++i) {
+            m_scope.launch(repeat([this, part](zk::Session *session) { return holdOnce(session, part); }, 1500ms));
+            co_await untilChildren(m_stagehand.get(), part.lock, static_cast<size_t>(i));
         }
-        recipes::sortQueue(queue);
-        const auto turn = recipes::turnInQueue(queue, node.name());
-        if (turn.kind != recipes::Turn::Kind::WaitFor)
-            co_return turn.isMine();
-        const zk::Watch watch(m_stage.loop());
-        auto seen = co_await session->get(node.parent().child(*turn.predecessor), watch, soon());
-        // Its own node may be removed while it waits: a watch on it would look like a wrong one.
-        while (seen && !watch.event().isComplete()) {
-            co_await m_stage.sleep(1s);
-            auto own = co_await session->get(node, std::nullopt, soon());
-            if (!own)
+        m_stage.sceneIsUp();
+    }
+    Task<bool> holdOnce(zk::Session *session, Part part)
+    {
+        auto made = recipes::makeLock(part.recipe, *session, part.lock, {}, m_stage.newRandom());
+        if (!made)
+            co_return false;
+        auto &lock = **made;
+        auto granted = co_await lock.acquire(Deadline::never());
+        if (!granted)
+            co_return false;
+        co_await m_stage.rest(part.hold);
+        const auto deadline = soon();
+        auto released = co_await lock.release(deadline);
+        co_return static_cast<bool>(released);
+    }
+
+    Task<void> playReadersAndWriters(ZPath lock)
+    {
+        m_stage.sceneBegins();
+        co_await makeParents(m_stagehand.get(), lock);
+        size_t joined = 0;
+        for (const auto access : readersAndWriters) {
+            m_scope.launch(repeat(
+                [this, lock, access](zk::Session *session) { return readOrWriteOnce(session, lock, access); }, 2s));
+            ++joined;
+            co_await untilChildren(m_stagehand.get(), lock, joined);
+        }
+        m_stage.sceneIsUp();
+    }
+    Task<bool> readOrWriteOnce(zk::Session *session, ZPath lock, recipes::Access access)
+    {
+        const auto path = lock.child(NodeName("_c_" + randomUuid(m_stage.random()) + '-' + baseName(access)));
+        auto node = co_await createNode(session, path, "127.0.0.1");
+        if (!node)
+            co_return false;
+        const bool mine = co_await waitForTurn(session, lock, node->name());
+        if (mine)
+            co_await m_stage.rest(access == recipes::Access::Shared ? 9s : 6s);
+        const bool isRemoved = co_await removeNode(session, *node);
+        co_return isRemoved;
+    }
+    Task<bool> waitForTurn(zk::Session *session, ZPath lock, NodeName me)
+    {
+        for (;;) {
+            auto listed = co_await listNodes(session, lock);
+            if (!listed)
+                co_return false;
+            const auto turn =
+                recipes::turnInReadWriteQueue(queueOf(*listed), me, recipes::ReaderWatches::LowestWriter);
+            if (turn.kind != recipes::Turn::Kind::WaitFor)
+                co_return turn.isMine();
+            const zk::Watch watch(m_stage.loop());
+            auto seen = co_await session->get(lock.child(*turn.predecessor), watch, soon());
+            if (!seen)
+                continue;
+            const auto &gone = watch.event();
+            const auto event = co_await gone;
+            if (event.kind == zk::EventKind::SessionOver)
                 co_return false;
         }
     }
-}
 
-Task<void> DemoZooKeeper::notifyWhenUp(ZPath lock, size_t contenders)
-{
-    m_stage.sceneBegins();
-    co_await untilChildren(m_stagehand.get(), lock, contenders);
-    m_stage.sceneIsUp();
-}
-
-Task<std::optional<ZPath>> DemoZooKeeper::createNode(zk::Session *session, ZPath path, QByteArray data)
-{
-    const auto mode = zk::CreateMode::EphemeralSequential;
-    auto created = co_await session->create(path, data, mode, zk::openAcl(), Deadline::never());
-    co_return created ? std::optional(created->path) : std::nullopt;
-}
-
-Task<bool> DemoZooKeeper::removeNode(zk::Session *session, ZPath node)
-{
-    auto removed = co_await session->remove(node, zk::anyVersion, soon());
-    co_return static_cast<bool>(removed);
-}
-
-Task<Result<zk::Children>> DemoZooKeeper::listNodes(zk::Session *session, ZPath path)
-{
-    auto listed = co_await session->children(path, std::nullopt, soon());
-    co_return listed;
-}
-
-Task<bool> DemoZooKeeper::makeParents(zk::Session *session, ZPath path)
-{
-    co_await untilConnected(&m_stage, session);
-    for (auto slash = path.bytes().indexOf('/', 1);; slash = path.bytes().indexOf('/', slash + 1)) {
-        const ZPath part(slash < 0 ? path.bytes() : path.bytes().left(slash));
-        const auto mode = zk::CreateMode::Persistent;
-        auto creating = session->create(part, {}, mode, zk::openAcl(), Deadline::never());
-        auto created = co_await creating;
-        if (!created && created.error().code != ErrorCode::NodeExists)
-            co_return false;
-        if (slash < 0)
-            co_return true;
+    Task<void> playCrashes(ZPath lock)
+    {
+        co_await makeParents(m_stagehand.get(), lock);
+        const Part waiter{lock, "zk-mutex", 6s};
+        for (;;) {
+            // Curator's names, so that the one who waits (zk-mutex) queues behind it.
+            const auto path = lock.child(NodeName("_c_" + randomUuid(m_stage.random()) + "-lock-"));
+            const CrashedNode node{path, "127.0.0.1", crashedSessionTimeout};
+            (void)co_await leaveCrashedHolder(m_stage.loop(), &m_crashes, m_server, node);
+            auto session = openSession();
+            co_await untilConnected(&m_stage, session.get());
+            co_await holdOnce(session.get(), waiter);
+            co_await m_stage.rest(1s);
+        }
     }
-}
-
-Task<bool> DemoZooKeeper::untilChildren(zk::Session *session, ZPath path, size_t count)
-{
-    for (;;) {
-        auto listed = co_await listNodes(session, path);
-        if (listed && listed->names.size() >= count)
-            co_return true;
-        if (isOver(*session))
-            co_return false;
-        co_await m_stage.sleep(20ms);
+    // Two clients, each of which holds one lock and waits for that of the other.
+    Task<void> playDeadlock(ZPath accounts)
+    {
+        m_stage.sceneBegins();
+        const auto alice = accounts.child(NodeName("alice")), bob = accounts.child(NodeName("bob"));
+        co_await makeParents(m_stagehand.get(), alice);
+        co_await makeParents(m_stagehand.get(), bob);
+        // Their rest is shorter than the pause between two locks, so that a deadlock that was ended comes about again.
+        m_scope.launch(repeat(
+            [this, alice, bob](zk::Session *session) { return transfer(session, "transfer-a", alice, bob); }, 500ms));
+        m_scope.launch(repeat(
+            [this, alice, bob](zk::Session *session) { return transfer(session, "transfer-b", bob, alice); }, 500ms));
+        co_await untilChildren(m_stagehand.get(), alice, 2);
+        co_await untilChildren(m_stagehand.get(), bob, 2);
+        m_stage.sceneIsUp();
     }
+    Task<bool> transfer(zk::Session *session, QByteArray client, ZPath from, ZPath to)
+    {
+        auto first = co_await enterQueue(session, from, client);
+        if (!first)
+            co_return false;
+        co_await m_stage.rest(2s);
+        auto second = co_await enterQueue(session, to, client);
+        if (second) {
+            co_await m_stage.rest(3s);
+            co_await removeNode(session, *second);
+        }
+        const bool isRemoved = co_await removeNode(session, *first);
+        co_return isRemoved;
+    }
+    // The client's node once it is the first of its queue, as kazoo's Lock makes it; empty: it was removed.
+    Task<std::optional<ZPath>> enterQueue(zk::Session *session, ZPath lock, QByteArray client)
+    {
+        const auto path = lock.child(NodeName(randomUuid(m_stage.random()).replace("-", "") + kazooBase));
+        auto node = co_await createNode(session, path, client);
+        if (!node)
+            co_return std::nullopt;
+        const bool isFirst = co_await untilFirst(session, *node);
+        if (isFirst)
+            co_return node;
+        co_await removeNode(session, *node);
+        co_return std::nullopt;
+    }
+    Task<bool> untilFirst(zk::Session *session, ZPath node)
+    {
+        for (;;) {
+            auto listed = co_await listNodes(session, node.parent());
+            if (!listed)
+                co_return false;
+            std::vector<recipes::Queued> queue;
+            for (const auto &name : listed->names) {
+                if (auto read = recipes::readSequence(name, kazooBase))
+                    queue.push_back({*read, recipes::Access::Exclusive});
+            }
+            recipes::sortQueue(queue);
+            const auto turn = recipes::turnInQueue(queue, node.name());
+            if (turn.kind != recipes::Turn::Kind::WaitFor)
+                co_return turn.isMine();
+            const zk::Watch watch(m_stage.loop());
+            auto seen = co_await session->get(node.parent().child(*turn.predecessor), watch, soon());
+            // Its own node may be removed while it waits: a watch on it would look like a wrong one.
+            while (seen && !watch.event().isComplete()) {
+                co_await m_stage.sleep(1s);
+                auto own = co_await session->get(node, std::nullopt, soon());
+                if (!own)
+                    co_return false;
+            }
+        }
+    }
+    Task<void> notifyWhenUp(ZPath lock, size_t contenders)
+    {
+        m_stage.sceneBegins();
+        co_await untilChildren(m_stagehand.get(), lock, contenders);
+        m_stage.sceneIsUp();
+    }
+
+    // Ephemeral and sequential.
+    Task<std::optional<ZPath>> createNode(zk::Session *session, ZPath path, QByteArray data)
+    {
+        const auto mode = zk::CreateMode::EphemeralSequential;
+        auto created = co_await session->create(path, data, mode, zk::openAcl(), Deadline::never());
+        co_return created ? std::optional(created->path) : std::nullopt;
+    }
+    Task<bool> removeNode(zk::Session *session, ZPath node)
+    {
+        auto removed = co_await session->remove(node, zk::anyVersion, soon());
+        co_return static_cast<bool>(removed);
+    }
+    Task<Result<zk::Children>> listNodes(zk::Session *session, ZPath path)
+    {
+        auto listed = co_await session->children(path, std::nullopt, soon());
+        co_return listed;
+    }
+    Task<bool> makeParents(zk::Session *session, ZPath path)
+    {
+        co_await untilConnected(&m_stage, session);
+        for (auto slash = path.bytes().indexOf('/', 1);; slash = path.bytes().indexOf('/', slash + 1)) {
+            const ZPath part(slash < 0 ? path.bytes() : path.bytes().left(slash));
+            const auto mode = zk::CreateMode::Persistent;
+            auto creating = session->create(part, {}, mode, zk::openAcl(), Deadline::never());
+            auto created = co_await creating;
+            if (!created && created.error().code != ErrorCode::NodeExists)
+                co_return false;
+            if (slash < 0)
+                co_return true;
+        }
+    }
+    Task<bool> untilChildren(zk::Session *session, ZPath path, size_t count)
+    {
+        for (;;) {
+            auto listed = co_await listNodes(session, path);
+            if (listed && listed->names.size() >= count)
+                co_return true;
+            if (isOver(*session))
+                co_return false;
+            co_await m_stage.sleep(20ms);
+        }
+    }
+
+    DemoStage &m_stage;
+    transport::Transport m_transport;
+    HostPort m_server;                        // or the door to it
+    std::unique_ptr<zk::Session> m_stagehand; // makes parents and looks whether a scene is up
+    QObject m_crashes;
+    Scope m_scope;
+};
+
+} // namespace
+
+std::shared_ptr<void> playOnZooKeeper(DemoStage &stage, const ConnectionSpec &server)
+{
+    return std::make_shared<DemoZooKeeper>(stage, server);
 }
 
 } // namespace lockscope::sandbox

@@ -5,7 +5,7 @@
 #include "core/transport/transport.h"
 #include "core/recipes/etcd/make.h"
 #include "core/sandbox/certificates.h"
-#include "core/sandbox/demostage.h"
+#include "core/sandbox/demo.h"
 #include "core/sandbox/kit.h"
 #include "core/sandbox/serverprocess.h"
 
@@ -17,48 +17,44 @@ namespace lockscope::sandbox {
 // The etcd scene of the demo: clients that queue for a mutex.
 class DemoEtcd {
 public:
-    DemoEtcd(DemoStage &stage, const ConnectionSpec &server);
+    DemoEtcd(DemoStage &stage, const ConnectionSpec &server)
+        : m_stage(stage), m_transport(std::make_shared<transport::Transport>(server.transport, server.hosts)),
+          m_scope(stage.loop())
+    {
+        for (const auto &host : server.hosts)
+            m_hosts.push_back(m_transport->throughTls(host));
+        m_scope.launch(queueUp(&m_stage, &m_scope, 3, [this](const Completion<bool> &joined) {
+            return contend("billing/invoices", 9s, joined);
+        }));
+    }
 
 private:
-    Task<void> contend(QByteArray lock, std::chrono::milliseconds hold, Completion<bool> joined);
+    Task<void> contend(QByteArray lock, std::chrono::milliseconds hold, Completion<bool> joined)
+    {
+        etcd::ClientOptions options;
+        options.hosts = m_hosts;
+        options.keep = m_transport;
+        const auto client = etcd::openClient(m_stage.loop(), options);
+        const Completion<bool> connected(m_stage.loop());
+        const auto subscription = client->onState([connected](etcd::ClientState state) {
+            if (state == etcd::ClientState::Connected)
+                connected.complete(true);
+        });
+        co_await connected;
+        joined.complete(true);
+        recipes::AcquireOptions lease;
+        lease.ttl = 15s;
+        const auto made = recipes::makeLock("etcd-mutex", *client, lock, lease, m_stage.newRandom());
+        if (!made)
+            co_return;
+        co_await takeTurns(&m_stage, made->get(), hold);
+    }
 
     DemoStage &m_stage;
     std::shared_ptr<transport::Transport> m_transport;
     std::vector<HostPort> m_hosts; // or the doors to them
     Scope m_scope;
 };
-
-DemoEtcd::DemoEtcd(DemoStage &stage, const ConnectionSpec &server)
-    : m_stage(stage), m_transport(std::make_shared<transport::Transport>(server.transport, server.hosts)),
-      m_scope(stage.loop())
-{
-    for (const auto &host : server.hosts)
-        m_hosts.push_back(m_transport->throughTls(host));
-    m_scope.launch(queueUp(&m_stage, &m_scope, 3, [this](const Completion<bool> &joined) {
-        return contend("billing/invoices", 9s, joined);
-    }));
-}
-
-Task<void> DemoEtcd::contend(QByteArray lock, std::chrono::milliseconds hold, Completion<bool> joined)
-{
-    etcd::ClientOptions options;
-    options.hosts = m_hosts;
-    options.keep = m_transport;
-    const auto client = etcd::openClient(m_stage.loop(), options);
-    const Completion<bool> connected(m_stage.loop());
-    const auto subscription = client->onState([connected](etcd::ClientState state) {
-        if (state == etcd::ClientState::Connected)
-            connected.complete(true);
-    });
-    co_await connected;
-    joined.complete(true);
-    recipes::AcquireOptions lease;
-    lease.ttl = 15s;
-    const auto made = recipes::makeLock("etcd-mutex", *client, lock, lease, m_stage.newRandom());
-    if (!made)
-        co_return;
-    co_await takeTurns(&m_stage, made->get(), hold);
-}
 
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include "core/base/backendkind.h"
 #include "core/sandbox/certificates.h"
-#include "core/sandbox/demostage.h"
+#include "core/sandbox/demo.h"
 #include "core/sandbox/server.h"
 
 #include <vector>
@@ -58,6 +58,9 @@ std::shared_ptr<void> playDemo(DemoStage &stage, const ConnectionSpec &server)
 {
     return std::make_shared<Demo>(stage, server);
 }
+
+// demozookeeper.cpp
+[[nodiscard]] std::shared_ptr<void> playOnZooKeeper(DemoStage &stage, const ConnectionSpec &server);
 
 // Of one server by itself, or several that know nothing of each other. `make` takes the options.
 template <class Demo, auto make, class Options>

@@ -13,7 +13,7 @@
 #include "core/recipes/lock.h"
 #include "core/recipes/make.h"
 #include "core/sandbox/certificates.h"
-#include "core/sandbox/demostage.h"
+#include "core/sandbox/demo.h"
 #include "core/sandbox/kit.h"
 #include "core/sandbox/server.h"
 #include "core/sandbox/serverprocess.h"
@@ -26,114 +26,104 @@
 
 namespace lockscope::sandbox {
 
-// The MariaDB scenes of the demo: clients that queue for a row, for a named lock, and two that write by a
-// version column and get into each other's way.
-class DemoMariaDb {
-public:
-    DemoMariaDb(DemoStage &stage, const ConnectionSpec &server);
-
-private:
-    Task<void> contend(QByteArray recipe, QByteArray lock, std::chrono::milliseconds hold, Completion<bool> joined);
-    // Two read the same version, and both write: one of them in vain. Counted in shop.version_conflicts.
-    Task<void> playConflict(QByteArray lock);
-    Task<bool> work(recipes::Lock *lock, std::chrono::milliseconds span); // whether it could be written
-
-    [[nodiscard]] std::unique_ptr<mariadb::Session> openSession();
-
-    DemoStage &m_stage;
-    ConnectionSpec m_server;
-    transport::Transport m_transport;
-    Scope m_scope;
-};
-
 namespace {
 
 const QByteArray stockRow = "shop.stock#id=1";
 
 } // namespace
 
-DemoMariaDb::DemoMariaDb(DemoStage &stage, const ConnectionSpec &server)
-    : m_stage(stage), m_server(server), m_transport(server.transport, server.hosts), m_scope(stage.loop())
-{
-    m_scope.launch(
-        queueUp(&m_stage, &m_scope, 3, std::bind_front(&DemoMariaDb::contend, this, "sql-for-update", stockRow, 9s)));
-    m_scope.launch(
-        queueUp(&m_stage, &m_scope, 2,
-                std::bind_front(&DemoMariaDb::contend, this, "sql-get-lock", "GET_LOCK#nightly-report", 14s)));
-    m_scope.launch(playConflict("shop.stock#id=2"));
-}
-
-std::unique_ptr<mariadb::Session> DemoMariaDb::openSession()
-{
-    mariadb::SessionOptions options;
-    options.host = m_transport.throughTls(m_server.hosts.front(), transport::mySqlSpeech.verified);
-    options.user = m_server.user;
-    // An application asks nothing while it works: what it did last is then its work.
-    options.askIdleEvery = 60s;
-    return mariadb::openSession(m_stage.loop(), options);
-}
-
-Task<void> DemoMariaDb::contend(QByteArray recipe, QByteArray lock, std::chrono::milliseconds hold,
-                                Completion<bool> joined)
-{
-    const auto session = openSession();
-    co_await untilConnected(&m_stage, session.get());
-    joined.complete(true);
-    const auto made = recipes::makeLock(recipe, *session, lock, {}, Random::fromSystem());
-    if (!made)
-        co_return;
-    auto turns = takeTurns(&m_stage, made->get(), hold, [&] {
-        // Not prepared: of those MariaDB keeps no text, and an operator wants to see one.
-        if (lock == stockRow)
-            (void)session->execute(
-                {"UPDATE shop.stock SET quantity = quantity + 1 WHERE id = 1", {}, session->connectionId()},
-                Deadline::after(m_stage.loop(), 5s));
-    });
-    co_await turns;
-}
-
-Task<void> DemoMariaDb::playConflict(QByteArray lock)
-{
-    m_stage.sceneBegins();
-    const auto session = openSession();
-    co_await untilConnected(&m_stage, session.get());
-    const auto soon = Deadline::after(m_stage.loop(), 10s);
-    const mariadb::Statement create{
-        "CREATE TABLE IF NOT EXISTS shop.version_conflicts (happened TIMESTAMP(3) NOT NULL "
-        "DEFAULT CURRENT_TIMESTAMP(3), version BIGINT NOT NULL)",
-        {},
-        {},
-        true};
-    (void)co_await session->execute(create, soon);
-    const auto one = recipes::makeLock("sql-version", *session, lock, {}, Random::fromSystem());
-    const auto other = recipes::makeLock("sql-version", *session, lock, {}, Random::fromSystem());
-    const auto never = Deadline::never();
-    bool isUp = false;
-    while (one && other) {
-        const auto stale = co_await (*one)->acquire(never);
-        const bool written = co_await work(other->get(), 500ms);
-        const auto limit = Deadline::after(m_stage.loop(), 5s);
-        const auto late = co_await (*one)->release(limit);
-        if (stale && written && !late && late.error().code == ErrorCode::BadVersion) {
-            const mariadb::Statement note{
-                "INSERT INTO shop.version_conflicts (version) VALUES (?)", {stale->id}, {}, true};
-            (void)co_await session->execute(note, limit);
-            if (!std::exchange(isUp, true))
-                m_stage.sceneIsUp();
-            co_await work(one->get(), 100ms); // once more, from what is there now
-        }
-        co_await m_stage.rest(2s);
+// The MariaDB scenes of the demo: clients that queue for a row, for a named lock, and two that write by a
+// version column and get into each other's way.
+class DemoMariaDb {
+public:
+    DemoMariaDb(DemoStage &stage, const ConnectionSpec &server)
+        : m_stage(stage), m_server(server), m_transport(server.transport, server.hosts), m_scope(stage.loop())
+    {
+        m_scope.launch(queueUp(&m_stage, &m_scope, 3,
+                               std::bind_front(&DemoMariaDb::contend, this, "sql-for-update", stockRow, 9s)));
+        m_scope.launch(
+            queueUp(&m_stage, &m_scope, 2,
+                    std::bind_front(&DemoMariaDb::contend, this, "sql-get-lock", "GET_LOCK#nightly-report", 14s)));
+        m_scope.launch(playConflict("shop.stock#id=2"));
     }
-}
 
-Task<bool> DemoMariaDb::work(recipes::Lock *lock, std::chrono::milliseconds span)
-{
-    const auto limit = Deadline::after(m_stage.loop(), 5s);
-    const auto grant = co_await lock->acquire(limit);
-    co_await m_stage.sleep(span);
-    const auto written = co_await lock->release(limit);
-    co_return grant &&written;
-}
+private:
+    Task<void> contend(QByteArray recipe, QByteArray lock, std::chrono::milliseconds hold, Completion<bool> joined)
+    {
+        const auto session = openSession();
+        co_await untilConnected(&m_stage, session.get());
+        joined.complete(true);
+        const auto made = recipes::makeLock(recipe, *session, lock, {}, Random::fromSystem());
+        if (!made)
+            co_return;
+        auto turns = takeTurns(&m_stage, made->get(), hold, [&] {
+            // Not prepared: of those MariaDB keeps no text, and an operator wants to see one.
+            if (lock == stockRow)
+                (void)session->execute(
+                    {"UPDATE shop.stock SET quantity = quantity + 1 WHERE id = 1", {}, session->connectionId()},
+                    Deadline::after(m_stage.loop(), 5s));
+        });
+        co_await turns;
+    }
+    // Two read the same version, and both write: one of them in vain. Counted in shop.version_conflicts.
+    Task<void> playConflict(QByteArray lock)
+    {
+        m_stage.sceneBegins();
+        const auto session = openSession();
+        co_await untilConnected(&m_stage, session.get());
+        const auto soon = Deadline::after(m_stage.loop(), 10s);
+        const mariadb::Statement create{
+            "CREATE TABLE IF NOT EXISTS shop.version_conflicts (happened TIMESTAMP(3) NOT NULL "
+            "DEFAULT CURRENT_TIMESTAMP(3), version BIGINT NOT NULL)",
+            {},
+            {},
+            true};
+        (void)co_await session->execute(create, soon);
+        const auto one = recipes::makeLock("sql-version", *session, lock, {}, Random::fromSystem());
+        const auto other = recipes::makeLock("sql-version", *session, lock, {}, Random::fromSystem());
+        const auto never = Deadline::never();
+        bool isUp = false;
+        while (one && other) {
+            const auto stale = co_await (*one)->acquire(never);
+            const bool written = co_await work(other->get(), 500ms);
+            const auto limit = Deadline::after(m_stage.loop(), 5s);
+            const auto late = co_await (*one)->release(limit);
+            if (stale && written && !late && late.error().code == ErrorCode::BadVersion) {
+                const mariadb::Statement note{
+                    "INSERT INTO shop.version_conflicts (version) VALUES (?)", {stale->id}, {}, true};
+                (void)co_await session->execute(note, limit);
+                if (!std::exchange(isUp, true))
+                    m_stage.sceneIsUp();
+                co_await work(one->get(), 100ms); // once more, from what is there now
+            }
+            co_await m_stage.rest(2s);
+        }
+    }
+    // whether it could be written
+    Task<bool> work(recipes::Lock *lock, std::chrono::milliseconds span)
+    {
+        const auto limit = Deadline::after(m_stage.loop(), 5s);
+        const auto grant = co_await lock->acquire(limit);
+        co_await m_stage.sleep(span);
+        const auto written = co_await lock->release(limit);
+        co_return grant &&written;
+    }
+
+    [[nodiscard]] std::unique_ptr<mariadb::Session> openSession()
+    {
+        mariadb::SessionOptions options;
+        options.host = m_transport.throughTls(m_server.hosts.front(), transport::mySqlSpeech.verified);
+        options.user = m_server.user;
+        // An application asks nothing while it works: what it did last is then its work.
+        options.askIdleEvery = 60s;
+        return mariadb::openSession(m_stage.loop(), options);
+    }
+
+    DemoStage &m_stage;
+    ConnectionSpec m_server;
+    transport::Transport m_transport;
+    Scope m_scope;
+};
 
 namespace {
 

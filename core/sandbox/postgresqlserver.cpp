@@ -13,7 +13,7 @@
 #include "core/postgresql/dialect.h"
 #include "core/recipes/make.h"
 #include "core/sandbox/certificates.h"
-#include "core/sandbox/demostage.h"
+#include "core/sandbox/demo.h"
 #include "core/sandbox/kit.h"
 #include "core/sandbox/serverprocess.h"
 
@@ -33,40 +33,35 @@ namespace lockscope::sandbox {
 // The PostgreSQL scenes of the demo: clients that queue for a row and for an advisory lock.
 class DemoPostgreSql {
 public:
-    DemoPostgreSql(DemoStage &stage, const ConnectionSpec &server);
+    DemoPostgreSql(DemoStage &stage, const ConnectionSpec &server)
+        : m_stage(stage), m_server(server), m_scope(stage.loop())
+    {
+        m_scope.launch(
+            queueUp(&m_stage, &m_scope, 3,
+                    std::bind_front(&DemoPostgreSql::contend, this, "pg-for-update", "public.stock#id=1", 9s)));
+        m_scope.launch(queueUp(&m_stage, &m_scope, 2,
+                               std::bind_front(&DemoPostgreSql::contend, this, "pg-advisory", "ADVISORY#42", 14s)));
+    }
 
 private:
-    Task<void> contend(QByteArray recipe, QByteArray lock, std::chrono::milliseconds hold, Completion<bool> joined);
+    Task<void> contend(QByteArray recipe, QByteArray lock, std::chrono::milliseconds hold, Completion<bool> joined)
+    {
+        mariadb::SessionOptions options;
+        options.host = m_server.hosts.front();
+        options.user = m_server.user;
+        const auto session = postgresql::openSession(m_stage.loop(), options);
+        co_await untilConnected(&m_stage, session.get());
+        joined.complete(true);
+        const auto made = recipes::makePostgreSqlLock(recipe, *session, lock, {});
+        if (!made)
+            co_return;
+        co_await takeTurns(&m_stage, made->get(), hold);
+    }
 
     DemoStage &m_stage;
     ConnectionSpec m_server;
     Scope m_scope;
 };
-
-DemoPostgreSql::DemoPostgreSql(DemoStage &stage, const ConnectionSpec &server)
-    : m_stage(stage), m_server(server), m_scope(stage.loop())
-{
-    m_scope.launch(
-        queueUp(&m_stage, &m_scope, 3,
-                std::bind_front(&DemoPostgreSql::contend, this, "pg-for-update", "public.stock#id=1", 9s)));
-    m_scope.launch(queueUp(&m_stage, &m_scope, 2,
-                           std::bind_front(&DemoPostgreSql::contend, this, "pg-advisory", "ADVISORY#42", 14s)));
-}
-
-Task<void> DemoPostgreSql::contend(QByteArray recipe, QByteArray lock, std::chrono::milliseconds hold,
-                                   Completion<bool> joined)
-{
-    mariadb::SessionOptions options;
-    options.host = m_server.hosts.front();
-    options.user = m_server.user;
-    const auto session = postgresql::openSession(m_stage.loop(), options);
-    co_await untilConnected(&m_stage, session.get());
-    joined.complete(true);
-    const auto made = recipes::makePostgreSqlLock(recipe, *session, lock, {});
-    if (!made)
-        co_return;
-    co_await takeTurns(&m_stage, made->get(), hold);
-}
 
 namespace {
 

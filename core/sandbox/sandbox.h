@@ -12,8 +12,8 @@
 
 #include <QObject>
 #include <QTimer>
-
 #include <map>
+#include <QSocketNotifier>
 
 namespace lockscope::sandbox {
 
@@ -97,5 +97,24 @@ private:
 
 // "zk=zk://127.0.0.1:12345?admin=23456": what --connect takes, for sandbox connections, which have no password.
 [[nodiscard]] QString connectArgument(const ConnectionSpec &connection);
+
+// SIGINT, SIGTERM and SIGHUP as a Qt signal, so that a program can leave its event loop and clean up.
+// The same signal a second time ends the program at once, as if nobody had caught it.
+
+// At most one at a time, in the main thread.
+class EndSignals : public QObject {
+    Q_OBJECT
+public:
+    explicit EndSignals(QObject *parent = nullptr);
+    ~EndSignals() override;
+
+signals:
+    void asked(int signalNumber);
+
+private:
+    void read();
+
+    QSocketNotifier *m_notifier = nullptr;
+};
 
 } // namespace lockscope::sandbox

@@ -422,11 +422,6 @@ void ServerProcess::stop()
     m_child.kill();
 }
 
-HostPort ServerProcess::address() const
-{
-    return {u"127.0.0.1"_s, m_port};
-}
-
 QString ServerProcess::log() const
 {
     if (!m_folder)

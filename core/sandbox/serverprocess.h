@@ -124,7 +124,7 @@ public:
     void stop() override;
     void pause() override { m_child.suspend(); }
     void resume() override { m_child.resume(); }
-    [[nodiscard]] HostPort address() const override;
+    [[nodiscard]] HostPort address() const override { return {u"127.0.0.1"_s, m_port}; }
     [[nodiscard]] quint16 adminPort() const override { return m_kind->adminPort(); }
     [[nodiscard]] QString log() const override;
 

@@ -2,7 +2,6 @@
 // A private ZooKeeper on loopback, one standalone server or the members of an ensemble, from Debian's jar or from a
 // class path that LOCKSCOPE_ZOOKEEPER_CLASSPATH names.
 #include "core/sandbox/certificates.h"
-#include "core/sandbox/demozookeeper.h"
 #include "core/sandbox/kit.h"
 #include "core/sandbox/serverprocess.h"
 
@@ -231,7 +230,7 @@ SandboxKit sandboxOfZooKeeper()
             .usual = 1,
             .user = {},
             .make = [](int members) { return makeMembers(members, {}); },
-            .play = playDemo<DemoZooKeeper>,
+            .play = playOnZooKeeper,
             .makeWithTls =
                 [](int members, const Certificates &certificates) {
                     ZooKeeperOptions options;

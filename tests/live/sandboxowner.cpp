@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program with a sandbox, to be killed by tst_sandbox: prints where its servers are, one --connect
 // argument a line, and stays until it is asked to end.
-#include "core/sandbox/endsignals.h"
 #include "core/sandbox/sandbox.h"
 
 #include <QCoreApplication>
