@@ -67,11 +67,6 @@ ContenderActor::ContenderActor(Loop &loop, std::unique_ptr<recipes::Lock> lock, 
 
 ContenderActor::~ContenderActor() = default;
 
-void ContenderActor::stopWorking()
-{
-    m_isStopped = true;
-}
-
 Task<void> ContenderActor::play()
 {
     m_trace.add({{}, m_plan.number, Mark::Joins, false, 0, m_plan.reads ? "read" : "write", {}});

@@ -62,7 +62,7 @@ public:
         m_mayRelease = std::make_unique<const Completion<bool>>(std::move(mayRelease));
     }
     // Its thread dies: it neither works nor releases any more, while what renews its lease goes on.
-    void stopWorking();
+    void stopWorking() { m_isStopped = true; }
     [[nodiscard]] bool holds() const { return m_holds; }
 
 private:

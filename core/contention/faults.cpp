@@ -67,11 +67,6 @@ Faults::Faults(const Scenario &scenario, VirtualLoop &world, sim::Network &netwo
     }
 }
 
-Duration Faults::lease() const
-{
-    return leaseOf(m_scenario);
-}
-
 Faults::Drawn Faults::draw(FaultKind kind, quint64 number)
 {
     Drawn fault;

@@ -72,7 +72,7 @@ private:
     void partition(Drawn &fault, int victim);
     void drift(Drawn &fault, int victim);
     [[nodiscard]] int pickVictim(Drawn &fault);
-    [[nodiscard]] Duration lease() const;
+    [[nodiscard]] Duration lease() const { return leaseOf(m_scenario); }
     void tell(const Drawn &fault, int victim, const QByteArray &how = {});
     void endsAfter(Duration span, std::function<void()> end);
 

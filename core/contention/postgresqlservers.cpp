@@ -2,6 +2,7 @@
 // The simulated PostgreSQL that contenders of its recipes contend on.
 #include "core/contention/postgresqlaccess.h"
 #include "core/contention/sqlservers.h"
+#include "core/contention/backendrules.h"
 
 namespace lockscope::contention {
 
@@ -31,6 +32,19 @@ private:
 std::unique_ptr<Servers> makePostgreSqlServers(const ServersContext &context)
 {
     return std::make_unique<PostgreSqlServers>(context);
+}
+
+// Which faults can happen there, and what they may break.
+using recipes::RecipeInfo;
+
+// As on MariaDB: the session is the same. But for a server that keeps who is idle for as long as that is there.
+BackendRules rulesOfPostgreSql()
+{
+    return {.never = {FaultKind::Lag, FaultKind::RestartEmpty, FaultKind::Failover, FaultKind::LostPublish},
+            .twoBelieve = [](const RecipeInfo &, FaultKind fault,
+                             const QByteArray &) { return twoBelieve("PostgreSQL connection", fault); },
+            .overlap = &overlapOfSqlConnection,
+            .believesFor = [](const Scenario &) { return sqlSilence; }};
 }
 
 } // namespace lockscope::contention

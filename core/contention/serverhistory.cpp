@@ -64,9 +64,4 @@ void ServerHistory::sent(const sim::Message &message, std::optional<Moment> arri
         {m_now(), arrives, message.process * m_scenario.perProcess, message.server, toServer});
 }
 
-History ServerHistory::take()
-{
-    return std::exchange(m_history, {});
-}
-
 } // namespace lockscope::contention

@@ -21,7 +21,7 @@ public:
     // `arrives` counts from the start of the run, as all moments.
     void sent(const sim::Message &message, std::optional<Moment> arrives);
     // Leaves it empty.
-    [[nodiscard]] History take();
+    [[nodiscard]] History take() { return std::exchange(m_history, {}); }
 
 private:
     void note(ServerChange &&change);

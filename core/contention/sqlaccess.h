@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/contention/servers.h"
-#include "core/contention/traced/tracedsql.h"
+#include "core/contention/traced/tracedport.h"
 #include "core/rules/catalogue.h"
 #include "core/simservers/mariadb/server.h"
 

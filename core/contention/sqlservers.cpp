@@ -50,16 +50,6 @@ std::vector<QByteArray> SqlServers::leftBehind() const
     return {left.begin(), left.end()};
 }
 
-Duration SqlServers::longestGap() const
-{
-    return 2 * Duration(m_context.scenario.ttl) + 10s;
-}
-
-Duration SqlServers::longestLife() const
-{
-    return 2 * Duration(m_context.scenario.ttl) + 2s;
-}
-
 ServerLine SqlServers::rowLine(const sim::RowId &row, const QByteArray &what) const
 {
     return line(row.table + ' ' + simulatedKey + '=' + row.value, what, m_server.rowLocks().queueOf(row));

@@ -17,8 +17,8 @@ public:
     [[nodiscard]] std::vector<QByteArray> leftBehind() const final;
     // Who died while it waited is noticed when it gets its turn, or within a second; and whose last message was
     // late, when that has come: the end of a connection comes behind it.
-    [[nodiscard]] Duration longestGap() const final;
-    [[nodiscard]] Duration longestLife() const final;
+    [[nodiscard]] Duration longestGap() const final { return 2 * Duration(m_context.scenario.ttl) + 10s; }
+    [[nodiscard]] Duration longestLife() const final { return 2 * Duration(m_context.scenario.ttl) + 2s; }
 
 protected:
     // Named locks stand in the picture as `kind` and their name; contenders contend for that one `name`.

@@ -40,11 +40,6 @@ MultiLock::MultiLock(Loop &loop, std::vector<std::unique_ptr<Lock>> members)
 {
 }
 
-QString MultiLock::name() const
-{
-    return u"%1 locks together"_s.arg(m_members.size());
-}
-
 MultiLock::~MultiLock()
 {
     shutDown();

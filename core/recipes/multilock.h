@@ -30,7 +30,7 @@ public:
 private:
     class Remainder;
 
-    [[nodiscard]] QString name() const override;
+    [[nodiscard]] QString name() const override { return u"%1 locks together"_s.arg(m_members.size()); }
     Task<Result<Grant>> take(Deadline deadline) override;
     [[nodiscard]] bool isHeld() const override { return !m_owed.empty(); }
     void letGo() override;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/rehearse/fork.h"
 
 #include "core/async/scope.h"
 #include "core/base/text.h"
@@ -9,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 
 namespace lockscope::rehearse {
 

@@ -7,7 +7,6 @@
 #pragma once
 
 #include "core/async/scope.h"
-#include "core/contention/checkers.h"
 #include "core/contention/round.h"
 #include "core/workspace/linkbase.h"
 #include "core/workspace/realrunrules.h"

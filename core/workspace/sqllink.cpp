@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workspace/sqllink.h"
 
-#include "core/contention/traced/tracedsql.h"
+#include "core/contention/traced/tracedport.h"
 #include "core/inspect/mariadb/poll.h"
 #include "core/recipes/mariadb/rowname.h"
 

@@ -4,7 +4,7 @@
 #include "core/async/scope.h"
 #include "core/async/sleep.h"
 #include "core/base/connectionuri.h"
-#include "core/contention/traced/tracedsession.h"
+#include "core/contention/traced/tracedport.h"
 #include "core/inspect/zookeeper/observer.h"
 #include "core/operate/zookeeper.h"
 #include "core/recipes/zookeeper/sessionlock.h"

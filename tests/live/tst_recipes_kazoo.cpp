@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // kazoo's recipes on a real server: what readers cost a writer, the semaphore's guard and its pool.
-#include "core/recipes/token.h"
+#include "core/recipes/lockbase.h"
 #include "tests/support/recipefixture.h"
 #include "tests/support/testmain.h"
 

@@ -2,7 +2,7 @@
 // Every recipe on a real ZooKeeper: what it says and what it leaves there, whom it queues with, and that a broken
 // connection costs it nothing; of the textbook's read/write lock, with and without the herd, who shares, who waits
 // for whom, and what each step costs. How many requests and wake-ups a queue costs is held in tests/contract, H1.
-#include "core/recipes/token.h"
+#include "core/recipes/lockbase.h"
 #include "tests/support/recipefixture.h"
 #include "tests/support/testmain.h"
 

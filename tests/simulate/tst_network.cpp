@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Processes and links of the simulated world: what is paused, cut, lost or killed behaves as it does on a
 // machine.
-#include "core/simservers/duetimes.h"
 #include "core/simservers/network.h"
 #include "tests/support/testmain.h"
 

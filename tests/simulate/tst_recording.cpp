@@ -4,7 +4,7 @@
 #include "core/contention/scenario.h"
 #include "core/contention/simulation.h"
 #include "core/contention/trace.h"
-#include "core/contention/traced/tracedsession.h"
+#include "core/contention/traced/tracedport.h"
 #include "core/rules/catalogue.h"
 #include "tests/simulate/zookeeperworld.h"
 #include "tests/support/testmain.h"

@@ -4,7 +4,7 @@
 #include "core/async/scope.h"
 #include "core/async/sleep.h"
 #include "core/recipes/make.h"
-#include "core/recipes/zookeeper/joinqueue.h"
+#include "core/recipes/zookeeper/queueentry.h"
 #include "core/simservers/zookeeper/tree.h"
 #include "core/zookeeper/session.h"
 #include "tests/simulate/zookeeperworld.h"

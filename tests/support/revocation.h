@@ -5,7 +5,7 @@
 //   3. Otherwise it waits until the data changes. Go to 2.
 #pragma once
 
-#include "core/recipes/zookeeper/waiting.h"
+#include "core/recipes/zookeeper/queueentry.h"
 #include "core/rules/writtenvalues.h"
 
 namespace lockscope::testing {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/contention/mutants/mutants.h"
 
-#include "core/recipes/zookeeper/queuemutex.h"
+#include "core/recipes/zookeeper/locks.h"
 #include "core/recipes/zookeeper/sessionlock.h"
-#include "core/recipes/zookeeper/waiting.h"
+#include "core/recipes/zookeeper/queueentry.h"
 
 #include <algorithm>
 

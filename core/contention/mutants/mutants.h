@@ -3,8 +3,7 @@
 #pragma once
 
 #include "core/contention/mutants/mutantlist.h"
-#include "core/contention/traced/tracedconnection.h"
-#include "core/contention/traced/tracedsession.h"
+#include "core/contention/traced/tracedport.h"
 #include "core/recipes/make.h"
 
 namespace lockscope::contention {

@@ -6,6 +6,11 @@
 #include "core/async/freelist.h"
 #include "core/async/port.h"
 #include "core/contention/trace.h"
+#include "core/redis/connection.h"
+#include "core/zookeeper/session.h"
+#include "core/mariadb/session.h"
+
+#include <array>
 
 namespace lockscope::contention {
 
@@ -75,5 +80,106 @@ private:
 
     std::shared_ptr<Tracer> m_tracer;
 };
+
+// A Redis connection that tells the trace what is sent and heard over it, as one contender's: that of the
+// process which has it, since a process shares its subscriptions.
+struct RedisMeasures {
+    static constexpr qint64 errorBytes = 0;
+
+    static QByteArray verb(const redis::CommandRequest &request) { return request.command.value(0); }
+    static QByteArray verb(const redis::PipelineRequest &request) { return wordOf(request, 0); }
+    static QByteArray verb(const redis::ScriptRequest &request) { return request.script.name; }
+
+    static QByteArray where(const redis::CommandRequest &request) { return request.command.value(1); }
+    static QByteArray where(const redis::PipelineRequest &request) { return wordOf(request, 1); }
+    static QByteArray where(const redis::ScriptRequest &request) { return request.keys.value(0); }
+
+    static qint64 bytes(const redis::CommandRequest &request);
+    static qint64 bytes(const redis::PipelineRequest &request);
+    static qint64 bytes(const redis::ScriptRequest &request);
+    static qint64 answerBytes(const redis::Value &value);
+    static qint64 answerBytes(const std::vector<redis::Value> &values);
+
+private:
+    // Of its first command.
+    static QByteArray wordOf(const redis::PipelineRequest &request, qsizetype place)
+    {
+        return request.commands.empty() ? QByteArray() : request.commands.front().value(place);
+    }
+};
+
+class TracedConnection : public TracedPort<redis::ForwardingConnection, RedisMeasures> {
+public:
+    using TracedPort::TracedPort;
+
+    Subscription subscribe(QByteArray channel, std::function<void(const redis::Message &)> listener) override;
+    Subscription subscribePattern(QByteArray pattern, std::function<void(const redis::Message &)> listener) override;
+
+private:
+    [[nodiscard]] std::function<void(const redis::Message &)> observed(
+        std::function<void(const redis::Message &)> listener);
+    // Tells of the SUBSCRIBE, and of the UNSUBSCRIBE when it is let go.
+    [[nodiscard]] Subscription kept(const QByteArray &channel, Subscription inner);
+};
+
+// A ZooKeeper session that tells the trace what is sent and heard over it.
+struct ZooKeeperMeasures {
+    // What a packet takes beside the path, the data and the names in it: header, lengths, flags. By the layout of
+    // ZooKeeper's jute records; good enough to compare recipes.
+    static constexpr qint64 packetBytes = 24, nameBytes = 4, errorBytes = packetBytes;
+    static const std::array<QByteArray, std::variant_size_v<zk::Session::Request>> verbs; // of each request
+
+    template <class R>
+    static std::reference_wrapper<const QByteArray> verb(const R &)
+    {
+        return verbs[zk::Session::indexOf<R>];
+    }
+    template <class R>
+    static QByteArray where(const R &request)
+    {
+        if constexpr (requires { request.path; })
+            return request.path.bytes();
+        else if constexpr (requires { request.ops; })
+            return request.ops.empty() ? QByteArray() : request.ops.front().path.bytes();
+        else
+            return {};
+    }
+    template <class R>
+    static qint64 bytes(const R &request)
+    {
+        if constexpr (requires { request.data; })
+            return packetBytes + where(request).size() + request.data.size();
+        else
+            return packetBytes + where(request).size();
+    }
+    template <class T>
+    static qint64 answerBytes(const T &)
+    {
+        return packetBytes;
+    }
+    static qint64 answerBytes(const zk::Children &children);
+    static qint64 answerBytes(const zk::Node &node) { return packetBytes + node.data.size(); }
+};
+
+class TracedSession : public TracedPort<zk::ForwardingSession, ZooKeeperMeasures>, public OnFreeList {
+public:
+    using TracedPort::TracedPort;
+
+    void send(Request &&request) override;
+};
+
+// A session on MariaDB that tells the trace what is sent and heard over it.
+struct SqlMeasures {
+    static constexpr qint64 errorBytes = 0;
+    static QByteArray verb(const mariadb::Statement &statement)
+    {
+        return statement.text.left(statement.text.indexOf(' '));
+    }
+    static QByteArray where(const mariadb::Statement &statement) { return statement.text; }
+    static qint64 bytes(const mariadb::Statement &statement) { return statement.text.size(); }
+    static qint64 answerBytes(const mariadb::Rows &) { return 0; }
+};
+
+using TracedSql = TracedPort<mariadb::ForwardingSession, SqlMeasures>;
 
 } // namespace lockscope::contention

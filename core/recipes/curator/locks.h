@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/async/task.h"
-#include "core/recipes/zookeeper/queuemutex.h"
+#include "core/recipes/zookeeper/locks.h"
 #include "core/recipes/zookeeper/sessionlock.h"
 #include "core/rules/writtenvalues.h"
 #include "core/zookeeper/session.h"

@@ -15,7 +15,7 @@
 // counting all neither would ever get in.
 #include "core/recipes/curator/locks.h"
 
-#include "core/recipes/zookeeper/waiting.h"
+#include "core/recipes/zookeeper/queueentry.h"
 
 namespace lockscope::recipes {
 

@@ -13,10 +13,8 @@
 // leave: neither would keep the other out.
 // The lease is kept alive all the while. The fencing token is the revision that created the key.
 #include "core/recipes/etcd/make.h"
-
 #include "core/async/sleep.h"
 #include "core/base/text.h"
-#include "core/recipes/lockbase.h"
 
 #include <algorithm>
 
@@ -373,6 +371,21 @@ void EtcdMutex::noteTakenAway(const Grant &grant)
         return;
     letGo();
     lose(Loss::TakenAway);
+}
+
+Result<std::unique_ptr<Lock>> makeLock(const QByteArray &id, etcd::Client &client, const QByteArray &lock,
+                                       const AcquireOptions &options, Random random)
+{
+    if (const auto no = objectionTo(id, BackendKind::Etcd, options))
+        return *no;
+    if (lock.isEmpty())
+        return Error{ErrorCode::BadInput, u"a lock on etcd is a prefix of keys, and cannot be empty"_s};
+    if (lock.startsWith("KEY#"))
+        return Error{ErrorCode::BadInput,
+                     u"KEY#… names a lock that is one key by itself, which can be seen but not acquired"_s};
+    if (options.ttl.count() < 1)
+        return Error{ErrorCode::BadInput, u"a lease needs a TTL of at least one second"_s};
+    return std::unique_ptr<Lock>(std::make_unique<EtcdMutex>(client, lock, options.ttl, std::move(random)));
 }
 
 } // namespace lockscope::recipes

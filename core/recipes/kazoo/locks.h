@@ -2,7 +2,7 @@
 // Locks as kazoo makes them.
 #pragma once
 
-#include "core/recipes/zookeeper/joinqueue.h"
+#include "core/recipes/zookeeper/queueentry.h"
 #include "core/recipes/zookeeper/sessionlock.h"
 
 namespace lockscope::recipes::kazoo {

@@ -10,8 +10,7 @@
 //      writer.
 #include "core/recipes/kazoo/locks.h"
 
-#include "core/recipes/token.h"
-#include "core/recipes/zookeeper/waiting.h"
+#include "core/recipes/lockbase.h"
 
 namespace lockscope::recipes::kazoo {
 

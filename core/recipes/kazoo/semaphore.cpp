@@ -16,9 +16,7 @@
 
 #include "core/base/identifiers.h"
 #include "core/base/text.h"
-#include "core/recipes/token.h"
-#include "core/recipes/zookeeper/queueentry.h"
-#include "core/recipes/zookeeper/waiting.h"
+#include "core/recipes/lockbase.h"
 
 namespace lockscope::recipes::kazoo {
 

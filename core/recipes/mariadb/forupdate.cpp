@@ -14,9 +14,6 @@
 // fencing token.
 #include "core/recipes/mariadb/locks.h"
 
-#include "core/recipes/mariadb/rowname.h"
-#include "core/recipes/mariadb/sqllock.h"
-
 namespace lockscope::recipes {
 
 ForUpdateLock::ForUpdateLock(mariadb::Session &session, const QByteArray &lock, RowName row)

@@ -13,9 +13,6 @@
 // fencing token.
 #include "core/recipes/mariadb/locks.h"
 
-#include "core/recipes/mariadb/rowclaim.h"
-#include "core/recipes/token.h"
-
 namespace lockscope::recipes {
 
 using mariadb::Session;

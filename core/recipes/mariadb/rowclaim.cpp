@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/recipes/mariadb/rowclaim.h"
 
 #include "core/async/sleep.h"
 #include "core/base/logging.h"

@@ -15,7 +15,6 @@
 
 #include "core/async/sleep.h"
 #include "core/base/identifiers.h"
-#include "core/recipes/mariadb/rowclaim.h"
 
 namespace lockscope::recipes {
 

@@ -13,7 +13,6 @@
 #include "core/recipes/mariadb/locks.h"
 
 #include "core/base/text.h"
-#include "core/recipes/mariadb/rowname.h"
 
 namespace lockscope::recipes {
 

@@ -11,8 +11,6 @@
 // its own. No fencing token.
 #include "core/recipes/postgresql/locks.h"
 
-#include "core/recipes/mariadb/sqllock.h"
-
 namespace lockscope::recipes {
 
 AdvisoryLock::AdvisoryLock(mariadb::Session &session, const QByteArray &lock, AdvisoryName name)

@@ -22,9 +22,6 @@
 // it is cancelled it is carried on to its end in the background and then given back.
 #include "core/recipes/redis/locks.h"
 
-#include "core/recipes/lockbase.h"
-#include "core/recipes/redis/detachedattempt.h"
-#include "core/recipes/redis/tokenkey.h"
 #include "core/rules/catalogue.h"
 #include "core/rules/writtenvalues.h"
 

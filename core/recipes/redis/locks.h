@@ -5,11 +5,112 @@
 #include "core/base/random.h"
 #include "core/recipes/keepalive.h"
 #include "core/recipes/lockbase.h"
-#include "core/recipes/redis/quorumlease.h"
 #include "core/recipes/redis/tokenkey.h"
 #include "core/redis/connection.h"
+#include "core/async/completion.h"
+#include "core/recipes/lock.h"
+
+#include <functional>
+#include <optional>
+#include <vector>
 
 namespace lockscope::recipes {
+
+using RedisNodes = std::vector<redis::Connection *>;
+
+// One question put to all nodes of a set at once, and what has come back so far.
+//
+// Answers that come after the call is gone still reach whoever gave it `onVote`. Loop thread only; the
+// connections outlive it.
+enum class Vote {
+    NotAsked, // nothing was sent: not wanted, or not connected
+    Out,
+    Yes,
+    No,
+    Failed,  // the server (or the gate) refused: nothing came of it
+    Unknown, // no answer in time, or the connection broke
+};
+
+class QuorumCall {
+public:
+    // Sends the question to one node; empty if this one is not to be asked.
+    using Ask = std::function<std::optional<Reply<redis::Value>>(int node)>;
+    struct Reading {
+        std::function<bool(const redis::Value &)> isYes;
+        std::function<void(int node, Vote vote)> onVote = {};
+    };
+    // Asks every node that is connected.
+    QuorumCall(const RedisNodes &nodes, const Ask &ask, Reading reading);
+
+    // True when a quorum of all nodes says yes; false as soon as no quorum can any more.
+    [[nodiscard]] Completion<bool> decided() const { return m_state->decided; }
+    // When everyone asked has answered, or run out of time.
+    [[nodiscard]] Completion<bool> counted() const { return m_state->counted; }
+    [[nodiscard]] Vote vote(int node) const { return m_state->votes[static_cast<std::size_t>(node)]; }
+    [[nodiscard]] int count(Vote vote) const;
+    [[nodiscard]] int answered() const { return count(Vote::Yes) + count(Vote::No); }
+    // What the first of those said that refused.
+    [[nodiscard]] const std::optional<Error> &refusal() const { return m_state->refusal; }
+
+private:
+    struct State {
+        std::vector<Vote> votes;
+        Completion<bool> decided;
+        Completion<bool> counted;
+        std::optional<Error> refusal;
+        Reading reading;
+    };
+    static void take(const std::shared_ptr<State> &state, int node, const Result<redis::Value> &answer);
+    static void judge(const State &state);
+
+    std::shared_ptr<State> m_state;
+};
+
+// Until when the key is ours on each node; empty where it is not, or nobody knows. Shared with the answers
+// that are still out: a late yes counts, too.
+struct NodeLeases {
+    std::vector<std::optional<Instant>> until;
+
+    [[nodiscard]] std::optional<Instant> validUntil() const;
+    [[nodiscard]] bool isOn(int node) const { return until[static_cast<std::size_t>(node)].has_value(); }
+    void note(int node, Vote vote, Instant ends);
+};
+
+// How long one node may take to answer: little beside the TTL, so that a mute node does not eat the
+// validity of the others.
+[[nodiscard]] Deadline nodeDeadline(const Loop &loop, std::chrono::milliseconds ttl);
+
+// A lease on several nodes: one token under one key on a quorum of them, each key dying by itself, all
+// prolonged at every third of the TTL. Valid for as long as a quorum of the keys may be believed in.
+// Loop thread only; the connections outlive it. Destroying it ends the prolonging.
+class QuorumLease {
+public:
+    // As Lease: `asked` is when the requests that began it were sent, `onEnd` is called at most once, from
+    // the loop, and must not destroy the lease.
+    QuorumLease(RedisNodes nodes, TokenKey ours, std::chrono::milliseconds ttl, std::shared_ptr<NodeLeases> standing,
+                Instant asked, std::function<void(Loss)> onEnd);
+
+    [[nodiscard]] const TokenKey &key() const { return m_ours; }
+    [[nodiscard]] const std::shared_ptr<NodeLeases> &standing() const { return m_standing; }
+    [[nodiscard]] bool isOver() const { return m_isEnded || validity() == Duration::zero(); }
+    [[nodiscard]] Duration validity() const;
+    // The full TTL again, on every node where the key is still ours. Yes when that was a quorum.
+    // The call may outlive the lease.
+    [[nodiscard]] QuorumCall prolong() const;
+
+private:
+    Task<void> keep(Instant asked);
+    void end(Loss loss);
+
+    RedisNodes m_nodes;
+    Loop *m_loop;
+    TokenKey m_ours;
+    std::chrono::milliseconds m_ttl;
+    std::shared_ptr<NodeLeases> m_standing;
+    std::function<void(Loss)> m_onEnd;
+    bool m_isEnded = false;
+    Scope m_keeping;
+};
 
 // What the locks by one key of one Redis share.
 class KeyLock : public LockBase {
@@ -127,6 +228,54 @@ private:
     int m_silent = 0;                    // nodes that did not answer in the last round
     bool m_wasRefused = false;           // in some round enough of them answered, and it was another's
     std::optional<QuorumLease> m_lease;
+};
+
+// One try of several commands that is never left halfway: it runs in the background of its connection,
+// and whoever started it may stop waiting. What it got then is given back. Loop thread only.
+class DetachedAttempt {
+    struct State {
+        Completion<Result<bool>> outcome;
+        std::function<void()> giveBack;
+        bool isWanted;
+    };
+
+public:
+    // `giveBack` is called when the try got the lock and nobody is there to have it.
+    DetachedAttempt(Loop &loop, std::function<void()> giveBack)
+        : m_state(std::make_shared<State>(State{Completion<Result<bool>>(loop), std::move(giveBack), true}))
+    {
+    }
+    // For whoever tries. Whether it got the lock, or why nobody knows.
+    void finish(const Result<bool> &got) const
+    {
+        if (m_state->isWanted)
+            m_state->outcome.complete(got);
+        else if (got && *got)
+            m_state->giveBack();
+    }
+    // For whoever waits.
+    [[nodiscard]] Completion<Result<bool>> outcome() const { return m_state->outcome; }
+
+    // Stands for whoever waits, until it has taken what was got.
+    class Waiter {
+    public:
+        explicit Waiter(const DetachedAttempt &one) : m_state(one.m_state) {}
+        Q_DISABLE_COPY(Waiter)
+        ~Waiter()
+        {
+            m_state->isWanted = false;
+            if (!m_isTaken && m_state->outcome.isComplete() && m_state->outcome.value() && *m_state->outcome.value())
+                m_state->giveBack();
+        }
+        void take() { m_isTaken = true; }
+
+    private:
+        std::shared_ptr<State> m_state;
+        bool m_isTaken = false;
+    };
+
+private:
+    std::shared_ptr<State> m_state;
 };
 
 } // namespace lockscope::recipes

@@ -12,9 +12,6 @@
 // Not fair, and nobody of ours is woken: who waits finds out at the next try. No fencing token.
 #include "core/recipes/redis/locks.h"
 
-#include "core/recipes/lockbase.h"
-#include "core/recipes/redis/tokenkey.h"
-#include "core/recipes/token.h"
 #include "core/redis/client.h"
 
 namespace lockscope::recipes {

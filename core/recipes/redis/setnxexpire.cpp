@@ -15,10 +15,6 @@
 // carried on to its end in the background and then given back.
 #include "core/recipes/redis/locks.h"
 
-#include "core/recipes/lockbase.h"
-#include "core/recipes/redis/detachedattempt.h"
-#include "core/recipes/redis/tokenkey.h"
-
 namespace lockscope::recipes {
 
 namespace {

@@ -21,14 +21,21 @@
 
 #include "core/async/sleep.h"
 #include "core/async/task.h"
-#include "core/recipes/zookeeper/queuemutex.h"
-#include "core/recipes/zookeeper/waiting.h"
 #include "core/zookeeper/session.h"
 
 #include <algorithm>
 #include <map>
 
 namespace lockscope::recipes {
+
+namespace {
+
+Error timedOut()
+{
+    return {ErrorCode::TimedOut, u"timed out waiting for the lock"_s, true};
+}
+
+} // namespace
 
 // A watch set: a few nodes: what became of them, in the order in which it happened.
 //
@@ -39,7 +46,17 @@ namespace lockscope::recipes {
 // be built upon until its owner has listed again. Loop thread only; the session outlives it.
 class WatchSet {
 public:
-    explicit WatchSet(zk::Session *session);
+    explicit WatchSet(zk::Session *session) : m_session(session), m_seen(std::make_shared<Seen>())
+    {
+        m_states = session->onState([seen = std::weak_ptr<Seen>(m_seen)](zk::SessionState state) {
+            const auto alive = seen.lock();
+            if (!alive || state == zk::SessionState::Connected)
+                return;
+            alive->broken = true;
+            if (alive->news)
+                alive->news->complete(true);
+        });
+    }
 
     // To be called right before listing: that list will know of whatever was missed.
     void startAnew() { m_seen->broken = false; }
@@ -47,11 +64,33 @@ public:
     // Watches these nodes (only what is not watched yet is asked for, all pipelined and in this
     // order) and returns when one of them is gone, or when the connection broke and is back: then list
     // again. SessionExpired when it never will be back, TimedOut.
-    Task<Result<void>> untilChange(std::vector<ZPath> nodes, Deadline deadline);
+    Task<Result<void>> untilChange(std::vector<ZPath> nodes, Deadline deadline)
+    {
+        while (!m_seen->broken) {
+            if (deadline.hasPassed(m_session->loop()))
+                co_return timedOut();
+            CO_TRY_VOID(co_await watchAll(nodes, deadline));
+            if (isQuiet(nodes)) {
+                const Completion<bool> news(m_session->loop());
+                m_seen->news = news;
+                news.completeAt(deadline, false);
+                const bool inTime = co_await news;
+                if (!inTime)
+                    co_return timedOut();
+            }
+            if (!m_seen->broken && !mustWatchAgain(nodes))
+                co_return Result<void>();
+        }
+        const auto connected = co_await untilConnected(m_session, deadline);
+        co_return connected;
+    }
 
     // Whether its deletion was told of on the unbroken connection while this other node stood. Of two
     // nodes that go, the one that went first is told of first.
-    [[nodiscard]] bool sawGo(const ZPath &node, const ZPath &whileThisStood) const;
+    [[nodiscard]] bool sawGo(const ZPath &node, const ZPath &whileThisStood) const
+    {
+        return !m_seen->broken && is(node, NodeState::Gone) && is(whileThisStood, NodeState::Watched);
+    }
 
 private:
     enum class NodeState {
@@ -66,134 +105,77 @@ private:
         std::optional<Completion<bool>> news;
     };
 
-    void watch(const ZPath &node, const zk::Watch &watch);
-    Task<Result<void>> watchAll(std::vector<ZPath> nodes, Deadline deadline);
-    [[nodiscard]] bool is(const ZPath &node, NodeState state) const;
+    void watch(const ZPath &node, const zk::Watch &watch)
+    {
+        // From now on, not from the answer on: the event may come before anybody looks at that.
+        m_seen->nodes[node] = NodeState::Watched;
+        watch.event().then([seen = std::weak_ptr<Seen>(m_seen), node](const zk::WatchEvent &event) {
+            const auto alive = seen.lock();
+            if (!alive)
+                return;
+            if (event.kind == zk::EventKind::SessionOver)
+                alive->broken = true;
+            else if (alive->nodes[node] != NodeState::Gone)
+                alive->nodes[node] = event.kind == zk::EventKind::Deleted ? NodeState::Gone : NodeState::Changed;
+            if (alive->news)
+                alive->news->complete(true);
+        });
+    }
+    Task<Result<void>> watchAll(std::vector<ZPath> nodes, Deadline deadline)
+    {
+        const auto by = answerBy(*m_session, deadline);
+        std::vector<ZPath> asked;
+        std::vector<Reply<zk::Node>> replies;
+        for (const auto &node : nodes) {
+            const auto known = m_seen->nodes.find(node);
+            if (known != m_seen->nodes.end() && known->second != NodeState::Changed)
+                continue;
+            const zk::Watch news(m_session->loop());
+            watch(node, news);
+            asked.push_back(node);
+            replies.push_back(m_session->get(node, news, by));
+        }
+        std::optional<Error> trouble;
+        for (size_t i = 0; i < asked.size(); ++i) {
+            auto reading = replies[i];
+            const auto read = co_await reading;
+            if (read)
+                continue;
+            const ZPath &node = asked[i];
+            if (read.error().code == ErrorCode::NoNode) {
+                m_seen->nodes[node] = NodeState::Missing;
+                continue;
+            }
+            m_seen->nodes.erase(node);
+            m_seen->broken = true; // whatever was heard without this watch proves nothing
+            if (!isConnectionError(read.error()))
+                trouble = read.error();
+        }
+        if (trouble)
+            co_return *trouble;
+        co_return Result<void>();
+    }
+    [[nodiscard]] bool is(const ZPath &node, NodeState state) const
+    {
+        const auto known = m_seen->nodes.find(node);
+        return known != m_seen->nodes.end() && known->second == state;
+    }
     // Whether all of them are watched, and the connection held.
-    [[nodiscard]] bool isQuiet(const std::vector<ZPath> &nodes) const;
-    [[nodiscard]] bool mustWatchAgain(const std::vector<ZPath> &nodes) const;
+    [[nodiscard]] bool isQuiet(const std::vector<ZPath> &nodes) const
+    {
+        return !m_seen->broken
+               && std::ranges::all_of(nodes, [this](const ZPath &node) { return is(node, NodeState::Watched); });
+    }
+    // Data that changed means nothing; but it has to be watched again.
+    [[nodiscard]] bool mustWatchAgain(const std::vector<ZPath> &nodes) const
+    {
+        return std::ranges::any_of(nodes, [this](const ZPath &node) { return is(node, NodeState::Changed); });
+    }
 
     zk::Session *m_session;
     std::shared_ptr<Seen> m_seen;
     Subscription m_states;
 };
-
-namespace {
-
-Error timedOut()
-{
-    return {ErrorCode::TimedOut, u"timed out waiting for the lock"_s, true};
-}
-
-} // namespace
-
-WatchSet::WatchSet(zk::Session *session) : m_session(session), m_seen(std::make_shared<Seen>())
-{
-    m_states = session->onState([seen = std::weak_ptr<Seen>(m_seen)](zk::SessionState state) {
-        const auto alive = seen.lock();
-        if (!alive || state == zk::SessionState::Connected)
-            return;
-        alive->broken = true;
-        if (alive->news)
-            alive->news->complete(true);
-    });
-}
-
-void WatchSet::watch(const ZPath &node, const zk::Watch &watch)
-{
-    // From now on, not from the answer on: the event may come before anybody looks at that.
-    m_seen->nodes[node] = NodeState::Watched;
-    watch.event().then([seen = std::weak_ptr<Seen>(m_seen), node](const zk::WatchEvent &event) {
-        const auto alive = seen.lock();
-        if (!alive)
-            return;
-        if (event.kind == zk::EventKind::SessionOver)
-            alive->broken = true;
-        else if (alive->nodes[node] != NodeState::Gone)
-            alive->nodes[node] = event.kind == zk::EventKind::Deleted ? NodeState::Gone : NodeState::Changed;
-        if (alive->news)
-            alive->news->complete(true);
-    });
-}
-
-Task<Result<void>> WatchSet::watchAll(std::vector<ZPath> nodes, Deadline deadline)
-{
-    const auto by = answerBy(*m_session, deadline);
-    std::vector<ZPath> asked;
-    std::vector<Reply<zk::Node>> replies;
-    for (const auto &node : nodes) {
-        const auto known = m_seen->nodes.find(node);
-        if (known != m_seen->nodes.end() && known->second != NodeState::Changed)
-            continue;
-        const zk::Watch news(m_session->loop());
-        watch(node, news);
-        asked.push_back(node);
-        replies.push_back(m_session->get(node, news, by));
-    }
-    std::optional<Error> trouble;
-    for (size_t i = 0; i < asked.size(); ++i) {
-        auto reading = replies[i];
-        const auto read = co_await reading;
-        if (read)
-            continue;
-        const ZPath &node = asked[i];
-        if (read.error().code == ErrorCode::NoNode) {
-            m_seen->nodes[node] = NodeState::Missing;
-            continue;
-        }
-        m_seen->nodes.erase(node);
-        m_seen->broken = true; // whatever was heard without this watch proves nothing
-        if (!isConnectionError(read.error()))
-            trouble = read.error();
-    }
-    if (trouble)
-        co_return *trouble;
-    co_return Result<void>();
-}
-
-bool WatchSet::is(const ZPath &node, NodeState state) const
-{
-    const auto known = m_seen->nodes.find(node);
-    return known != m_seen->nodes.end() && known->second == state;
-}
-
-bool WatchSet::isQuiet(const std::vector<ZPath> &nodes) const
-{
-    return !m_seen->broken
-           && std::ranges::all_of(nodes, [this](const ZPath &node) { return is(node, NodeState::Watched); });
-}
-
-// Data that changed means nothing; but it has to be watched again.
-bool WatchSet::mustWatchAgain(const std::vector<ZPath> &nodes) const
-{
-    return std::ranges::any_of(nodes, [this](const ZPath &node) { return is(node, NodeState::Changed); });
-}
-
-Task<Result<void>> WatchSet::untilChange(std::vector<ZPath> nodes, Deadline deadline)
-{
-    while (!m_seen->broken) {
-        if (deadline.hasPassed(m_session->loop()))
-            co_return timedOut();
-        CO_TRY_VOID(co_await watchAll(nodes, deadline));
-        if (isQuiet(nodes)) {
-            const Completion<bool> news(m_session->loop());
-            m_seen->news = news;
-            news.completeAt(deadline, false);
-            const bool inTime = co_await news;
-            if (!inTime)
-                co_return timedOut();
-        }
-        if (!m_seen->broken && !mustWatchAgain(nodes))
-            co_return Result<void>();
-    }
-    const auto connected = co_await untilConnected(m_session, deadline);
-    co_return connected;
-}
-
-bool WatchSet::sawGo(const ZPath &node, const ZPath &whileThisStood) const
-{
-    return !m_seen->broken && is(node, NodeState::Gone) && is(whileThisStood, NodeState::Watched);
-}
 
 namespace {
 

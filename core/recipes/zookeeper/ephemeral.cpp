@@ -11,8 +11,7 @@
 // and what its server lags behind the leader. Who needs no gap gives the lock a session of its own and closes that.
 #include "core/recipes/zookeeper/locks.h"
 
-#include "core/recipes/token.h"
-#include "core/recipes/zookeeper/waiting.h"
+#include "core/recipes/lockbase.h"
 
 namespace lockscope::recipes {
 

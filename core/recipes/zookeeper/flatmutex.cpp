@@ -13,9 +13,7 @@
 #include "core/recipes/zookeeper/locks.h"
 
 #include "core/base/text.h"
-#include "core/recipes/token.h"
-#include "core/recipes/zookeeper/joinqueue.h"
-#include "core/recipes/zookeeper/waiting.h"
+#include "core/recipes/lockbase.h"
 
 namespace lockscope::recipes {
 

@@ -9,9 +9,7 @@
 //   5. To release, delete the node. Everybody wakes up, one of them gets in.
 #include "core/recipes/zookeeper/locks.h"
 
-#include "core/recipes/token.h"
-#include "core/recipes/zookeeper/joinqueue.h"
-#include "core/recipes/zookeeper/waiting.h"
+#include "core/recipes/lockbase.h"
 
 namespace lockscope::recipes {
 

@@ -3,9 +3,6 @@
 
 #include "core/base/logging.h"
 #include "core/base/text.h"
-#include "core/recipes/token.h"
-#include "core/recipes/zookeeper/waiting.h"
-#include "core/rules/turn.h"
 
 #include <algorithm>
 

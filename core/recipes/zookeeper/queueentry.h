@@ -8,6 +8,9 @@
 #include "core/base/random.h"
 #include "core/recipes/lockbase.h"
 #include "core/zookeeper/session.h"
+#include "core/rules/turn.h"
+
+#include <QByteArrayList>
 
 namespace lockscope::recipes {
 
@@ -138,5 +141,70 @@ private:
 // each create was sent, with the deadline of its requests.
 [[nodiscard]] Task<Result<QueueEntry>> createEntry(BackgroundCleanup cleanup, NodeClaim claim, Deadline deadline,
                                                    std::function<void(Deadline by)> pipelined = {});
+
+// The waits that every ZooKeeper recipe is made of. Loop thread only; the session outlives them.
+
+// Whether a session in this state is over for good: neither connected nor about to be.
+[[nodiscard]] bool isOver(zk::SessionState state);
+
+// Until when one request may take. A request that is out when a lock's deadline passes is given a little longer (a
+// third of the session timeout), because knowing what it did is worth more than being punctual; and a request without
+// limit is given up after a session timeout, because a server silent for so long has forgotten us.
+[[nodiscard]] Deadline answerBy(const zk::Session &session, Deadline deadline);
+
+// Returns at once when connected. SessionExpired or AuthFailed when it never will be again, TimedOut.
+[[nodiscard]] Task<Result<void>> untilConnected(zk::Session *session, Deadline deadline);
+
+// A short pause between two tries, then untilConnected.
+[[nodiscard]] Task<Result<void>> untilReconnected(zk::Session *session, Deadline deadline);
+
+// Until the watch fires. SessionExpired when it never will, TimedOut.
+[[nodiscard]] Task<Result<void>> untilFired(zk::Session *session, zk::Watch watch, Deadline deadline);
+
+// Until the node is gone, by a data watch on it; at once if it is gone already. get, not exists: that would leave a
+// watch behind on a node that does not exist. NoPermission when we may not read it. The path outlives the wait.
+[[nodiscard]] Task<Result<void>> untilGone(zk::Session *session, const ZPath &node, Deadline deadline);
+
+// The same error, and if it is a time-out: which node was waited for.
+[[nodiscard]] Error waitedFor(Error error, const ZPath &node);
+
+// The first step of every queue lock: join the queue and list it, in one round trip. Loop thread only.
+enum class Listing {
+    Plain,
+    Watched, // with a watch on the children
+};
+struct Listed {
+    zk::NameList names;
+    std::optional<zk::Watch> watch; // Watched, unless the directory is gone
+};
+[[nodiscard]] inline Listed onlyThat(const NodeName &name)
+{
+    return {zk::NameList(std::vector<NodeName>{name}), std::nullopt};
+}
+struct Joined {
+    QueueEntry entry;
+    Listed queue;
+
+    // Gives the list away: a thousand waiters of one process must not each keep a list of a thousand names.
+    [[nodiscard]] Listed takeQueue() { return std::exchange(queue, {}); }
+};
+
+// Creates the claim's node and lists the directory; both leave together, and because a server answers a session in
+// order, the list knows the node. Server error when the directory's counter is used up: numbers no longer tell then
+// who came first. `pipelined`, if given, is called after each pair, as above.
+[[nodiscard]] Task<Result<Joined>> joinQueue(BackgroundCleanup cleanup, NodeClaim claim, Listing how,
+                                             Deadline deadline, std::function<void(Deadline by)> pipelined = {});
+
+// The directory's children now; none if it is gone. Keeps trying over broken connections. The path outlives the task.
+[[nodiscard]] Task<Result<Listed>> listQueue(zk::Session *session, const ZPath &directory, Listing how,
+                                             Deadline deadline);
+
+// The contenders among the children: those whose number follows one of these base names; the rest is
+// no business of ours. Sorted.
+[[nodiscard]] std::vector<Queued> contendersIn(const Listed &queue, const QByteArrayList &bases);
+// Enough of them to tell whether it is the turn of `me` and whom it waits for: at least `ahead` of those before it,
+// as far as there are so many. Quick on a list that is known to ascend.
+[[nodiscard]] std::vector<Queued> contendersBefore(const Listed &queue, const QByteArrayList &bases,
+                                                   const NodeName &me, int ahead = 1);
 
 } // namespace lockscope::recipes

@@ -7,9 +7,7 @@
 //      Go to 2.
 //   4. If our own node was taken away meanwhile, go to 1: at the end of the queue, as Curator does.
 //   5. To release, delete the node. The next one wakes up, and only that one.
-#include "core/recipes/zookeeper/queuemutex.h"
-
-#include "core/recipes/zookeeper/waiting.h"
+#include "core/recipes/zookeeper/locks.h"
 
 namespace lockscope::recipes {
 

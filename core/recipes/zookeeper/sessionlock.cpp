@@ -4,7 +4,6 @@
 #include "core/async/sleep.h"
 #include "core/base/text.h"
 #include "core/rules/contenderid.h"
-#include "core/recipes/zookeeper/waiting.h"
 
 namespace lockscope::recipes {
 

@@ -11,10 +11,7 @@
 //      behind the writer that it was, and those get in together.
 #include "core/recipes/zookeeper/locks.h"
 
-#include "core/base/random.h"
-#include "core/recipes/token.h"
-#include "core/recipes/zookeeper/joinqueue.h"
-#include "core/recipes/zookeeper/waiting.h"
+#include "core/recipes/lockbase.h"
 
 namespace lockscope::recipes {
 

@@ -40,7 +40,39 @@ public:
     {
         std::visit([this](auto &asked) { submit(asked); }, request);
     }
-    Subscription watch(etcd::WatchRequest request, std::function<void(const etcd::WatchNews &)> listener) override;
+    Subscription watch(etcd::WatchRequest request, std::function<void(const etcd::WatchNews &)> listener) override
+    {
+        const auto watching = std::make_shared<Watching>();
+        watching->listener = std::move(listener);
+        if (!dial()) {
+            m_process.post([weak = std::weak_ptr(watching)] {
+                etcd::WatchNews news;
+                news.over = Error{ErrorCode::NotConnected, u"connection refused"_s, true};
+                if (const auto alive = weak.lock())
+                    alive->hear(news);
+            });
+            return Subscription(watching);
+        }
+        watching->link = m_link;
+        watching->far = m_far;
+        watching->number = m_server.newWatch();
+        std::erase_if(m_watches, [](const auto &one) { return one.expired(); });
+        m_watches.push_back(watching);
+        m_link->toServer([link = LocalWeak<NetworkLink>(m_link), far = m_far, request, number = watching->number,
+                          weak = std::weak_ptr(watching)] {
+            far->watches.insert(number);
+            far->server->watch(number, request, [link, weak](const etcd::WatchNews &news) {
+                const auto there = link.lock();
+                if (!there)
+                    return;
+                there->toClient([weak, news] {
+                    if (const auto alive = weak.lock())
+                        alive->hear(news);
+                });
+            });
+        });
+        return Subscription(watching);
+    }
 
 private:
     struct Watching {
@@ -98,12 +130,91 @@ private:
     }
 
     // Whether there is a connection.
-    bool dial();
-    void fail(quint64 number, const QString &why);
-    void ask();
-    void heard();
-    void lost(const QString &why);
-    void become(ClientState state, const QString &why);
+    bool dial()
+    {
+        if (m_link && m_link->isUp())
+            return true;
+        if (m_link)
+            lost(u"the connection broke"_s);
+        m_link = m_network.connect(m_process, serverNumber);
+        if (!m_link)
+            return false;
+        m_far = std::make_shared<Far>();
+        m_far->server = &m_server;
+        m_link->onBroken(End::Client, [this, alive = std::weak_ptr(m_alive), link = LocalWeak<NetworkLink>(m_link)] {
+            if (!alive.expired() && m_link == link.lock())
+                lost(u"the connection broke"_s);
+        });
+        m_link->onBroken(End::Server, [far = m_far] {
+            for (const auto number : std::exchange(far->watches, {}))
+                far->server->unwatch(number);
+        });
+        return true;
+    }
+    void fail(quint64 number, const QString &why)
+    {
+        const auto at = m_out.find(number);
+        if (at == m_out.end())
+            return;
+        const auto failing = std::move(at->second.fail);
+        m_out.erase(at);
+        failing(Error{ErrorCode::UnknownOutcome, why, true});
+    }
+    // Is anybody there?
+    void ask()
+    {
+        if (!dial()) {
+            lost(u"connection refused"_s);
+            return;
+        }
+        const auto question = ++m_questions;
+        m_timer =
+            m_process.callAt(m_process.now() + answersWithin, [this] { lost(u"the server does not answer"_s); });
+        m_link->toServer([link = m_link, question, this, alive = std::weak_ptr(m_alive)] {
+            link->toClient([question, this, alive] {
+                if (!alive.expired() && question == m_questions)
+                    heard();
+            });
+        });
+    }
+    void heard()
+    {
+        m_backOff = firstBackOff;
+        m_timer = m_process.callAt(m_process.now() + asksEvery, [this] { ask(); });
+        m_version = EtcdServer::version();
+        become(ClientState::Connected, {});
+    }
+    // What is out is not known any more, and what is watched ends.
+    void lost(const QString &why)
+    {
+        ++m_questions;
+        if (const auto link = std::exchange(m_link, {}))
+            link->close(End::Client);
+        m_timer = m_process.callAt(m_process.now() + m_backOff, [this] { ask(); });
+        m_backOff = std::min(2 * m_backOff, longestBackOff);
+        std::vector<quint64> numbers;
+        for (const auto &[number, pending] : m_out)
+            numbers.push_back(number);
+        for (const auto number : numbers)
+            fail(number, why);
+        etcd::WatchNews news;
+        news.over = Error{ErrorCode::UnknownOutcome, why, true};
+        for (const auto &watch : std::exchange(m_watches, {})) {
+            m_process.post([watch, news] {
+                if (const auto watching = watch.lock())
+                    watching->hear(news);
+            });
+        }
+        become(ClientState::Connecting, why);
+    }
+    void become(ClientState state, const QString &why)
+    {
+        m_lastError = why;
+        if (state == m_state && state == ClientState::Connected)
+            return;
+        m_state = state;
+        notifyState(state);
+    }
 
     Process &m_process;
     EtcdServer &m_server;
@@ -121,130 +232,6 @@ private:
     quint64 m_questions = 0;
     Timer m_timer;
 };
-
-bool SimulatedEtcd::dial()
-{
-    if (m_link && m_link->isUp())
-        return true;
-    if (m_link)
-        lost(u"the connection broke"_s);
-    m_link = m_network.connect(m_process, serverNumber);
-    if (!m_link)
-        return false;
-    m_far = std::make_shared<Far>();
-    m_far->server = &m_server;
-    m_link->onBroken(End::Client, [this, alive = std::weak_ptr(m_alive), link = LocalWeak<NetworkLink>(m_link)] {
-        if (!alive.expired() && m_link == link.lock())
-            lost(u"the connection broke"_s);
-    });
-    m_link->onBroken(End::Server, [far = m_far] {
-        for (const auto number : std::exchange(far->watches, {}))
-            far->server->unwatch(number);
-    });
-    return true;
-}
-
-void SimulatedEtcd::fail(quint64 number, const QString &why)
-{
-    const auto at = m_out.find(number);
-    if (at == m_out.end())
-        return;
-    const auto failing = std::move(at->second.fail);
-    m_out.erase(at);
-    failing(Error{ErrorCode::UnknownOutcome, why, true});
-}
-
-Subscription SimulatedEtcd::watch(etcd::WatchRequest request, std::function<void(const etcd::WatchNews &)> listener)
-{
-    const auto watching = std::make_shared<Watching>();
-    watching->listener = std::move(listener);
-    if (!dial()) {
-        m_process.post([weak = std::weak_ptr(watching)] {
-            etcd::WatchNews news;
-            news.over = Error{ErrorCode::NotConnected, u"connection refused"_s, true};
-            if (const auto alive = weak.lock())
-                alive->hear(news);
-        });
-        return Subscription(watching);
-    }
-    watching->link = m_link;
-    watching->far = m_far;
-    watching->number = m_server.newWatch();
-    std::erase_if(m_watches, [](const auto &one) { return one.expired(); });
-    m_watches.push_back(watching);
-    m_link->toServer([link = LocalWeak<NetworkLink>(m_link), far = m_far, request, number = watching->number,
-                      weak = std::weak_ptr(watching)] {
-        far->watches.insert(number);
-        far->server->watch(number, request, [link, weak](const etcd::WatchNews &news) {
-            const auto there = link.lock();
-            if (!there)
-                return;
-            there->toClient([weak, news] {
-                if (const auto alive = weak.lock())
-                    alive->hear(news);
-            });
-        });
-    });
-    return Subscription(watching);
-}
-
-// Is anybody there?
-void SimulatedEtcd::ask()
-{
-    if (!dial()) {
-        lost(u"connection refused"_s);
-        return;
-    }
-    const auto question = ++m_questions;
-    m_timer = m_process.callAt(m_process.now() + answersWithin, [this] { lost(u"the server does not answer"_s); });
-    m_link->toServer([link = m_link, question, this, alive = std::weak_ptr(m_alive)] {
-        link->toClient([question, this, alive] {
-            if (!alive.expired() && question == m_questions)
-                heard();
-        });
-    });
-}
-
-void SimulatedEtcd::heard()
-{
-    m_backOff = firstBackOff;
-    m_timer = m_process.callAt(m_process.now() + asksEvery, [this] { ask(); });
-    m_version = EtcdServer::version();
-    become(ClientState::Connected, {});
-}
-
-// What is out is not known any more, and what is watched ends.
-void SimulatedEtcd::lost(const QString &why)
-{
-    ++m_questions;
-    if (const auto link = std::exchange(m_link, {}))
-        link->close(End::Client);
-    m_timer = m_process.callAt(m_process.now() + m_backOff, [this] { ask(); });
-    m_backOff = std::min(2 * m_backOff, longestBackOff);
-    std::vector<quint64> numbers;
-    for (const auto &[number, pending] : m_out)
-        numbers.push_back(number);
-    for (const auto number : numbers)
-        fail(number, why);
-    etcd::WatchNews news;
-    news.over = Error{ErrorCode::UnknownOutcome, why, true};
-    for (const auto &watch : std::exchange(m_watches, {})) {
-        m_process.post([watch, news] {
-            if (const auto watching = watch.lock())
-                watching->hear(news);
-        });
-    }
-    become(ClientState::Connecting, why);
-}
-
-void SimulatedEtcd::become(ClientState state, const QString &why)
-{
-    m_lastError = why;
-    if (state == m_state && state == ClientState::Connected)
-        return;
-    m_state = state;
-    notifyState(state);
-}
 
 } // namespace
 

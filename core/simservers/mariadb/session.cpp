@@ -28,6 +28,10 @@ QSqlError sqlError(int number, const QByteArray &message)
     return {u"simulated"_s, QString::fromUtf8(message), QSqlError::StatementError, QString::number(number)};
 }
 
+// --- what is asked of it ---------------------------------------------------------------------------
+
+// --- the connection --------------------------------------------------------------------------------
+
 class SimulatedSession final : public EndPort<mariadb::Session> {
 public:
     SimulatedSession(Process &process, SqlServer &server, Network &network, SqlLinkOptions options)
@@ -51,8 +55,29 @@ public:
     ConnectionId connectionId() const override { return m_connection; }
     QByteArray serverVersion() const override { return m_version; }
     mariadb::Features features() const override { return SqlServer::features(); }
-    void send(Request &&request) override;
-    void interrupt(ConnectionId connection) override;
+    void send(Request &&request) override
+    {
+        auto &[statement, deadline, reply] = std::get<Asked<Statement>>(request);
+        if (const auto why = unfit(statement, deadline))
+            return reply.complete(*why);
+        const auto number = ++m_lastNumber;
+        Pending pending{reply, false, {}};
+        if (!deadline.isNever())
+            pending.timer = m_process.callAt(deadline.when(), [this, number] { end(number, true); });
+        m_pending.emplace(number, std::move(pending));
+        m_jobs.push_back({number, std::move(statement)});
+        pump();
+    }
+    void interrupt(ConnectionId connection) override
+    {
+        if (connection != m_connection)
+            return;
+        std::vector<quint64> numbers;
+        for (const auto &[number, pending] : m_pending)
+            numbers.push_back(number);
+        for (const auto number : numbers)
+            end(number, false);
+    }
 
 private:
     struct Pending {
@@ -69,24 +94,234 @@ private:
         Timer timer;
     };
 
-    [[nodiscard]] std::optional<Error> unfit(const Statement &statement, Deadline deadline) const;
-    void end(quint64 number, bool isTimeout);
-    void giveUpOnServer(const QString &why);
-    [[nodiscard]] std::deque<Job> leave();
-    void lookAfterIdle();
-    void killQuery();
-    void killEnds(quint64 killing);
-    std::shared_ptr<SqlLink> sendKill(const QByteArray &text, std::function<void()> done);
+    // Why this must not be sent.
+    [[nodiscard]] std::optional<Error> unfit(const Statement &statement, Deadline deadline) const
+    {
+        if (statement.connection && *statement.connection != m_connection)
+            return Error{ErrorCode::SessionExpired, u"nothing was sent: the connection was lost before"_s, true};
+        if (m_state != SessionState::Connected)
+            return Error{ErrorCode::NotConnected, m_lastError.isEmpty() ? u"not connected yet"_s : m_lastError, true};
+        if (deadline.hasPassed(m_process))
+            return Error{ErrorCode::TimedOut, u"too late to send it"_s, true};
+        return std::nullopt;
+    }
+    void end(quint64 number, bool isTimeout)
+    {
+        const auto at = m_pending.find(number);
+        if (at == m_pending.end())
+            return;
+        at->second.isTimedOut = isTimeout;
+        if (std::erase_if(m_jobs, [number](const Job &job) { return job.number == number; }) > 0) {
+            answered(number, Error{ErrorCode::Cancelled, u"ended before it was sent"_s, true});
+            return;
+        }
+        if (m_running && m_running->number == number)
+            killQuery();
+        at->second.timer = m_process.callAt(m_process.now() + killTakesAtMost, [this] {
+            giveUpOnServer(u"the server does not answer, not even KILL"_s);
+        });
+    }
+    void giveUpOnServer(const QString &why)
+    {
+        const auto unsent = leave();
+        m_lastError = why;
+        become(SessionState::Connecting);
+        for (const auto &job : unsent)
+            answered(job.number, notSent(job.statement, why));
+        for (auto &[number, pending] : std::exchange(m_pending, {}))
+            pending.reply.complete(Error{ErrorCode::UnknownOutcome, why, true});
+        m_backOff = {};
+        dial();
+    }
+    // What runs is ended by KILL, except what is to last; the server hears that nobody is there any more. Returns what
+    // was queued and is not going to be sent.
+    [[nodiscard]] std::deque<Job> leave()
+    {
+        if (m_link && m_running && !m_running->statement.isLasting)
+            sendKill("KILL " + QByteArray::number(m_connection), {});
+        for (const auto &[number, killing] : std::exchange(m_killings, {})) {
+            if (killing.link)
+                killing.link->close();
+        }
+        if (m_link)
+            m_link->close();
+        m_link.reset();
+        m_running.reset();
+        m_isHarmless = false;
+        m_question = 0;
+        m_connection = 0;
+        return std::exchange(m_jobs, {});
+    }
+    // The time an answer takes is counted in looks: a program that was stopped itself must not take that for the
+    // server's silence.
+    void lookAfterIdle()
+    {
+        m_look = in(m_options.askIdleEvery, &SimulatedSession::lookAfterIdle);
+        if (m_state != SessionState::Connected)
+            return;
+        if (m_question != 0) {
+            if (++m_looksInVain * m_options.askIdleEvery >= m_options.idleAnswersWithin)
+                giveUpOnServer(u"the idle connection has not replied to a check"_s);
+            return;
+        }
+        if (!m_pending.empty())
+            return; // these have deadlines of their own
+        m_looksInVain = 0;
+        m_question = ++m_lastNumber;
+        m_jobs.push_back({m_question, {"DO 0", {}, std::nullopt, false}});
+        pump();
+    }
+    // On a connection of its own. What is sent next waits until this is over, or has taken too long.
+    void killQuery()
+    {
+        m_wasKilled = true;
+        const auto killing = ++m_lastNumber;
+        auto done = [this, killing, alive = std::weak_ptr<bool>(m_alive)] {
+            if (!alive.expired())
+                killEnds(killing);
+        };
+        auto &entry = m_killings[killing];
+        entry.timer = m_process.callAt(m_process.now() + killAnswersWithin, done);
+        entry.link = sendKill("KILL QUERY " + QByteArray::number(m_connection), done);
+    }
+    void killEnds(quint64 killing)
+    {
+        const auto at = m_killings.find(killing);
+        if (at == m_killings.end())
+            return;
+        if (at->second.link)
+            at->second.link->close();
+        m_killings.erase(at);
+        pump();
+    }
+    // Without `done` nobody waits for the answer: it keeps itself until it was sent.
+    std::shared_ptr<SqlLink> sendKill(const QByteArray &text, std::function<void()> done)
+    {
+        auto link = SqlLink::dial(m_process, m_server, m_network, m_options);
+        if (!link)
+            return {};
+        const Statement kill{text, {}, {}, false};
+        if (!done) {
+            link->send(kill, [](const SqlAnswer &) {});
+            link->close();
+            return link;
+        }
+        link->onGreeting([weak = std::weak_ptr<SqlLink>(link), kill, done](ConnectionId) {
+            if (const auto alive = weak.lock())
+                alive->send(kill, [done](const SqlAnswer &) { done(); });
+        });
+        link->onBroken(done);
+        return link;
+    }
 
-    void dial();
-    void greeted(ConnectionId connection);
-    void cannotConnect(const QString &why);
-    void pump();
-    void heard(const SqlAnswer &answer);
-    void wireBroke();
-    void lost(const Error &why);
-    void answered(quint64 number, Result<Rows> answer);
-    void become(SessionState state);
+    void dial()
+    {
+        m_connecting = in(connectTakesAtMost, &SimulatedSession::wireBroke);
+        m_link = SqlLink::dial(m_process, m_server, m_network, m_options);
+        if (m_link) {
+            m_link->onGreeting([this](ConnectionId connection) { greeted(connection); });
+            m_link->onBroken([this] { wireBroke(); });
+            return;
+        }
+        // A partition does not refuse: it is silent until the time for connecting is over.
+        const auto number = m_process.number();
+        const bool isSilent = m_network.isBlocked(number, m_options.server, Direction::ToServer)
+                              || m_network.isBlocked(number, m_options.server, Direction::ToClient);
+        if (!isSilent)
+            cannotConnect(u"the server refused the connection"_s);
+    }
+    void greeted(ConnectionId connection)
+    {
+        m_connecting.cancel();
+        // Never waits, and cannot fail: it goes before whatever is sent first.
+        m_link->send({"SET SESSION autocommit=1, innodb_lock_wait_timeout=100000000", {}, {}, false},
+                     [](const SqlAnswer &) {});
+        m_backOff = {};
+        m_wasKilled = false;
+        m_connection = connection;
+        m_version = SqlServer::version();
+        m_lastError.clear();
+        become(SessionState::Connected);
+        pump();
+    }
+    void cannotConnect(const QString &why)
+    {
+        if (m_link)
+            m_link->close();
+        m_link.reset();
+        m_lastError = why;
+        become(SessionState::Connecting);
+        m_backOff = std::clamp(2 * m_backOff, leastBackOff, mostBackOff);
+        m_connecting = in(m_backOff, &SimulatedSession::dial);
+    }
+    // One statement at a time. After a KILL QUERY first one for it to hit, should it be late.
+    void pump()
+    {
+        if (m_connection == 0 || m_running || m_isHarmless || !m_killings.empty() || (m_jobs.empty() && !m_wasKilled))
+            return;
+        m_isHarmless = std::exchange(m_wasKilled, false);
+        Statement statement{"DO 0", {}, std::nullopt, false};
+        if (!m_isHarmless) {
+            m_running = std::move(m_jobs.front());
+            m_jobs.pop_front();
+            statement = m_running->statement;
+        }
+        if (m_link->isBroken())
+            wireBroke();
+        else
+            m_link->send(statement, [this](const SqlAnswer &answer) { heard(answer); });
+    }
+    void heard(const SqlAnswer &answer)
+    {
+        m_isHarmless = false;
+        if (const auto done = std::exchange(m_running, std::nullopt)) {
+            answered(done->number, answer.error == 0
+                                       ? Result<Rows>(answer.rows)
+                                       : Result<Rows>(mariadb::statementError(sqlError(answer.error, answer.message),
+                                                                              done->statement.isLasting)));
+        }
+        pump();
+    }
+    // Noticed by whoever is using the connection. Who does not use it finds out when it asks.
+    void wireBroke()
+    {
+        if (m_connection == 0)
+            cannotConnect(u"no connection to the server"_s);
+        else if (m_running || m_isHarmless)
+            lost(mariadb::statementError(sqlError(2013, "Lost connection to server"), false));
+    }
+    void lost(const Error &why)
+    {
+        const auto running = std::exchange(m_running, std::nullopt);
+        const auto unsent = leave();
+        m_lastError = why.message;
+        become(SessionState::Connecting);
+        for (const auto &job : unsent)
+            answered(job.number, notSent(job.statement, why.message));
+        if (running)
+            answered(running->number, mariadb::statementError(sqlError(2013, "Lost connection to server"),
+                                                              running->statement.isLasting));
+        m_backOff = {};
+        m_connecting = in(Duration::zero(), &SimulatedSession::dial);
+    }
+    void answered(quint64 number, Result<Rows> answer)
+    {
+        if (number == m_question)
+            m_question = 0;
+        const auto at = m_pending.find(number);
+        if (at == m_pending.end())
+            return;
+        const auto pending = std::move(at->second);
+        m_pending.erase(at);
+        if (!answer && answer.error().code == ErrorCode::Cancelled && pending.isTimedOut)
+            answer = Error{ErrorCode::TimedOut, u"timed out"_s, true};
+        pending.reply.complete(std::move(answer));
+    }
+    void become(SessionState state)
+    {
+        m_state = state;
+        notifyState(state);
+    }
     [[nodiscard]] Timer in(Duration span, void (SimulatedSession::*what)())
     {
         return m_process.callAt(m_process.now() + span, [this, what] { (this->*what)(); });
@@ -117,278 +352,6 @@ private:
     Duration m_backOff{};
     Timer m_look, m_connecting;
 };
-
-// --- what is asked of it ---------------------------------------------------------------------------
-
-void SimulatedSession::send(Request &&request)
-{
-    auto &[statement, deadline, reply] = std::get<Asked<Statement>>(request);
-    if (const auto why = unfit(statement, deadline))
-        return reply.complete(*why);
-    const auto number = ++m_lastNumber;
-    Pending pending{reply, false, {}};
-    if (!deadline.isNever())
-        pending.timer = m_process.callAt(deadline.when(), [this, number] { end(number, true); });
-    m_pending.emplace(number, std::move(pending));
-    m_jobs.push_back({number, std::move(statement)});
-    pump();
-}
-
-// Why this must not be sent.
-std::optional<Error> SimulatedSession::unfit(const Statement &statement, Deadline deadline) const
-{
-    if (statement.connection && *statement.connection != m_connection)
-        return Error{ErrorCode::SessionExpired, u"nothing was sent: the connection was lost before"_s, true};
-    if (m_state != SessionState::Connected)
-        return Error{ErrorCode::NotConnected, m_lastError.isEmpty() ? u"not connected yet"_s : m_lastError, true};
-    if (deadline.hasPassed(m_process))
-        return Error{ErrorCode::TimedOut, u"too late to send it"_s, true};
-    return std::nullopt;
-}
-
-void SimulatedSession::interrupt(ConnectionId connection)
-{
-    if (connection != m_connection)
-        return;
-    std::vector<quint64> numbers;
-    for (const auto &[number, pending] : m_pending)
-        numbers.push_back(number);
-    for (const auto number : numbers)
-        end(number, false);
-}
-
-void SimulatedSession::end(quint64 number, bool isTimeout)
-{
-    const auto at = m_pending.find(number);
-    if (at == m_pending.end())
-        return;
-    at->second.isTimedOut = isTimeout;
-    if (std::erase_if(m_jobs, [number](const Job &job) { return job.number == number; }) > 0) {
-        answered(number, Error{ErrorCode::Cancelled, u"ended before it was sent"_s, true});
-        return;
-    }
-    if (m_running && m_running->number == number)
-        killQuery();
-    at->second.timer = m_process.callAt(m_process.now() + killTakesAtMost,
-                                        [this] { giveUpOnServer(u"the server does not answer, not even KILL"_s); });
-}
-
-// On a connection of its own. What is sent next waits until this is over, or has taken too long.
-void SimulatedSession::killQuery()
-{
-    m_wasKilled = true;
-    const auto killing = ++m_lastNumber;
-    auto done = [this, killing, alive = std::weak_ptr<bool>(m_alive)] {
-        if (!alive.expired())
-            killEnds(killing);
-    };
-    auto &entry = m_killings[killing];
-    entry.timer = m_process.callAt(m_process.now() + killAnswersWithin, done);
-    entry.link = sendKill("KILL QUERY " + QByteArray::number(m_connection), done);
-}
-
-void SimulatedSession::killEnds(quint64 killing)
-{
-    const auto at = m_killings.find(killing);
-    if (at == m_killings.end())
-        return;
-    if (at->second.link)
-        at->second.link->close();
-    m_killings.erase(at);
-    pump();
-}
-
-// Without `done` nobody waits for the answer: it keeps itself until it was sent.
-std::shared_ptr<SqlLink> SimulatedSession::sendKill(const QByteArray &text, std::function<void()> done)
-{
-    auto link = SqlLink::dial(m_process, m_server, m_network, m_options);
-    if (!link)
-        return {};
-    const Statement kill{text, {}, {}, false};
-    if (!done) {
-        link->send(kill, [](const SqlAnswer &) {});
-        link->close();
-        return link;
-    }
-    link->onGreeting([weak = std::weak_ptr<SqlLink>(link), kill, done](ConnectionId) {
-        if (const auto alive = weak.lock())
-            alive->send(kill, [done](const SqlAnswer &) { done(); });
-    });
-    link->onBroken(done);
-    return link;
-}
-
-// What runs is ended by KILL, except what is to last; the server hears that nobody is there any more. Returns what
-// was queued and is not going to be sent.
-std::deque<SimulatedSession::Job> SimulatedSession::leave()
-{
-    if (m_link && m_running && !m_running->statement.isLasting)
-        sendKill("KILL " + QByteArray::number(m_connection), {});
-    for (const auto &[number, killing] : std::exchange(m_killings, {})) {
-        if (killing.link)
-            killing.link->close();
-    }
-    if (m_link)
-        m_link->close();
-    m_link.reset();
-    m_running.reset();
-    m_isHarmless = false;
-    m_question = 0;
-    m_connection = 0;
-    return std::exchange(m_jobs, {});
-}
-
-void SimulatedSession::giveUpOnServer(const QString &why)
-{
-    const auto unsent = leave();
-    m_lastError = why;
-    become(SessionState::Connecting);
-    for (const auto &job : unsent)
-        answered(job.number, notSent(job.statement, why));
-    for (auto &[number, pending] : std::exchange(m_pending, {}))
-        pending.reply.complete(Error{ErrorCode::UnknownOutcome, why, true});
-    m_backOff = {};
-    dial();
-}
-
-// The time an answer takes is counted in looks: a program that was stopped itself must not take that for the
-// server's silence.
-void SimulatedSession::lookAfterIdle()
-{
-    m_look = in(m_options.askIdleEvery, &SimulatedSession::lookAfterIdle);
-    if (m_state != SessionState::Connected)
-        return;
-    if (m_question != 0) {
-        if (++m_looksInVain * m_options.askIdleEvery >= m_options.idleAnswersWithin)
-            giveUpOnServer(u"the idle connection has not replied to a check"_s);
-        return;
-    }
-    if (!m_pending.empty())
-        return; // these have deadlines of their own
-    m_looksInVain = 0;
-    m_question = ++m_lastNumber;
-    m_jobs.push_back({m_question, {"DO 0", {}, std::nullopt, false}});
-    pump();
-}
-
-// --- the connection --------------------------------------------------------------------------------
-
-void SimulatedSession::dial()
-{
-    m_connecting = in(connectTakesAtMost, &SimulatedSession::wireBroke);
-    m_link = SqlLink::dial(m_process, m_server, m_network, m_options);
-    if (m_link) {
-        m_link->onGreeting([this](ConnectionId connection) { greeted(connection); });
-        m_link->onBroken([this] { wireBroke(); });
-        return;
-    }
-    // A partition does not refuse: it is silent until the time for connecting is over.
-    const auto number = m_process.number();
-    const bool isSilent = m_network.isBlocked(number, m_options.server, Direction::ToServer)
-                          || m_network.isBlocked(number, m_options.server, Direction::ToClient);
-    if (!isSilent)
-        cannotConnect(u"the server refused the connection"_s);
-}
-
-void SimulatedSession::greeted(ConnectionId connection)
-{
-    m_connecting.cancel();
-    // Never waits, and cannot fail: it goes before whatever is sent first.
-    m_link->send({"SET SESSION autocommit=1, innodb_lock_wait_timeout=100000000", {}, {}, false},
-                 [](const SqlAnswer &) {});
-    m_backOff = {};
-    m_wasKilled = false;
-    m_connection = connection;
-    m_version = SqlServer::version();
-    m_lastError.clear();
-    become(SessionState::Connected);
-    pump();
-}
-
-void SimulatedSession::cannotConnect(const QString &why)
-{
-    if (m_link)
-        m_link->close();
-    m_link.reset();
-    m_lastError = why;
-    become(SessionState::Connecting);
-    m_backOff = std::clamp(2 * m_backOff, leastBackOff, mostBackOff);
-    m_connecting = in(m_backOff, &SimulatedSession::dial);
-}
-
-// One statement at a time. After a KILL QUERY first one for it to hit, should it be late.
-void SimulatedSession::pump()
-{
-    if (m_connection == 0 || m_running || m_isHarmless || !m_killings.empty() || (m_jobs.empty() && !m_wasKilled))
-        return;
-    m_isHarmless = std::exchange(m_wasKilled, false);
-    Statement statement{"DO 0", {}, std::nullopt, false};
-    if (!m_isHarmless) {
-        m_running = std::move(m_jobs.front());
-        m_jobs.pop_front();
-        statement = m_running->statement;
-    }
-    if (m_link->isBroken())
-        wireBroke();
-    else
-        m_link->send(statement, [this](const SqlAnswer &answer) { heard(answer); });
-}
-
-void SimulatedSession::heard(const SqlAnswer &answer)
-{
-    m_isHarmless = false;
-    if (const auto done = std::exchange(m_running, std::nullopt)) {
-        answered(done->number, answer.error == 0
-                                   ? Result<Rows>(answer.rows)
-                                   : Result<Rows>(mariadb::statementError(sqlError(answer.error, answer.message),
-                                                                          done->statement.isLasting)));
-    }
-    pump();
-}
-
-// Noticed by whoever is using the connection. Who does not use it finds out when it asks.
-void SimulatedSession::wireBroke()
-{
-    if (m_connection == 0)
-        cannotConnect(u"no connection to the server"_s);
-    else if (m_running || m_isHarmless)
-        lost(mariadb::statementError(sqlError(2013, "Lost connection to server"), false));
-}
-
-void SimulatedSession::lost(const Error &why)
-{
-    const auto running = std::exchange(m_running, std::nullopt);
-    const auto unsent = leave();
-    m_lastError = why.message;
-    become(SessionState::Connecting);
-    for (const auto &job : unsent)
-        answered(job.number, notSent(job.statement, why.message));
-    if (running)
-        answered(running->number,
-                 mariadb::statementError(sqlError(2013, "Lost connection to server"), running->statement.isLasting));
-    m_backOff = {};
-    m_connecting = in(Duration::zero(), &SimulatedSession::dial);
-}
-
-void SimulatedSession::answered(quint64 number, Result<Rows> answer)
-{
-    if (number == m_question)
-        m_question = 0;
-    const auto at = m_pending.find(number);
-    if (at == m_pending.end())
-        return;
-    const auto pending = std::move(at->second);
-    m_pending.erase(at);
-    if (!answer && answer.error().code == ErrorCode::Cancelled && pending.isTimedOut)
-        answer = Error{ErrorCode::TimedOut, u"timed out"_s, true};
-    pending.reply.complete(std::move(answer));
-}
-
-void SimulatedSession::become(SessionState state)
-{
-    m_state = state;
-    notifyState(state);
-}
 
 } // namespace
 

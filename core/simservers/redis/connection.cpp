@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/simservers/redis/server.h"
-
 #include "core/redis/client.h"
+#include "core/simservers/redis/execution.h"
 
 namespace lockscope::sim {
 
@@ -83,6 +83,141 @@ std::unique_ptr<redis::Connection> openRedis(Process &process, RedisServer &serv
     return redis::openConnection(process, options, [&process, &server](redis::Transport::Callbacks callbacks) {
         return std::make_unique<WireTransport>(process, server, std::move(callbacks));
     });
+}
+
+namespace {
+
+// More than any of a recipe's; below what the parser limits.
+constexpr qsizetype mostBytesCut = 64 * 1024;
+
+// Of more words than bytes nothing need be reserved.
+constexpr qsizetype mostWords = 1024;
+
+bool isLineEnd(QByteArrayView bytes, qsizetype at)
+{
+    return at + 2 <= bytes.size() && bytes.data()[at] == '\r' && bytes.data()[at + 1] == '\n';
+}
+
+// "*3\r\n": the number.
+std::optional<qsizetype> takeHead(QByteArrayView bytes, qsizetype &at, char sign)
+{
+    const auto *const end = bytes.data() + bytes.size();
+    const auto *next = bytes.data() + at;
+    if (next == end || *next != sign)
+        return std::nullopt;
+    qsizetype number = 0;
+    const auto *const first = ++next;
+    for (; next != end && *next >= '0' && *next <= '9' && number < mostBytesCut; ++next)
+        number = 10 * number + (*next - '0');
+    const auto lineEnd = next - bytes.data();
+    if (next == first || !isLineEnd(bytes, lineEnd))
+        return std::nullopt;
+    at = lineEnd + 2;
+    return number;
+}
+
+} // namespace
+
+void RequestReader::feed(const QByteArray &bytes)
+{
+    if (m_isParsed) {
+        m_reader.feed(bytes);
+        return;
+    }
+    m_bytes = bytes;
+    m_at = 0;
+}
+
+std::optional<redis::Command> RequestReader::next()
+{
+    if (!m_isParsed) {
+        if (m_at == m_bytes.size())
+            return std::nullopt;
+        const auto begin = m_at;
+        if (auto command = takeWhole())
+            return command;
+        m_isParsed = true;
+        m_reader.feed(QByteArrayView(m_bytes).sliced(begin));
+        m_bytes.clear();
+    }
+    const auto request = m_reader.next();
+    if (!request || !*request)
+        return std::nullopt;
+    redis::Command command;
+    for (const auto &part : (*request)->items)
+        command << part.text;
+    return command;
+}
+
+std::optional<redis::Command> RequestReader::takeWhole()
+{
+    if (m_bytes.size() > mostBytesCut)
+        return std::nullopt;
+    const auto bytes = QByteArrayView(m_bytes);
+    const auto words = takeHead(bytes, m_at, '*');
+    if (!words || *words == 0 || *words > mostWords)
+        return std::nullopt;
+    redis::Command command;
+    command.reserve(*words);
+    for (qsizetype i = 0; i < *words; ++i) {
+        const auto size = takeHead(bytes, m_at, '$');
+        if (!size || *size + 2 > bytes.size() - m_at || !isLineEnd(bytes, m_at + *size))
+            return std::nullopt;
+        command.append(QByteArray(bytes.data() + m_at, *size));
+        m_at += *size + 2;
+    }
+    return command;
+}
+
+bool Publisher::add(RedisSession &session, Kind kind, const QByteArray &name)
+{
+    auto &own = kind == Kind::Channel ? session.channels : session.patterns;
+    if (std::find(own.begin(), own.end(), name) != own.end())
+        return false;
+    own.push_back(name);
+    (kind == Kind::Channel ? m_channels : m_patterns)[name].push_back(&session);
+    return true;
+}
+
+bool Publisher::remove(RedisSession &session, Kind kind, const QByteArray &name)
+{
+    auto &own = kind == Kind::Channel ? session.channels : session.patterns;
+    auto &topics = kind == Kind::Channel ? m_channels : m_patterns;
+    if (std::erase(own, name) == 0)
+        return false;
+    const auto at = topics.find(name);
+    std::erase(at->second, &session);
+    if (at->second.empty())
+        topics.erase(at);
+    return true;
+}
+
+void Publisher::removeAll(RedisSession &session)
+{
+    const auto channels = session.channels, patterns = session.patterns;
+    for (const auto &name : channels)
+        remove(session, Kind::Channel, name);
+    for (const auto &name : patterns)
+        remove(session, Kind::Pattern, name);
+}
+
+std::vector<Publisher::Copy> Publisher::copiesOf(const QByteArray &channel, const QByteArray &payload) const
+{
+    using namespace replies;
+    std::vector<Copy> copies;
+    if (const auto at = m_channels.find(channel); at != m_channels.end()) {
+        const auto message = array({bulk("message"), bulk(channel), bulk(payload)});
+        for (const auto *session : at->second)
+            copies.push_back({session->id, message});
+    }
+    for (const auto &[pattern, sessions] : m_patterns) {
+        if (!matchesGlob(pattern, channel))
+            continue;
+        const auto message = array({bulk("pmessage"), bulk(pattern), bulk(channel), bulk(payload)});
+        for (const auto *session : sessions)
+            copies.push_back({session->id, message});
+    }
+    return copies;
 }
 
 } // namespace lockscope::sim

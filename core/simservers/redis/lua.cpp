@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/simservers/redis/server.h"
 
-#include "core/simservers/redis/reply.h"
+#include "core/simservers/redis/execution.h"
 
 #include <lua.hpp>
 

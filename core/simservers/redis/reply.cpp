@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/simservers/redis/reply.h"
+#include "core/simservers/redis/execution.h"
 
 #include <locale.h>
 

@@ -8,7 +8,6 @@
 #pragma once
 
 #include "core/async/virtualloop.h"
-#include "core/simservers/duetimes.h"
 #include "core/simservers/network.h"
 #include "core/simservers/zookeeper/protocol.h"
 #include "core/simservers/zookeeper/tree.h"
