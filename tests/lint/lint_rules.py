@@ -395,6 +395,7 @@ class Prose(unittest.TestCase):
                           (f'"{"many words " * 13}"', "long-sentence"), ('"; and a tail"', "fragment"), ('"ends with a colon: "', "fragment")]:
             self.assertEqual(self.found("ui/x.cpp", bad + ";\n"), [rule], bad)
         self.assertEqual(self.found("tests/unit/x.cpp", '"this is not now"'), [])
+        self.assertEqual(self.found("resources/commands.json", '{"name": "not now", "summary": "read it anew"}'), ["anew"])
         self.assertEqual([*prose.string_faults('\n\nf("and nobody\\n",\n  "b");')][0][1], 3)
 
     def test_documents(self):

@@ -65,8 +65,15 @@ def _word_faults(line, text):
             yield name, line, text
 
 
-def string_faults(text):
-    for line, string in user_strings(text):
+def command_strings(text):
+    """(line, string) of what resources/commands.json says to users."""
+    for number, line in enumerate(text.splitlines(), 1):
+        for field in re.finditer(r'"(?:summary|more|list|help)": "((?:[^"\\]|\\.)*)"', line):
+            yield number, field.group(1)
+
+
+def string_faults(text, strings=user_strings):
+    for line, string in strings(text):
         yield from _word_faults(line, string)
         if any(len(sentence.split()) > SENTENCE_WORDS for sentence in re.split(r"(?<=[.!?])\s|\\n", string)):
             yield "long-sentence", line, string
@@ -123,6 +130,8 @@ def faults_of(path, text):
     """(rule, line, text) of everything in a file that breaks a rule."""
     if path.startswith(("app/", "core/", "ui/")) and path.endswith((".cpp", ".h")):
         return [] if path.startswith("core/simservers/") else [*string_faults(text)]
+    if path == "resources/commands.json":
+        return [*string_faults(text, command_strings)]
     if path.endswith(".md") or path.startswith("installer/man/"):
         return [*document_faults(path, text)]
     if path.startswith("tests/") and os.path.basename(path).startswith("tst_") and path.endswith(".cpp"):
