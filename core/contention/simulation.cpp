@@ -35,10 +35,6 @@ Random stream(quint64 seed, quint64 number)
 
 } // namespace
 
-// --- the clients -----------------------------------------------------------------------------------
-
-// --- the rounds ------------------------------------------------------------------------------------
-
 // One run of a scenario in the simulated world: its processes, its rounds, its faults, and what is checked at
 // the end. simulate() drives it.
 //
@@ -115,6 +111,8 @@ public:
     }
 
 private:
+    // The clients.
+
     [[nodiscard]] sim::Process *processOf(int contender) override
     {
         const auto &process = m_processes[std::size_t(contender / m_scenario.perProcess)];
@@ -145,6 +143,8 @@ private:
         m_hung.insert(contender);
         m_round->stopWorking(contender);
     }
+
+    // The rounds.
 
     Task<void> play()
     {

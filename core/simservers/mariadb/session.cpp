@@ -28,10 +28,6 @@ QSqlError sqlError(int number, const QByteArray &message)
     return {u"simulated"_s, QString::fromUtf8(message), QSqlError::StatementError, QString::number(number)};
 }
 
-// --- what is asked of it ---------------------------------------------------------------------------
-
-// --- the connection --------------------------------------------------------------------------------
-
 class SimulatedSession final : public EndPort<mariadb::Session> {
 public:
     SimulatedSession(Process &process, SqlServer &server, Network &network, SqlLinkOptions options)
@@ -93,6 +89,8 @@ private:
         std::shared_ptr<SqlLink> link;
         Timer timer;
     };
+
+    // What is asked of it.
 
     // Why this must not be sent.
     [[nodiscard]] std::optional<Error> unfit(const Statement &statement, Deadline deadline) const
@@ -213,6 +211,8 @@ private:
         link->onBroken(done);
         return link;
     }
+
+    // The connection.
 
     void dial()
     {
