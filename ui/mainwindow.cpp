@@ -161,10 +161,12 @@ void MainWindow::connectParts()
     });
     connect(m_locks, &LocksPage::currentLockChanged, this, &MainWindow::showContext);
     connect(m_locks, &LocksPage::forceReleaseRequested, m_dialogs, &WindowDialogs::openForceRelease);
+    connect(m_locks, &LocksPage::askRequested, m_dialogs, &WindowDialogs::openAsk);
     connect(m_locks, &LocksPage::acquireRequested, m_dialogs, &WindowDialogs::openAcquire);
     connect(m_locks, &LocksPage::findingsRequested, this, [this] { showPage(u"findings"_s); });
     connect(&m_book, &ConnectionBook::changed, this, &MainWindow::checkFirstSnapshot);
     connect(&m_book, &ConnectionBook::changed, this, &MainWindow::showTitle);
+    connect(m_locks, &LocksPage::incidentsChanged, this, &MainWindow::showTitle);
 }
 
 Page *MainWindow::makePage(std::size_t row)
@@ -176,11 +178,13 @@ Page *MainWindow::makePage(std::size_t row)
     connect(page, &Page::countChanged, this, [this, number, page](const QString &count) {
         m_side->setPageCount(number, count);
         if (auto *findings = qobject_cast<FindingsPage *>(page))
-            showIncidents(number, findings->model().all(), count);
+            m_side->setBadge(number, count, findings->model().all().critical > 0);
     });
     connect(page, &Page::settled, this, &MainWindow::checkFirstSnapshot);
     connect(page, &Page::lockActivated, this, &MainWindow::selectLock);
     connect(page, &Page::subjectActivated, this, &MainWindow::showSubject);
+    connect(page, &Page::actRequested, this,
+            [this](const auto &lock, const auto &action, const auto &who) { m_workbench->act(lock, action, who); });
     connect(page, &Page::detachRequested, this, [this](const inspect::LockName &lock) { m_workbench->detach(lock); });
     connect(page, &Page::filterRequested, this, [this](const QString &text) {
         m_top->setFindText(text);
@@ -222,7 +226,7 @@ void MainWindow::addActions()
             m_help->open();
     });
     m_actions->add(u"force-release"_s, tr("Force-release the chosen lock…"), {u"Ctrl+Shift+F"_s},
-                   [this] { m_dialogs->openForceRelease(); });
+                   [this] { m_dialogs->openReleaseOfChosen(); });
     using Bulk = WindowDialogs::Bulk;
     m_actions->add(u"release-session"_s, tr("Release all of the holder’s session…"), {},
                    [this] { m_dialogs->openBulk(Bulk::Session); });

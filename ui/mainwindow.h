@@ -109,7 +109,6 @@ private:
     void fitFoot();
     void connectParts();
     void connectList();
-    void showIncidents(int page, const FindingCounts &counts, const QString &shown);
     void showTitle();
     void showPageAt(int at);
     void setPaused(bool paused);
@@ -145,7 +144,6 @@ private:
     WindowStart *m_start = nullptr;
     ConnectionStore *m_store = nullptr;
     ConnectionName m_connection; // chosen in the header
-    int m_critical = 0;          // findings
     bool m_paused = false;
     bool m_wasShown = false;
     bool m_firstSnapshotTold = false;

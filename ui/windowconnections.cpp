@@ -37,21 +37,18 @@ void MainWindow::connectList()
             [this](const ConnectionName &name) { m_dialogs->openEdit(name); });
 }
 
-// What asks for attention, wherever the user looks: in the rail, and in the title for the task bar.
-void MainWindow::showIncidents(int page, const FindingCounts &counts, const QString &shown)
-{
-    m_critical = counts.critical;
-    m_side->setBadge(page, shown, counts.critical > 0);
-    showTitle();
-}
-
+// What asks for attention, wherever the user looks: for the task bar.
 void MainWindow::showTitle()
 {
     QStringList parts;
     if (m_clock->isElsewhere())
         parts << tr("viewing %1").arg(timeOfDay(m_clock->now()).toString(u"HH:mm:ss"_s));
-    if (m_critical > 0)
-        parts << tr("%1 critical").arg(m_critical);
+    const auto &incidents = m_locks->incidents();
+    const auto critical = std::ranges::count(incidents, inspect::Severity::Critical, &inspect::Incident::severity);
+    if (critical > 0)
+        parts << tr("%1 critical").arg(critical);
+    else if (!incidents.empty())
+        parts << (incidents.size() == 1 ? tr("1 incident") : tr("%1 incidents").arg(incidents.size()));
     const auto &all = m_book.all();
     const auto *one = m_book.find(currentPage()->connectionShown(m_connection));
     if (!one && all.size() == 1)
@@ -91,14 +88,14 @@ void MainWindow::useConnections(ConnectionStore &store)
     m_dialogs->useConnections(store);
     m_workbench->useConnections(store);
     m_top->chooser().list().useConnections(store);
-    const auto markDevelopment = [this] {
+    const auto mark = [this] {
         for (const auto &saved : m_store->all()) {
             if (const auto spec = specOf(saved, {}))
-                m_book.markDevelopment(spec->name, spec->displayUri(), saved.development);
+                m_book.mark(spec->name, {spec->displayUri(), saved.development, saved.colour});
         }
     };
-    connect(&store, &ConnectionStore::changed, this, markDevelopment);
-    markDevelopment();
+    connect(&store, &ConnectionStore::changed, this, mark);
+    mark();
 }
 
 void MainWindow::forget(const ConnectionName &name)

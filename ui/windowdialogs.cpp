@@ -14,18 +14,24 @@
 #include "ui/dialogs/settingsdialog.h"
 #include "ui/dialogs/trialchecklist.h"
 #include "ui/mainwindow.h"
+#include "ui/models/locklink.h"
 #include "ui/models/lockrow.h"
 #include "ui/models/screenclock.h"
 #include "ui/pages/lessonspage.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
 #include "ui/pages/pagestack.h"
+#include "ui/views/lockstable.h"
 
+#include <QClipboard>
+#include <QGuiApplication>
 #include <QMenu>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QSettings>
 #include <QStyle>
+
+#include <numeric>
 
 namespace lockscope::ui {
 
@@ -103,7 +109,8 @@ void WindowDialogs::openEdit(const ConnectionName &name, const SavedConnection &
     carryOut(dialog->form()->checklist());
     connect(dialog, &ConnectDialog::connectRequested, this, [this, name, dialog](const ConnectionSpec &spec) {
         emit aboutToConnect(spec, name);
-        m_window.connections().markDevelopment(spec.name, spec.displayUri(), dialog->form()->isDevelopment());
+        if (const auto fields = dialog->form()->read())
+            m_window.connections().mark(spec.name, {spec.displayUri(), fields->development, fields->colour});
         m_backend.execute(Connect{spec});
     });
     dialog->open();
@@ -223,6 +230,25 @@ void WindowDialogs::openCancelWait()
     openReleaseForm(*detail.snapshot(), detail.chosen())->prefer(operate::ReleaseAction::KillWaiter);
 }
 
+void WindowDialogs::openAsk(const inspect::Incident &incident)
+{
+    QStringList lines{label(incident.cause.toUtf8(), 1000), label(incident.action.toUtf8(), 1000)};
+    for (const auto &lock : incident.locks)
+        lines << linkOf(lock);
+    auto *message = new QMessageBox(QMessageBox::Information, tr("Ask the owner"), lines.join(u'\n'),
+                                    QMessageBox::Close, &m_window);
+    message->setAttribute(Qt::WA_DeleteOnClose);
+    message->setObjectName(u"askMessage"_s);
+    message->setTextFormat(Qt::PlainText);
+    message->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    message->setInformativeText(tr("Nothing here can be released. Send this to the owner of the client."));
+    auto *copy = message->addButton(tr("Copy"), QMessageBox::AcceptRole);
+    connect(copy, &QAbstractButton::clicked, this,
+            [text = lines.join(u'\n')] { QGuiApplication::clipboard()->setText(text); });
+    message->setDefaultButton(qobject_cast<QPushButton *>(copy));
+    message->open();
+}
+
 void WindowDialogs::openAcquire()
 {
     if (refusesInPast() || m_book.all().empty())
@@ -237,47 +263,105 @@ void WindowDialogs::openAcquire()
     dialog->open();
 }
 
+bool WindowDialogs::areSeveralChosen() const
+{
+    return m_locks->table().chosenRows().size() > 1;
+}
+
+void WindowDialogs::openReleaseOfChosen()
+{
+    if (areSeveralChosen() && m_locks->isVisibleTo(&m_window))
+        openBulk(Bulk::Chosen);
+    else
+        openForceRelease();
+}
+
+std::vector<const inspect::LockSnapshot *> WindowDialogs::locksFor(Bulk bulk) const
+{
+    const auto &model = m_locks->model();
+    std::vector<const inspect::LockSnapshot *> locks;
+    if (bulk != Bulk::Listed && bulk != Bulk::Chosen) {
+        for (const auto *row : model.all()) {
+            if (!row->gone)
+                locks.push_back(&row->snapshot);
+        }
+        return locks;
+    }
+    std::vector<int> rows(static_cast<std::size_t>(model.rowCount()));
+    std::iota(rows.begin(), rows.end(), 0);
+    for (const int row : bulk == Bulk::Chosen ? m_locks->table().chosenRows() : rows) {
+        if (!model.isGoneAt(row))
+            locks.push_back(&model.snapshotAt(row));
+    }
+    return locks;
+}
+
+namespace {
+
+// Of these locks, those that are held and not released with the others.
+QString leftOut(const std::vector<const inspect::LockSnapshot *> &locks,
+                const std::vector<operate::BulkTarget> &targets)
+{
+    QStringList names;
+    for (const auto *lock : locks) {
+        const bool isTarget = std::ranges::any_of(targets, [lock](const operate::BulkTarget &target) {
+            return target.lock == lock->lock || std::ranges::count(target.goWithIt, lock->lock) > 0;
+        });
+        if (!isTarget && lock->holderCount() > 0)
+            names << label(lock->lock.name, 60);
+    }
+    return names.isEmpty()
+               ? QString()
+               : WindowDialogs::tr(" Left out, as each needs a look of its own: %1.").arg(firstNamed(names, 3));
+}
+
+} // namespace
+
+WindowDialogs::BulkScope WindowDialogs::scopeOf(Bulk bulk) const
+{
+    const auto locks = locksFor(bulk);
+    BulkScope scope;
+    if (bulk == Bulk::Stale) {
+        scope.targets = operate::staleEntriesOf(locks);
+        scope.what = tr(
+            "Entries left by disconnected clients (findings persistent-node and stale-queue). Check each one: some clients create persistent nodes on purpose.");
+        scope.whyNone = tr("No lock has the finding persistent-node or stale-queue.");
+    } else if (bulk == Bulk::Session) {
+        const auto *shown = m_locks->detail().snapshot();
+        const auto *one = shown ? shown->find(m_locks->detail().chosen()) : nullptr;
+        if (shown && !one)
+            one = shown->find(m_locks->detail().holder());
+        const auto session = one && one->session ? *one->session : QString();
+        if (session.isEmpty()) {
+            scope.whyNone = tr("Choose a lock whose holder's session is known first.");
+            return scope;
+        }
+        scope.targets = operate::targetsOfSession(locks, shown->lock.connection, session);
+        scope.what = tr("All that %1 of %2 holds, as far as it is seen.")
+                         .arg(label(session.toUtf8(), 60), label(shown->lock.connection.bytes(), 60));
+    } else {
+        scope.targets = operate::targetsOf(locks, [](const auto &, const auto &) { return true; });
+        scope.what = bulk == Bulk::Listed ? tr("All that is held of what the list of locks shows now.")
+                                          : tr("All that is held of the %1 chosen locks.").arg(locks.size());
+        scope.what += leftOut(locks, scope.targets);
+    }
+    if (scope.whyNone.isEmpty())
+        scope.whyNone = tr("There is nothing here that could be released.");
+    return scope;
+}
+
 void WindowDialogs::openBulk(Bulk bulk)
 {
     if (refusesInPast())
         return;
-    const auto &model = m_locks->model();
-    std::vector<const inspect::LockSnapshot *> locks;
-    for (const auto *row : bulk == Bulk::Listed ? std::vector<LockRow *>() : model.all()) {
-        if (!row->gone)
-            locks.push_back(&row->snapshot);
-    }
-    for (int row = 0; bulk == Bulk::Listed && row < model.rowCount(); ++row) {
-        if (!model.isGoneAt(row))
-            locks.push_back(&model.snapshotAt(row));
-    }
-    const auto *shown = m_locks->detail().snapshot();
-    const auto *one = shown ? shown->find(m_locks->detail().chosen()) : nullptr;
-    if (shown && !one)
-        one = shown->find(m_locks->detail().holder());
-    const auto session = one && one->session ? *one->session : QString();
-    std::vector<operate::BulkTarget> targets;
-    QString what;
-    if (bulk == Bulk::Session && !session.isEmpty()) {
-        targets = operate::targetsOfSession(locks, shown->lock.connection, session);
-        what = tr("All that %1 of %2 holds, as far as it is seen.")
-                   .arg(label(session.toUtf8(), 60), label(shown->lock.connection.bytes(), 60));
-    } else if (bulk == Bulk::Listed) {
-        targets = operate::targetsOf(locks, [](const auto &, const auto &) { return true; });
-        what = tr("All that is held of what the list of locks shows now.");
-    } else if (bulk == Bulk::Stale) {
-        targets = operate::staleEntriesOf(locks);
-        what = tr(
-            "Entries left by disconnected clients (findings persistent-node and stale-queue). Check each one: some clients create persistent nodes on purpose.");
-    }
+    auto [targets, what, why] = scopeOf(bulk);
     const bool areSeveral = std::ranges::any_of(
         targets, [&](const auto &target) { return target.lock.connection != targets.front().lock.connection; });
+    if (areSeveral)
+        why = bulk == Bulk::Chosen
+                  ? tr("These are locks of several connections. Choose locks of one.")
+                  : tr("These are locks of several connections. Choose one of them in the header first.");
     if (targets.empty() || areSeveral) {
-        const QString why =
-            areSeveral ? tr("These are locks of several connections. Choose one of them in the header first.")
-            : bulk == Bulk::Stale ? tr("No lock has the finding persistent-node or stale-queue.")
-            : bulk == Bulk::Session && session.isEmpty() ? tr("Choose a lock whose holder's session is known first.")
-                                                         : tr("There is nothing here that could be released.");
         auto *nothing =
             new QMessageBox(QMessageBox::Information, tr("Nothing is released"), why, QMessageBox::Close, &m_window);
         nothing->setAttribute(Qt::WA_DeleteOnClose);

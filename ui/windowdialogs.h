@@ -36,21 +36,27 @@ public:
     [[nodiscard]] bool refusesInPast();
     // Of the lock in the detail, while its page is on screen.
     void openForceRelease();
+    // Of what is chosen in the list: one lock, or several at once.
+    void openReleaseOfChosen();
+    [[nodiscard]] bool areSeveralChosen() const;
     // Of that contender: its hold is released, or what else ends it.
     void openForceReleaseOf(const inspect::LockName &lock, const QByteArray &contender);
     // The form for the victim of a deadlock: of that in which the chosen lock is, else of the first. False: there is
     // none.
     bool openBreak();
     [[nodiscard]] bool isChosenDeadlocked() const;
+    [[nodiscard]] bool knowsDeadlock() const { return placeToBreak().has_value(); }
     // The form of a force-release, with the release simulated.
     void openRehearsal();
     // The form that ends the wait of the contender chosen in the queue, if mayCancelWait().
     void openCancelWait();
     [[nodiscard]] bool mayCancelWait() const;
+    // A message to the owner of what blocks, to be copied.
+    void openAsk(const inspect::Incident &incident);
     void openAcquire();
-    // Several force-releases: of the session of the chosen contender, of what the list shows, of what dead clients
-    // left.
-    enum class Bulk { Session, Listed, Stale };
+    // Several force-releases: of the session of the chosen contender, of the rows that are chosen together, of what
+    // the list shows, of what dead clients left.
+    enum class Bulk { Session, Chosen, Listed, Stale };
     void openBulk(Bulk bulk);
     void openEditOf(const operate::EditRequest &request);
     void openUndoOf(const operate::EditRequest &undo, const operate::EditRequest &undone);
@@ -80,6 +86,14 @@ signals:
     void edited(const lockscope::operate::EditRequest &request, const lockscope::operate::EditOutcome &outcome);
 
 private:
+    // What several force-releases take, in words, and why there is nothing to take.
+    struct BulkScope {
+        std::vector<operate::BulkTarget> targets;
+        QString what;
+        QString whyNone;
+    };
+    [[nodiscard]] std::vector<const inspect::LockSnapshot *> locksFor(Bulk bulk) const;
+    [[nodiscard]] BulkScope scopeOf(Bulk bulk) const;
     void openEditForm(EditDialog *dialog);
     [[nodiscard]] std::optional<inspect::FindingPlace> placeToBreak() const;
     ForceReleaseDialog *openReleaseForm(const inspect::LockSnapshot &lock, const QByteArray &contender);

@@ -52,6 +52,7 @@ WindowKeys::WindowKeys(MainWindow &window, Actions &actions, FootBar &foot)
     connect(&window.pages(), &QStackedWidget::currentChanged, this, &WindowKeys::update);
     connect(&window.time(), &TimeTravel::moved, this, &WindowKeys::update);
     connect(&window.locksPage(), &LocksPage::currentLockChanged, this, &WindowKeys::update);
+    connect(&window.locksPage().table(), &LocksTable::chosenRowsChanged, this, &WindowKeys::update);
     connect(&window.locksPage().detail(), &LockDetail::releaseChanged, this, &WindowKeys::update);
     connect(&window.connections(), &ConnectionBook::changed, this, &WindowKeys::update);
     if (auto *theme = Theme::instance())
@@ -138,6 +139,12 @@ std::vector<FootKey> WindowKeys::keys()
     return keys;
 }
 
+QString WindowKeys::textOf(const Letter &letter) const
+{
+    const auto chosen = m_window.locksPage().table().chosenRows().size();
+    return letter.action == u"force-release"_s && chosen > 1 ? tr("Release %1 locks").arg(chosen) : letter.text;
+}
+
 void WindowKeys::addLockKeys(std::vector<FootKey> &keys)
 {
     auto &page = m_window.locksPage();
@@ -149,7 +156,7 @@ void WindowKeys::addLockKeys(std::vector<FootKey> &keys)
     for (const auto &letter : letters()) {
         const bool hasUse = letter.action != u"break"_s || m_window.dialogs().isChosenDeadlocked();
         if (hasUse && m_actions.whyNot(m_actions.find(letter.action)).isEmpty())
-            keys.push_back(keyOf(QKeySequence(letter.key).toString(), letter.text, letter.action));
+            keys.push_back(keyOf(QKeySequence(letter.key).toString(), textOf(letter), letter.action));
     }
     if (page.table().hasFocus())
         keys.push_back({u"⏎"_s, tr("Open"), [&page] { page.detail().focusQueue(); }});
@@ -158,12 +165,17 @@ void WindowKeys::addLockKeys(std::vector<FootKey> &keys)
     keys.push_back(keyOf(u"F6"_s, tr("Next pane"), u"next-pane"_s));
 }
 
-void WindowKeys::addPageKeys(std::vector<FootKey> &keys) const
+void WindowKeys::addPageKeys(std::vector<FootKey> &keys)
 {
     const auto row = m_window.pages().current();
     const auto &id = allPages()[row].id;
     if (id == u"findings"_s)
-        keys.insert(keys.end(), {{u"⏎"_s, tr("Go to the lock")}, {u"M"_s, tr("Mute")}, {u"S"_s, tr("Session")}});
+        keys.insert(keys.end(), {{u"⏎"_s, tr("Go to the lock")},
+                                 {u"M"_s, tr("Mute")},
+                                 {u"S"_s, tr("Session")},
+                                 {u"B"_s, tr("Break deadlock")}});
+    else if (id == u"graph"_s && m_window.dialogs().knowsDeadlock())
+        keys.push_back(keyOf(u"B"_s, tr("Break deadlock"), u"break"_s));
     else if (id == u"znodes"_s || id == u"keys"_s)
         keys.insert(keys.end(), {{u"Ins"_s, tr("Create")}, {u"F2"_s, tr("Edit")}, {u"Del"_s, tr("Delete")}});
     for (const auto &[key, text] : m_window.pages().at(row).keys())

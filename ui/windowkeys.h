@@ -35,8 +35,9 @@ private:
     void press(const Letter &letter);
     [[nodiscard]] bool isOnLocks() const;
     [[nodiscard]] std::vector<FootKey> keys();
+    [[nodiscard]] QString textOf(const Letter &letter) const;
     void addLockKeys(std::vector<FootKey> &keys);
-    void addPageKeys(std::vector<FootKey> &keys) const;
+    void addPageKeys(std::vector<FootKey> &keys);
     [[nodiscard]] FootKey keyOf(const QString &key, const QString &text, const QString &action);
 
     MainWindow &m_window;

@@ -78,6 +78,7 @@ Workbench::Workbench(MainWindow &window, TopBar &top, Actions &actions, WindowDi
     connect(&window.time(), &TimeTravel::moved, this, &Workbench::refuse);
     connect(&m_dialogs, &WindowDialogs::edited, this, &Workbench::refuse);
     connect(&m_locks.detail(), &LockDetail::releaseChanged, this, &Workbench::refuse);
+    connect(&m_locks.table(), &LocksTable::chosenRowsChanged, this, &Workbench::refuse);
     connect(&window.pages(), &QStackedWidget::currentChanged, this, &Workbench::refuse);
     connect(&m_actions, &Actions::refused, this, [this](const QString &why) {
         if (!m_dialogs.refusesInPast())             // which says it by itself
@@ -99,8 +100,8 @@ void Workbench::refuse()
     m_actions.setRefused({u"to-session"_s, u"detach"_s},
                          isOnOther ? tr("Select a lock on the Locks page first") : noLock);
     const auto onOther = isOnOther ? tr("A lock is released on the page of locks") : QString();
-    m_actions.setRefused({u"force-release"_s},
-                         onOther.isEmpty() ? m_locks.detail().releaseDisabledReason() : onOther);
+    const auto noRelease = m_dialogs.areSeveralChosen() ? there : m_locks.detail().releaseDisabledReason();
+    m_actions.setRefused({u"force-release"_s}, onOther.isEmpty() ? noRelease : onOther);
     const auto noWaiter = m_dialogs.mayCancelWait()
                               ? QString()
                               : tr("Choose a waiter in the queue of a lock whose waits can be canceled");
@@ -353,6 +354,8 @@ DetailWindow *Workbench::detach(const LockName &lock)
 // sight.
 void Workbench::act(const LockName &lock, const QString &action, const QByteArray &contender)
 {
+    if (lock.name.isEmpty() && lock.connection.isEmpty())
+        return m_actions.trigger(m_actions.find(action));
     if (!m_locks.model().snapshot(lock) || m_locks.model().isFrozen(lock.connection))
         return;
     m_window.selectLock(lock);

@@ -74,6 +74,31 @@ private:
     void add(LockSnapshot lock) { m_model->apply({change(ChangeKind::Added, std::move(lock))}); }
 
 private slots:
+    // A row says why it is found, where its own cells do not show it.
+    void aHitNamesWhatMatches_data()
+    {
+        const Rows<QString, QString> row("text", "match");
+        row("the name", u"orders"_s, QString());
+        row("a waiter's address", u"10.0.3.8:"_s, u"waiter 10.0.3.8:5"_s);
+        row("what a waiter runs", u"update stock"_s, u"waiter runs UPDATE stock SET n = ?"_s);
+        row("an application", u"shop-web"_s, u"holder shop-web"_s);
+        row("a user's label", u"nightly"_s, u"waiter nightly report"_s);
+    }
+    void aHitNamesWhatMatches()
+    {
+        QFETCH(const QString, text);
+        auto lock = testing::queueLock("zk", "/locks/orders", 1, testing::serverTime(start));
+        lock.contenders[1].endpoint = u"10.0.3.8:5"_s;
+        lock.contenders[1].label = u"nightly report"_s;
+        lock.contenders[0].work.set({.application = "shop-web"});
+        lock.contenders[1].work.set({.statement = "UPDATE stock SET n = ?"});
+        LocksModel model;
+        model.apply({SnapshotChange{ChangeKind::Added, lock}});
+        model.setText(text);
+        QCOMPARE(model.rowCount(), 1);
+        QTEST(model.matchAt(0), "match");
+    }
+
     void init()
     {
         m_now = start;

@@ -253,7 +253,7 @@ private slots:
         value()->edit()->setPlainText(u"new"_s);
         QTest::keyClick(m_dialog.get(), Qt::Key_Return, Qt::ControlModifier);
         QVERIFY(!m_backend->last<ApplyEdit>()); // nobody marked it
-        m_book->markDevelopment(zkPage, m_book->find(zkPage)->uri, true);
+        m_book->mark(zkPage, {m_book->find(zkPage)->uri, true});
         QTest::keyClick(m_dialog.get(), Qt::Key_Return, Qt::ControlModifier);
         QTRY_VERIFY(m_backend->last<ApplyEdit>());
     }

@@ -10,8 +10,11 @@
 #include "ui/views/lockstable.h"
 #include "ui/views/timelineview.h"
 
+#include <QClipboard>
 #include <QHeaderView>
+#include <QMessageBox>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QSplitter>
 
@@ -63,6 +66,50 @@ private slots:
         QTRY_COMPARE(kinds(), QStringList{u"No expiry"_s});
         QVERIFY(list().isVisible());
         QTRY_COMPARE(page().currentLock(), std::optional(zkName("/locks/stuck")));
+    }
+
+    // A new incident takes its room from above the list; the row below the pointer stays below it.
+    void anIncidentMovesNoRowUnderThePointer()
+    {
+        notifyConnected();
+        std::vector<inspect::SnapshotChange> many;
+        for (int i = 0; i < 60; ++i)
+            many.push_back(lockOf("/locks/" + QByteArray::number(1000 + i), 0));
+        m_backend->notifyLocks(many);
+        auto &table = page().table();
+        table.verticalScrollBar()->setValue(table.verticalScrollBar()->maximum() / 2);
+        const QPoint pointer(40, table.viewport()->height() - 60);
+        QEnterEvent over(pointer, pointer, table.viewport()->mapToGlobal(pointer));
+        QApplication::sendEvent(table.viewport(), &over);
+        const auto before = page().model().snapshotAt(table.rowAt(pointer.y())).lock;
+        const auto y = [&] {
+            return table.viewport()
+                ->mapTo(m_window.get(), QPoint(0, table.rowViewportPosition(page().model().rowOf(before))))
+                .y();
+        };
+        const int then = y(), top = table.mapTo(m_window.get(), QPoint()).y();
+        m_backend->notifyLocks({immortal("/locks/stuck")});
+        QTRY_VERIFY(table.mapTo(m_window.get(), QPoint()).y() > top); // the incident is there
+        QCOMPARE(y(), then);
+    }
+
+    // What cannot be released can be asked for.
+    void aLostWakeUpIsAskedAbout()
+    {
+        notifyConnected();
+        auto lock = testing::queueLock("zk", "/locks/orders", 2, testing::serverTime(testing::present));
+        addFinding(lock, FindingCode::LostWakeup, u"was not told"_s, {lock.contenders[1].id});
+        m_backend->notifyLocks({testing::change(ChangeKind::Added, lock)});
+        QTRY_COMPARE(kinds(), QStringList{u"Lost wake-up"_s});
+        auto *ask = list().entries().front()->findChild<QPushButton *>();
+        QCOMPARE(ask->text(), u"Ask…"_s);
+        QTest::mouseClick(ask, Qt::LeftButton);
+        auto *message = m_window->findChild<QMessageBox *>(u"askMessage"_s);
+        QVERIFY(message);
+        QVERIFY2(message->text().contains(u"lockscope://open?connection=zk&lock=%2Flocks%2Forders"_s),
+                 qPrintable(message->text()));
+        message->defaultButton()->click();
+        QCOMPARE(QGuiApplication::clipboard()->text(), message->text());
     }
 
     void aChosenLockStaysChosen()

@@ -269,9 +269,9 @@ private slots:
     void developmentConnectionTakesOneKey()
     {
         const auto uri = m_book->find(ConnectionName("orders-zk"))->uri;
-        m_book->markDevelopment(ConnectionName("orders-zk"), uri + u"-elsewhere"_s, true);
+        m_book->mark(ConnectionName("orders-zk"), {uri + u"-elsewhere"_s, true});
         QCOMPARE(ui::frictionOf(*m_book, ConnectionName("orders-zk")), ui::ConfirmationPolicy());
-        m_book->markDevelopment(ConnectionName("orders-zk"), uri, true);
+        m_book->mark(ConnectionName("orders-zk"), {uri, true});
         QCOMPARE(ui::frictionOf(*m_book, ConnectionName("orders-zk")), (ui::ConfirmationPolicy{false, false, true}));
         openForm(revocable());
         QTest::keyClick(m_dialog.get(), Qt::Key_Return, Qt::ControlModifier);
@@ -279,7 +279,7 @@ private slots:
         notifyStatus(true);
         QCOMPARE(ui::frictionOf(*m_book, ConnectionName("orders-zk")), (ui::ConfirmationPolicy{true, true, false}));
         notifyStatus(false);
-        m_book->markDevelopment(ConnectionName("orders-zk"), uri, false);
+        m_book->mark(ConnectionName("orders-zk"), {uri});
         QCOMPARE(ui::frictionOf(*m_book, ConnectionName("orders-zk")), ui::ConfirmationPolicy());
     }
 

@@ -3,11 +3,14 @@
 #include "core/inspect/findings.h"
 #include "tests/support/testmain.h"
 #include "tests/ui/windowfixture.h"
+#include "ui/dialogs/bulkdialog.h"
 #include "ui/dialogs/forcereleasedialog.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/sessionspage.h"
 #include "ui/shell/actions.h"
+#include "ui/shell/bars.h"
 #include "ui/views/lockstable.h"
+#include "ui/windowdialogs.h"
 
 #include <QAction>
 #include <QHeaderView>
@@ -56,6 +59,11 @@ private:
         auto *field = m_window->findChild<QLineEdit *>(u"find"_s);
         QTest::keyClicks(field, text);
         QTest::keyClick(field, Qt::Key_Return);
+    }
+    static bool hasText(const QWidget &form, const QString &text)
+    {
+        const auto labels = form.findChildren<QLabel *>();
+        return std::ranges::any_of(labels, [&](const auto *label) { return label->text() == text; });
     }
     void movePointer(bool inside)
     {
@@ -322,6 +330,55 @@ private slots:
         QVERIFY(asOf->text().startsWith(u"as of "_s));
         QCOMPARE(m_window->connections().find(ConnectionName("zk"))->asOf, present + 1h);
         page().setClock([] { return present; });
+    }
+
+    // Those that Shift and Ctrl chose together are one act, with a form of its own; they stay chosen while rows change.
+    void severalChosenLocksAreReleasedTogether()
+    {
+        auto &table = page().table();
+        const auto click = [&table](const QByteArray &path, Qt::KeyboardModifiers keys) {
+            const auto row = table.visualRect(table.model()->index(
+                static_cast<const ui::LocksModel *>(table.model())->rowOf(zkName(path)), ui::LockRow::Lock));
+            QTest::mouseClick(table.viewport(), Qt::LeftButton, keys, QPoint(row.center().x(), row.bottom() - 4));
+        };
+        click("/locks/orders-1", Qt::NoModifier);
+        QVERIFY(!m_window->dialogs().areSeveralChosen());
+        click("/locks/orders-2", Qt::ControlModifier);
+        QVERIFY(m_window->dialogs().areSeveralChosen());
+        QCOMPARE(page().currentLock(), std::optional(zkName("/locks/orders-2")));
+        QTRY_VERIFY(part<ui::FootBar>("footBar")->shown().contains(u"R Release 2 locks"_s));
+        m_backend->notifyLocks({lockOf("/locks/orders-1", 4), lockOf("/locks/another", 0, ChangeKind::Added)});
+        QCOMPARE(table.chosenRows().size(), 2u);
+        QTest::keyClick(&table, Qt::Key_R);
+        auto *form = m_window->findChild<ui::BulkDialog *>();
+        QVERIFY(form);
+        QStringList locks;
+        const auto *targets = form->findChild<QTreeView *>()->model();
+        for (int row = 0; row < targets->rowCount(); ++row)
+            locks << targets->index(row, ui::BulkModel::Lock).data().toString();
+        QCOMPARE(locks, (QStringList{u"zk:/locks/orders-1"_s, u"zk:/locks/orders-2"_s}));
+        QVERIFY(hasText(*form, u"All that is held of the 2 chosen locks."_s));
+        form->reject();
+        m_window->activateWindow();
+        QTRY_VERIFY(m_window->isActiveWindow());
+        click("/locks/orders-1", Qt::NoModifier);
+        QTRY_VERIFY(part<ui::FootBar>("footBar")->shown().contains(u"R Release"_s));
+        QTest::keyClick(&table, Qt::Key_R);
+        QVERIFY(m_window->findChild<ui::ForceReleaseDialog *>());
+    }
+
+    // What is a lock by guess only, or an election, is looked at by itself, and the form says that it is left out.
+    void whatIsNotReleasedWithOthersIsNamed()
+    {
+        auto guessed = lockOf("/locks/guessed", 0, ChangeKind::Added);
+        guessed.lock.confidence = inspect::Confidence::Low;
+        m_backend->notifyLocks({guessed});
+        page().table().selectAll();
+        m_window->actions().find(u"force-release"_s)->trigger();
+        auto *form = m_window->findChild<ui::BulkDialog *>();
+        QVERIFY(form);
+        QVERIFY(hasText(*form, u"All that is held of the 4 chosen locks. Left out, as each needs a look of its own: "
+                               "/locks/guessed."_s));
     }
 
     // By then the connection may lead elsewhere: each says on which server it was seen to hold.

@@ -98,8 +98,8 @@ private slots:
         tell("plain", true, ConnectionStatus::State::AuthFailed);
         QCOMPARE(tag->shownName(), u"PROD · plain"_s);
         tell("plain", false);
-        m_window->connections().markDevelopment(ConnectionName("plain"),
-                                                m_window->connections().find(ConnectionName("plain"))->uri, true);
+        m_window->connections().mark(ConnectionName("plain"),
+                                     {m_window->connections().find(ConnectionName("plain"))->uri, true});
         QCOMPARE(tag->shownName(), u"DEV · plain"_s);
         m_window->connections().markSandbox(ConnectionName("plain"), Scheme::ZooKeeper);
         tell("plain", false);

@@ -42,24 +42,28 @@ void ConnectionBook::markSandbox(const ConnectionName &name, Scheme scheme)
     emit changed();
 }
 
-void ConnectionBook::markDevelopment(const ConnectionName &name, const QString &uri, bool isSo)
+void ConnectionBook::mark(const ConnectionName &name, const ConnectionMark &mark)
 {
-    const auto marked = m_development.find(name);
-    const bool wasSo = marked != m_development.end() && marked->second == uri;
-    if (isSo == wasSo)
-        return;
-    if (isSo)
-        m_development.insert_or_assign(name, uri);
-    else
-        m_development.erase(marked);
-    emit changed();
+    if (std::exchange(m_marks[name], mark) != mark)
+        emit changed();
+}
+
+ConnectionMark ConnectionBook::markOf(const ConnectionName &name) const
+{
+    const auto *status = find(name);
+    const auto marked = m_marks.find(name);
+    return status && marked != m_marks.end() && marked->second.uri == status->uri ? marked->second : ConnectionMark();
 }
 
 bool ConnectionBook::isDevelopment(const ConnectionName &name) const
 {
     const auto *status = find(name);
-    const auto marked = m_development.find(name);
-    return status && !status->production && marked != m_development.end() && marked->second == status->uri;
+    return status && !status->production && markOf(name).isDevelopment;
+}
+
+ConnectionColour ConnectionBook::colourOf(const ConnectionName &name) const
+{
+    return markOf(name).colour;
 }
 
 const ConnectionStatus *ConnectionBook::find(const ConnectionName &name) const

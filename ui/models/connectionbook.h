@@ -13,6 +13,13 @@
 
 namespace lockscope::ui {
 
+struct ConnectionMark {
+    QString uri; // the mark is of this address only
+    bool isDevelopment = false;
+    ConnectionColour colour = ConnectionColour::None;
+    friend bool operator==(const ConnectionMark &, const ConnectionMark &) = default;
+};
+
 class ConnectionBook : public QObject {
     Q_OBJECT
 public:
@@ -23,10 +30,12 @@ public:
     void remove(const ConnectionName &name);
     // One of the window's own sandbox: its servers are private, and may be played with.
     void markSandbox(const ConnectionName &name, Scheme scheme);
-    // Its user marked the connection of that name and address as development, or does not any more.
-    void markDevelopment(const ConnectionName &name, const QString &uri, bool isSo);
+    // How its user marked the connection of that name and address.
+    void mark(const ConnectionName &name, const ConnectionMark &mark);
     // It is marked so, and nothing says production.
     [[nodiscard]] bool isDevelopment(const ConnectionName &name) const;
+    // The color that its user gave it, if any.
+    [[nodiscard]] ConnectionColour colourOf(const ConnectionName &name) const;
 
     [[nodiscard]] const std::vector<ConnectionStatus> &all() const { return m_all; }
     // Null if there is no such connection.
@@ -46,10 +55,12 @@ signals:
     void staleChanged(const lockscope::ConnectionName &name, bool stale);
 
 private:
+    [[nodiscard]] ConnectionMark markOf(const ConnectionName &name) const;
+
     std::vector<ConnectionStatus> m_all;
     std::vector<inspect::Coverage> m_coverage;
     std::map<ConnectionName, Scheme> m_sandbox;
-    std::map<ConnectionName, QString> m_development; // by the address that was marked
+    std::map<ConnectionName, ConnectionMark> m_marks;
 };
 
 // The connections of some schemes that a page can show, and the one it shows.

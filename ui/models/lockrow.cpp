@@ -147,17 +147,53 @@ QString LockRow::brief(int column) const
     return column == FindingColumn ? findingBriefly(snapshot) : QString();
 }
 
+namespace {
+
+// What a search looks into: for people what it is, and the text.
+std::vector<std::pair<QString, QString>> searchedParts(const LockRow &row)
+{
+    const auto &lock = row.snapshot;
+    std::vector<std::pair<QString, QString>> parts{{{}, label(lock.lock.text(), 1000)},
+                                                   {u"recipe"_s, QString::fromLatin1(lock.recipe)},
+                                                   {u"client"_s, lock.client.value_or(QString())},
+                                                   {{}, row.facts.pill().word},
+                                                   {{}, row.facts.finding}};
+    for (const auto &c : lock.contenders) {
+        const auto who = c.role == inspect::Role::Holder ? u"holder"_s : u"waiter"_s;
+        for (const auto &text : {c.label, c.identity ? label(*c.identity, 400) : QString(),
+                                 c.program ? label(*c.program, 400) : QString(), c.endpoint.value_or(QString()),
+                                 c.session.value_or(QString()), label(c.id, 100)})
+            parts.emplace_back(who, text);
+        if (c.work) {
+            parts.emplace_back(who, label(c.work->application, 100));
+            parts.emplace_back(u"%1 runs"_s.arg(who), label(c.work->statement, 400));
+        }
+    }
+    return parts;
+}
+
+} // namespace
+
 const QString &LockRow::haystack() const
 {
     if (!m_haystack) {
-        QStringList parts{label(snapshot.lock.text(), 1000), QString::fromLatin1(snapshot.recipe),
-                          snapshot.client.value_or(QString()), facts.pill().word, facts.finding};
-        for (const auto &c : snapshot.contenders)
-            parts << c.endpoint.value_or(QString()) << c.session.value_or(QString()) << label(c.id, 100)
-                  << label(c.identity.value_or(QByteArray()), 400) << label(c.program.value_or(QByteArray()), 400);
-        m_haystack = std::make_unique<const QString>(parts.join(u'\n').toLower());
+        QStringList texts;
+        for (const auto &part : searchedParts(*this))
+            texts << part.second;
+        m_haystack = std::make_unique<const QString>(texts.join(u'\n').toLower());
     }
     return *m_haystack;
+}
+
+QString LockRow::matchOf(const QString &text) const
+{
+    const auto has = [&text](const QString &cell) { return cell.contains(text, Qt::CaseInsensitive); };
+    if (text.isEmpty() || has(label(snapshot.lock.text(), 1000)) || has(facts.holder))
+        return {};
+    const auto parts = searchedParts(*this);
+    const auto found =
+        std::ranges::find_if(parts, [&has](const auto &part) { return !part.first.isEmpty() && has(part.second); });
+    return found == parts.end() ? QString() : found->first + u' ' + found->second;
 }
 
 qint64 LockOrder::waitingSum(const LockFacts &facts) const

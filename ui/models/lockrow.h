@@ -31,6 +31,8 @@ struct LockRow {
     }
     // Everything the filter looks into, in one lower-case string, made when first searched.
     [[nodiscard]] const QString &haystack() const;
+    // What of it has this text, where the row's own cells do not show it: "waiter cart-2@app-7".
+    [[nodiscard]] QString matchOf(const QString &text) const;
 
     inspect::LockSnapshot snapshot;
     LockFacts facts;

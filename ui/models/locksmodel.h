@@ -59,6 +59,8 @@ public:
     [[nodiscard]] const LockRows &all() const { return m_all; } // filtered out or not, or gone
     [[nodiscard]] const LockFacts &factsAt(int row) const { return at(row).facts; }
     [[nodiscard]] bool isGoneAt(int row) const { return at(row).gone; }
+    // Why the search finds it, where its cells do not say so.
+    [[nodiscard]] QString matchAt(int row) const { return at(row).matchOf(m_filter.text); }
     // -1 if it is not shown.
     [[nodiscard]] int rowOf(const inspect::LockName &lock) const;
 

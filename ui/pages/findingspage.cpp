@@ -98,6 +98,7 @@ FindingsPage::FindingsPage(const ConnectionBook &book, QWidget *parent) : Page(p
     addKey(u"M"_s, &FindingsPage::mute);
     addKey(u"U"_s, &FindingsPage::unmute);
     addKey(u"S"_s, &FindingsPage::goToSession);
+    addKey(u"B"_s, &FindingsPage::breakDeadlock);
     showCounts();
     showDetail();
     showNotice();
@@ -270,6 +271,16 @@ void FindingsPage::goToSession()
         emit subjectActivated({Subject::Kind::Session, session->connection, session->id.toUtf8()});
 }
 
+void FindingsPage::breakDeadlock()
+{
+    m_table->keepChoice();
+    const auto *row = m_table->current();
+    if (!row || row->finding.victim.empty())
+        return;
+    const auto place = row->finding.victim.front();
+    emit actRequested(place.lock, u"force-release"_s, place.contender);
+}
+
 void FindingsPage::offerActs(QMenu &menu)
 {
     const auto *row = m_table->current();
@@ -281,6 +292,8 @@ void FindingsPage::offerActs(QMenu &menu)
         connect(action, &QAction::triggered, this, act);
     };
     offer(tr("Go to the lock"), Qt::Key_Return, &FindingsPage::goToLock);
+    if (!row->finding.victim.empty())
+        offer(tr("Break the deadlock…"), Qt::Key_B, &FindingsPage::breakDeadlock);
     if (row->session())
         offer(tr("Go to the session"), Qt::Key_S, &FindingsPage::goToSession);
     if (m_mutes && row->muted)

@@ -63,6 +63,7 @@ private:
     void followBook();
     void goToLock();
     void goToSession();
+    void breakDeadlock(); // of the chosen finding
     void showCounts();
     void showDetail();
     void showNotice();

@@ -13,6 +13,7 @@
 #include "ui/theme/theme.h"
 
 #include <QLabel>
+#include <QShortcut>
 #include <QStackedWidget>
 
 namespace lockscope::ui {
@@ -36,6 +37,8 @@ GraphPage::GraphPage(const ConnectionBook &book, QWidget *parent) : Page(parent)
     connect(m_view, &GraphView::activated, this, &GraphPage::open);
     connect(m_view, &GraphView::resized, this, &GraphPage::lookSoon);
     connect(m_view, &GraphView::currentChanged, this, &GraphPage::showChosen);
+    auto *breaking = new QShortcut(Qt::Key_B, this, nullptr, nullptr, Qt::WidgetWithChildrenShortcut);
+    connect(breaking, &QShortcut::activated, this, [this] { emit actRequested({}, u"break"_s, {}); });
     if (auto *theme = Theme::instance())
         connect(theme, &Theme::changed, m_view, [this] { m_view->viewport()->update(); });
     m_empty = new EmptyNotice(this);

@@ -213,6 +213,8 @@ void LocksPage::actOn(Incident incident)
 {
     showIncident(incident);
     const auto *place = placeToRelease(incident);
+    if (!place)
+        emit askRequested(incident);
     const auto *lock = place ? m_model.snapshot(place->lock) : nullptr;
     const auto *contender = lock ? lock->find(place->contender) : nullptr;
     if (contender && contender->role == inspect::Role::Holder && m_detail->releaseDisabledReason().isEmpty())

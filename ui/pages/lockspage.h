@@ -106,6 +106,8 @@ public:
 signals:
     void acquireRequested();
     void forceReleaseRequested();
+    // What its owner could be asked about it, where there is nothing to release.
+    void askRequested(const lockscope::inspect::Incident &incident);
     // Of a connection that is not there.
     void retryRequested(const lockscope::ConnectionName &name);
     void editRequested(const lockscope::ConnectionName &name);

@@ -64,12 +64,37 @@ void offerNodeActions(Page &page, LiveTree &tree, int nameRole, const Command &c
     tree.addActions({copy, show});
 }
 
+// What can be done to what is chosen in the list, while it is the present that is shown.
+void offerActs(SubjectMenu &menu, LocksPage &page)
+{
+    const auto add = [&](const QString &text, const QString &action, bool isPossible) {
+        auto *entry = menu.addAction(text);
+        entry->setEnabled(isPossible);
+        QObject::connect(entry, &QAction::triggered, &page,
+                         [&page, action] { emit page.actRequested({}, action, {}); });
+    };
+    const auto chosen = page.table().chosenRows().size();
+    const auto &why = page.detail().releaseDisabledReason();
+    if (chosen > 1) {
+        add(SubjectMenu::tr("Force-release the %1 chosen locks…").arg(chosen), u"force-release"_s, true);
+    } else {
+        const auto *lock = page.detail().snapshot();
+        const bool isDeadlocked =
+            lock && std::ranges::count(lock->findings, inspect::FindingCode::Deadlock, &inspect::Finding::code) > 0;
+        if (isDeadlocked)
+            add(SubjectMenu::tr("Break the deadlock…"), u"break"_s, true);
+        add(SubjectMenu::tr("Force-release…"), u"force-release"_s, why.isEmpty());
+    }
+    menu.addSeparator();
+}
+
 void offerRowMenus(LocksPage &page, const ConnectionBook &book)
 {
     QObject::connect(&page.table().tools(), &TableTools::menuRequested, &page,
                      [&page, &book](const QModelIndex &row, const QPoint &at) {
                          auto *menu = new SubjectMenu(&book, &page);
                          menu->answeredBy(page);
+                         offerActs(*menu, page);
                          menu->addLock(page.model().snapshotAt(row.row()));
                          menu->addSeparator();
                          QObject::connect(menu->addAction(SubjectMenu::tr("Copy note")), &QAction::triggered, &page,

@@ -5,6 +5,9 @@
 #include "ui/theme/theme.h"
 
 #include <QApplication>
+#include <QDBusConnection>
+#include <QDBusMessage>
+#include <QDBusPendingReply>
 #include <QIcon>
 #include <QPainter>
 #include <QSystemTrayIcon>
@@ -18,6 +21,8 @@ namespace {
 constexpr std::size_t mostAlertsNamed = 3;
 constexpr int trayIconSize = 64;
 constexpr int mostCounted = 99;
+const QString notifications = u"org.freedesktop.Notifications"_s;
+const QString notificationsPath = u"/org/freedesktop/Notifications"_s;
 
 QIcon badged(int count)
 {
@@ -61,14 +66,51 @@ QString Tray::textOf(const std::vector<Alert> &alerts)
     return lines.join(u'\n');
 }
 
+void DesktopNotifications::show(const QString &text, bool isCritical, const inspect::LockName &lock)
+{
+    if (qEnvironmentVariableIsEmpty("DBUS_SESSION_BUS_ADDRESS"))
+        return; // libdbus would try to start a bus of its own, and wait for it
+    auto bus = QDBusConnection::sessionBus();
+    if (!std::exchange(m_listens, true)) {
+        bus.connect(notifications, notificationsPath, notifications, u"ActionInvoked"_s, this,
+                    SLOT(onAction(uint, QString)));
+        bus.connect(notifications, notificationsPath, notifications, u"NotificationClosed"_s, this,
+                    SLOT(onClosed(uint, uint)));
+    }
+    auto call = QDBusMessage::createMethodCall(notifications, notificationsPath, notifications, u"Notify"_s);
+    const QVariantMap hints{{u"urgency"_s, QVariant::fromValue(uchar(isCritical ? 2 : 1))},
+                            {u"desktop-entry"_s, QGuiApplication::desktopFileName()}};
+    call << QCoreApplication::applicationName() << uint(0) << u"lockscope"_s << u"Lockscope"_s << text
+         << QStringList{u"default"_s, tr("Show the lock")} << hints << -1;
+    auto *watcher = new QDBusPendingCallWatcher(bus.asyncCall(call), this);
+    connect(watcher, &QDBusPendingCallWatcher::finished, this, [this, lock](QDBusPendingCallWatcher *done) {
+        done->deleteLater();
+        if (const QDBusPendingReply<uint> reply = *done; reply.isValid())
+            m_shown.insert_or_assign(reply.value(), lock);
+    });
+}
+
+void DesktopNotifications::onAction(uint id, const QString &action)
+{
+    const auto shown = m_shown.find(id); // those of other programs are not ours
+    if (shown != m_shown.end() && action == u"default"_s)
+        emit activated(shown->second);
+}
+
+Tray::Tray(QObject *parent) : QObject(parent)
+{
+    connect(&m_notifications, &DesktopNotifications::activated, this, &Tray::activated);
+}
+
 void Tray::tell(const std::vector<Alert> &alerts)
 {
     if (alerts.empty())
         return;
     m_newest = alerts.front().lock;
     m_unseen += static_cast<int>(alerts.size());
+    const bool isCritical = std::ranges::count(alerts, inspect::Severity::Critical, &Alert::severity) > 0;
     if (!QSystemTrayIcon::isSystemTrayAvailable())
-        return;
+        return m_notifications.show(textOf(alerts), isCritical, m_newest);
     if (!m_icon) {
         m_icon = new QSystemTrayIcon(this);
         connect(m_icon, &QSystemTrayIcon::activated, this, [this] { emit activated(m_newest); });
@@ -76,7 +118,6 @@ void Tray::tell(const std::vector<Alert> &alerts)
     }
     showCount();
     m_icon->show();
-    const bool isCritical = std::ranges::count(alerts, inspect::Severity::Critical, &Alert::severity) > 0;
     m_icon->showMessage(u"Lockscope"_s, textOf(alerts),
                         isCritical ? QSystemTrayIcon::Critical : QSystemTrayIcon::Warning);
 }

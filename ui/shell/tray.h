@@ -1,20 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notifications of the desktop, and a count in its tray. Where there is no tray there are none, and nothing else
-// changes.
+// A count in the desktop's tray and its messages; where there is no tray, the desktop's notifications.
 #pragma once
 
 #include "ui/models/alertwatch.h"
 
 #include <QPointer>
 
+#include <map>
+
 class QSystemTrayIcon;
 
 namespace lockscope::ui {
 
+// The desktop's notifications (org.freedesktop.Notifications, Desktop Notifications Specification 1.2), which need no
+// tray. Without a session bus, or a service there, nothing is shown.
+class DesktopNotifications : public QObject {
+    Q_OBJECT
+public:
+    using QObject::QObject;
+
+    // `text` has no markup of a client's.
+    void show(const QString &text, bool isCritical, const inspect::LockName &lock);
+
+signals:
+    void activated(const lockscope::inspect::LockName &lock);
+
+private slots:
+    void onAction(uint id, const QString &action);
+    void onClosed(uint id, uint reason) { m_shown.erase(id); }
+
+private:
+    std::map<uint, inspect::LockName> m_shown; // by the service's number
+    bool m_listens = false;
+};
+
 class Tray : public QObject {
     Q_OBJECT
 public:
-    explicit Tray(QObject *parent = nullptr) : QObject(parent) {}
+    explicit Tray(QObject *parent = nullptr);
 
     // Of what nobody has looked at yet.
     void tell(const std::vector<Alert> &alerts);
@@ -32,6 +55,7 @@ private:
     void showCount();
 
     QPointer<QSystemTrayIcon> m_icon;
+    DesktopNotifications m_notifications; // where there is no tray
     inspect::LockName m_newest;
     int m_unseen = 0;
 };

@@ -88,6 +88,8 @@ IncidentText textOf(const Incident &incident)
         text.action = IncidentList::tr("Break…");
     else if (placeToRelease(incident))
         text.action = IncidentList::tr("Release…");
+    else if (incident.code != FindingCode::DeadlockEnded)
+        text.action = IncidentList::tr("Ask…");
     return text;
 }
 

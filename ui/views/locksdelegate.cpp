@@ -180,6 +180,10 @@ StackedRow LocksDelegate::stackedRow(const QModelIndex &index) const
     row.findingTone = facts.worst == Severity::Critical  ? Tone::Critical
                       : facts.worst == Severity::Warning ? Tone::Warning
                                                          : Tone::Free;
+    if (const auto match = m_model.matchAt(index.row()); !match.isEmpty()) {
+        row.finding = match;
+        row.findingTone = Tone::Hold;
+    }
     row.age = text(LockRow::Held);
     row.isStale = m_model.isGoneAt(index.row()) || m_model.isFrozen(lock.lock.connection);
     return row;
@@ -228,7 +232,9 @@ std::map<ConnectionName, GroupHead> groupHeadsOf(const ConnectionBook &book, con
         const auto environment = environmentOf(book, status);
         head.tag = environment.word;
         head.isProduction = environment.production;
-        head.edge = connectionColor(number++);
+        const auto own = colourOf(book.colourOf(status.name));
+        head.edge = own.isValid() ? own : connectionColor(number);
+        ++number;
         heads.emplace(status.name, std::move(head));
     }
     return heads;

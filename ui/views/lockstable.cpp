@@ -20,6 +20,7 @@ LocksTable::LocksTable(LocksModel &model, QWidget *parent) : QTableView(parent),
     setModel(&model);
     setItemDelegate(m_cells = new LocksDelegate(model, this));
     CellDelegate::prepare(*this);
+    setSelectionMode(QAbstractItemView::ExtendedSelection);
     setAccessibleName(tr("Locks"));
     setObjectName(QStringLiteral("locksTable"));
     horizontalHeader()->moveSection(LockRow::Connection, LockRow::Recipe); // beside the lock
@@ -42,6 +43,7 @@ LocksTable::LocksTable(LocksModel &model, QWidget *parent) : QTableView(parent),
         m_current = m_model.snapshotAt(current.row()).lock;
         emit chosen(*m_current);
     });
+    connect(selectionModel(), &QItemSelectionModel::selectionChanged, this, &LocksTable::chosenRowsChanged);
     connect(this, &QTableView::doubleClicked, this,
             [this](const QModelIndex &index) { emit opened(m_model.snapshotAt(index.row()).lock); });
 }
@@ -60,6 +62,16 @@ std::optional<LockName> LocksTable::currentLock() const
 {
     const bool isHidden = m_current && m_model.rowOf(*m_current) < 0 && m_model.snapshot(*m_current);
     return isHidden ? std::nullopt : m_current;
+}
+
+std::vector<int> LocksTable::chosenRows() const
+{
+    std::vector<int> rows;
+    const auto chosen = selectionModel()->selectedRows(LockRow::Lock);
+    for (const auto &index : chosen)
+        rows.push_back(index.row());
+    std::ranges::sort(rows);
+    return rows;
 }
 
 void LocksTable::leaveHidden()
@@ -84,6 +96,7 @@ bool LocksTable::viewportEvent(QEvent *event)
 {
     if (event->type() == QEvent::Enter || event->type() == QEvent::Leave) {
         m_isPointerInside = event->type() == QEvent::Enter;
+        m_top = mapTo(window(), QPoint()).y();
         emit inUseChanged();
     }
     return QTableView::viewportEvent(event);
@@ -196,7 +209,7 @@ void LocksTable::keyPressEvent(QKeyEvent *event)
             emit opened(m_model.snapshotAt(currentIndex().row()).lock);
         return;
     }
-    if (event->key() == Qt::Key_Space) {
+    if (event->key() == Qt::Key_Space && event->modifiers() == Qt::NoModifier) {
         event->ignore(); // the window pauses
         return;
     }
@@ -206,6 +219,10 @@ void LocksTable::keyPressEvent(QKeyEvent *event)
 void LocksTable::resizeEvent(QResizeEvent *event)
 {
     QTableView::resizeEvent(event);
+    // What came or went above the list, as an incident does, moves no row away from the pointer.
+    const int top = mapTo(window(), QPoint()).y();
+    if (const int down = top - std::exchange(m_top, top); m_isPointerInside && down != 0)
+        verticalScrollBar()->setValue(verticalScrollBar()->value() + down);
     showSought();
 }
 

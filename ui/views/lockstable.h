@@ -26,6 +26,8 @@ public:
     [[nodiscard]] std::optional<inspect::LockName> currentLock() const;
     // Without scrolling unless `reveal`.
     void setCurrentLock(const std::optional<inspect::LockName> &lock, bool reveal);
+    // What Shift and Ctrl chose together, in the order of the list; without several, what is chosen.
+    [[nodiscard]] std::vector<int> chosenRows() const;
     // Somebody asked for it: it is kept on screen, whatever comes before it, until they go elsewhere.
     void seek(const inspect::LockName &lock);
     // Asked for, and now it is there, as a row that waits to be shown.
@@ -48,6 +50,8 @@ signals:
     void opened(const lockscope::inspect::LockName &lock);
     void orderChanged();
     void inUseChanged();
+    // One more row, or one less, is chosen beside the current one.
+    void chosenRowsChanged();
 
 private:
     bool viewportEvent(QEvent *event) override;
@@ -74,6 +78,7 @@ private:
     Clock m_clock = std::chrono::steady_clock::now;
     std::optional<std::chrono::steady_clock::time_point> m_lastKey;
     bool m_isPointerInside = false;
+    int m_top = 0; // of the list in its window
     bool m_updating = false;
     bool m_isSoughtLock = false; // asked for by name: kept on screen until somebody goes elsewhere
 };
