@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Findings as a command has them: with their locks and mutes, and for how long each one lasts.
+#pragma once
+
+#include "app/lockscopectl/command.h"
+#include "core/inspect/findings.h"
+#include "core/inspect/waits/waitgraph.h"
+#include "core/workspace/mutes.h"
+
+#include <set>
+
+namespace lockscope::ctl {
+
+struct FoundFinding {
+    inspect::Finding finding;
+    std::optional<Mute> muted{};
+    std::vector<std::pair<inspect::LockName, QByteArray>> contenders;
+    std::vector<inspect::LockName> locks; // one, but of a deadlock all, and of an unexplained wait none
+    ConnectionName connection{};          // of an unexplained wait and an ended deadlock
+    std::optional<inspect::EndedDeadlock> ended{};
+};
+
+struct FindingsLook {
+    std::vector<inspect::LockSnapshot> locks;
+    inspect::WaitGraph graph;
+    std::vector<FoundFinding> all{}; // most severe first
+};
+
+// What is there now, of the locks that --match selects. Reads again what a deadlock consists of.
+[[nodiscard]] Task<FindingsLook> lookForFindings(CommandContext &context);
+[[nodiscard]] bool isMatched(const CommandContext &context, const inspect::LockName &lock);
+[[nodiscard]] QJsonObject findingJson(const FoundFinding &found);
+
+// Since when each finding was there in every look. It is the same one while its code and locks are, and while one of
+// its contenders is among those of each look: a lock that one client after another holds for long is not held by one.
+class LastingFindings {
+public:
+    using Key = std::pair<inspect::FindingCode, QByteArray>; // its locks, or its connection
+
+    [[nodiscard]] static Key keyOf(const FoundFinding &found);
+    // `isKnown`: whether that connection was read. What was there on one that is not stays.
+    void see(const std::vector<FoundFinding> &all, Instant now,
+             const std::function<bool(const ConnectionName &)> &isKnown);
+    // How long it has lasted; nothing of one that was not seen.
+    [[nodiscard]] Duration lasts(const Key &key, Instant now) const;
+    [[nodiscard]] bool isEmpty() const { return m_seen.empty(); }
+
+private:
+    struct Seen {
+        Instant since;
+        std::set<QByteArray> contenders;
+        std::set<ConnectionName> connections;
+    };
+    std::map<Key, Seen> m_seen;
+};
+
+} // namespace lockscope::ctl
