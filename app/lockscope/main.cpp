@@ -12,6 +12,7 @@
 #include "core/workspace/rulefolder.h"
 #include "core/workspace/settingsfile.h"
 #include "ui/dialogs/settingsdialog.h"
+#include "ui/lessons/lessonview.h"
 #include "ui/mainwindow.h"
 #include "ui/pages/findingspage.h"
 #include "ui/pages/lessonspage.h"
@@ -209,7 +210,11 @@ int run(QApplication &application, const app::WindowOptions &options)
     if (options.size || forScreenshot) // a first window keeps to its screen
         window.resize(options.size.value_or(usualSize));
     window.pages().whenMade<ui::LessonsPage>(
-        [language = languageOf(options, settings)](ui::LessonsPage &page) { page.setLanguage(language); });
+        [language = languageOf(options, settings), forScreenshot](ui::LessonsPage &page) {
+            page.setLanguage(language);
+            if (forScreenshot)
+                page.lesson().picture().setPace({}); // a picture has no motion
+        });
     if (options.lock && !options.page.isEmpty())
         window.workbench().showOn(options.page, *options.lock);
     else if (options.lock)

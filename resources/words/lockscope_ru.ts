@@ -751,10 +751,6 @@
         <translation>приходят за %1</translation>
     </message>
     <message>
-        <source>Simulator</source>
-        <translation>Симулятор</translation>
-    </message>
-    <message>
         <source>1 contender</source>
         <translation>1 участник</translation>
     </message>
@@ -945,6 +941,14 @@
     <message>
         <source>%1 … %2 of %3</source>
         <translation>%1 … %2 из %3</translation>
+    </message>
+    <message>
+        <source>%1 holds</source>
+        <translation>%1 владеет</translation>
+    </message>
+    <message>
+        <source>%1 more</source>
+        <translation>ещё %1</translation>
     </message>
 </context>
 <context>
@@ -1178,10 +1182,6 @@
         <translation>%1 · итог: %2</translation>
     </message>
     <message>
-        <source>above: from the first release on …</source>
-        <translation>в плитках: с первого освобождения …</translation>
-    </message>
-    <message>
         <source>99 of 100 waits so far are not longer, those that go on included</source>
         <translation>99 из 100 ожиданий пока не дольше; те, что ещё идут, тоже считаются</translation>
     </message>
@@ -1192,10 +1192,6 @@
     <message>
         <source>since the start: %1 requests, %2 wake-ups, %3 wasted</source>
         <translation>с самого начала: запросов %1, уведомлений %2, впустую %3</translation>
-    </message>
-    <message>
-        <source>since the start …</source>
-        <translation>с самого начала …</translation>
     </message>
     <message>
         <source>now</source>
@@ -1466,6 +1462,14 @@
     <message>
         <source>all lessons</source>
         <translation>все уроки</translation>
+    </message>
+    <message>
+        <source>replay</source>
+        <translation>ещё раз</translation>
+    </message>
+    <message>
+        <source>zoom time</source>
+        <translation>масштаб времени</translation>
     </message>
 </context>
 <context>

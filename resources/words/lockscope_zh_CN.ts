@@ -751,10 +751,6 @@
         <translation>%1 内到达</translation>
     </message>
     <message>
-        <source>Simulator</source>
-        <translation>模拟器</translation>
-    </message>
-    <message>
         <source>1 contender</source>
         <translation>1 个竞争者</translation>
     </message>
@@ -945,6 +941,14 @@
     <message>
         <source>%1 … %2 of %3</source>
         <translation>%1 … %2，共 %3 个</translation>
+    </message>
+    <message>
+        <source>%1 holds</source>
+        <translation>%1 持有</translation>
+    </message>
+    <message>
+        <source>%1 more</source>
+        <translation>另有 %1 个</translation>
     </message>
 </context>
 <context>
@@ -1176,10 +1180,6 @@
         <translation>%1 · 整个运行：%2</translation>
     </message>
     <message>
-        <source>above: from the first release on …</source>
-        <translation>上方：自第一次释放起…</translation>
-    </message>
-    <message>
         <source>99 of 100 waits so far are not longer, those that go on included</source>
         <translation>到目前为止，100 次等待中有 99 次不超过此值；仍在等待的也算在内</translation>
     </message>
@@ -1190,10 +1190,6 @@
     <message>
         <source>since the start: %1 requests, %2 wake-ups, %3 wasted</source>
         <translation>从头算起：%1 个请求，%2 次通知，%3 次徒劳</translation>
-    </message>
-    <message>
-        <source>since the start …</source>
-        <translation>从头算起…</translation>
     </message>
     <message>
         <source>now</source>
@@ -1464,6 +1460,14 @@
     <message>
         <source>all lessons</source>
         <translation>全部课程</translation>
+    </message>
+    <message>
+        <source>replay</source>
+        <translation>重放</translation>
+    </message>
+    <message>
+        <source>zoom time</source>
+        <translation>缩放时间</translation>
     </message>
 </context>
 <context>

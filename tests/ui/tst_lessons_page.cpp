@@ -15,12 +15,16 @@
 #include "ui/simulator/lanesview.h"
 #include "ui/simulator/runpanel.h"
 #include "ui/simulator/serverstrip.h"
+#include "ui/theme/theme.h"
+#include "ui/workbench.h"
 
 #include <QFile>
 #include <QLabel>
 #include <QListWidget>
+#include <QMessageBox>
 #include <QPushButton>
 #include <QRegularExpression>
+#include <QScopeGuard>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 
@@ -215,6 +219,138 @@ private slots:
         QVERIFY(!picture.isRunning());
     }
 
+    // On a projector: the wake-ups of the herd from the server's event to the ten clients, each of them in sight.
+    void herdFillsAThirdOfThePicture()
+    {
+        LessonScene scene;
+        scene.page.resize(1280, 720);
+        QVERIFY(scene.open("predecessor"));
+        auto &lesson = scene.lesson();
+        while (lesson.step() < 2)
+            lesson.next();
+        QCoreApplication::processEvents();
+        auto &lanes = lesson.picture().lanes(0);
+        const auto frame = lanes.frame();
+        QCOMPARE(frame.wakeUps.size(), std::size_t(9));
+        QCOMPARE(std::ranges::count(frame.wakeUps, true, &WakeUp::isWasted), 8);
+        QRectF herd;
+        for (const auto &wakeUp : frame.wakeUps) {
+            const QLineF ray = frame.rayOf(wakeUp, 1);
+            QCOMPARE(ray.p1(), frame.rayOf(frame.wakeUps.front(), 1).p1()); // they leave together
+            herd |= QRectF(ray.p1(), ray.p2()).normalized();
+        }
+        const QRectF picture(QPointF(), QSizeF(lanes.viewport()->size()));
+        QVERIFY(picture.contains(herd));
+        const double share = herd.width() * herd.height() / (picture.width() * picture.height());
+        QVERIFY2(share >= 1 / 3.0, qPrintable(QString::number(share)));
+        QVERIFY2(frame.laneHeight >= 24 && frame.rectOf(9).bottom() <= frame.lanes.bottom() + 0.5,
+                 qPrintable(QString::number(frame.laneHeight)));
+        // On the other side one is woken, and it holds.
+        const auto other = lesson.picture().lanes(1).frame();
+        QCOMPARE(other.wakeUps.size(), std::size_t(1));
+        QVERIFY(!other.wakeUps.front().isWasted && other.wakeUps.front().lane == 1);
+        QCOMPARE(other.from, frame.from);
+    }
+
+    void bandHoldsAllBehindTheNinthLane()
+    {
+        LessonScene scene;
+        QVERIFY(scene.open("shared"));
+        const auto frame = scene.lesson().picture().lanes(0).frame();
+        QCOMPARE(frame.rows, 9);
+        QCOMPARE(frame.laneAt(frame.lanes.bottom() - 0.1), 11);
+        QCOMPARE(frame.laneAt(frame.middleOf(8)), 8);
+        QCOMPARE(frame.laneAt(frame.middleOf(10)), 10);
+    }
+
+    // Together for 1.5 s; then it is quiet, and only then something is asked.
+    void wakeUpsFlyBeforeTheQuestion()
+    {
+        LessonScene scene;
+        QVERIFY(scene.open("children-watch"));
+        auto &lesson = scene.lesson();
+        auto &picture = lesson.picture();
+        QCOMPARE(picture.framesFlown(), 0); // without motion it is at its end at once
+        while (lesson.step() < 2)
+            lesson.next();
+        QCOMPARE(picture.lanes(0).frame().flight, 1.0);
+        picture.setPace(50ms);
+        QElapsedTimer since;
+        since.start();
+        lesson.next();
+        if (lesson.step() == 2)
+            lesson.next();
+        std::set<double> flights;
+        while (picture.isRunning() && since.elapsed() < 20'000) {
+            QVERIFY(lesson.question().isHidden());
+            flights.insert(picture.lanes(0).frame().flight);
+            QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
+        }
+        QVERIFY2(flights.size() >= 20, qPrintable(QString::number(flights.size())));
+        QVERIFY(since.elapsed() >= 2700);
+        QVERIFY(picture.framesFlown() >= 20);
+        const auto frame = picture.lanes(0).frame();
+        QVERIFY(frame.flight == 1 && frame.fall == 1 && !frame.wakeUps.empty());
+    }
+
+    // What a title would answer is a letter until then; and right answers are counted.
+    void titlesAndScoreFollowTheAnswer()
+    {
+        LessonScene scene;
+        QVERIFY(scene.open("look-again"));
+        auto &lesson = scene.lesson();
+        QCOMPARE(lesson.picture().title(0), u"A"_s);
+        lesson.next();
+        QVERIFY(!lesson.question().isHidden() && lesson.score().isEmpty());
+        QCOMPARE(lesson.picture().title(1), u"B"_s);
+        for (const auto *label : lesson.picture().findChildren<QLabel *>())
+            QVERIFY2(!label->text().contains("forgets"_L1), qPrintable(label->text()));
+        press(lesson, Qt::Key_3);
+        QCOMPARE(lesson.picture().title(0), lesson.lesson().runs[0].title.english);
+        QCOMPARE(lesson.score(), u"1 of 1 right"_s);
+        lesson.back();
+        lesson.next();
+        press(lesson, Qt::Key_1); // the first answer counts
+        QCOMPARE(lesson.score(), u"1 of 1 right"_s);
+    }
+
+    void queueStandsInItsOrder()
+    {
+        LessonScene scene;
+        for (const char *id : {"predecessor", "etcd"}) {
+            QVERIFY(scene.open(id));
+            while (scene.lesson().step() < 2)
+                scene.lesson().next();
+            const auto words = scene.lesson().picture().servers(1).serverWords().join(u'\n');
+            static const QRegularExpression places(u"(?:lock-0{6,}|created at )(\\d+)"_s);
+            QList<int> order;
+            for (const auto &match : places.globalMatch(words))
+                order << match.captured(1).toInt();
+            QVERIFY2(order.size() >= 4 && std::ranges::is_sorted(order), qPrintable(words));
+        }
+        // The chain is in the picture, too: each watches the one before.
+        QVERIFY(scene.open("predecessor"));
+        scene.lesson().next();
+        for (const auto &[watcher, owner] : scene.lesson().picture().lanes(1).frame().watches)
+            QCOMPARE(watcher, owner + 1);
+        QCOMPARE(scene.lesson().picture().lanes(1).frame().watches.size(), std::size_t(9));
+    }
+
+    void aLectureReadsItFromTheLastRow()
+    {
+        LessonScene scene;
+        scene.page.resize(1280, 720);
+        QVERIFY(scene.open("predecessor"));
+        Theme::instance()->setLarge(true);
+        const auto small = qScopeGuard([] { Theme::instance()->setLarge(false); });
+        for (int turn = 0; turn < 3; ++turn)
+            QCoreApplication::processEvents();
+        for (const auto *label : scene.lesson().findChildren<QLabel *>())
+            QVERIFY2(!label->isVisible() || label->text().isEmpty() || label->fontInfo().pixelSize() >= 18,
+                     qPrintable(u"%1: %2"_s.arg(label->text()).arg(label->fontInfo().pixelSize())));
+        QVERIFY(monoFont(scene.lesson().picture().lanes(0).frame().fontSize).pixelSize() >= 18);
+    }
+
     void itSpeaksThreeLanguages()
     {
         LessonScene scene;
@@ -387,7 +523,8 @@ private slots:
         QVERIFY(scene.open("predecessor"));
         QTemporaryDir folder;
         const QString file = folder.filePath(u"page.md"_s);
-        QCOMPARE(scene.lesson().saveHandout(file), QString());
+        scene.lesson().saveHandout(file, {scene.lesson().lesson()}, true);
+        QTRY_COMPARE(scene.lesson().complaint(), u"Saved page.md"_s);
         QFile written(file);
         QVERIFY(written.open(QIODevice::ReadOnly));
         const auto text = QString::fromUtf8(written.readAll());
@@ -395,8 +532,26 @@ private slots:
         QVERIFY(text.contains("`zk-mutex`, contenders: 10, seed 1"_L1));
         QVERIFY(QFile::exists(folder.filePath(u"page-2.png"_s)));
         QVERIFY(!QFile::exists(folder.filePath(u"page-1.png"_s))); // nothing had happened yet
+        // Without answers nothing is marked, and no proof is given.
+        scene.lesson().saveHandout(folder.filePath(u"asked.md"_s), {scene.lesson().lesson()}, false);
+        QTRY_COMPARE(scene.lesson().complaint(), u"Saved asked.md"_s);
+        QFile asked(folder.filePath(u"asked.md"_s));
+        QVERIFY(asked.open(QIODevice::ReadOnly));
+        const auto questions = QString::fromUtf8(asked.readAll());
+        const auto &question = *scene.lesson().lesson().steps[1].question;
+        QVERIFY(questions.contains(question.text.english) && questions.contains("3. 1\n"_L1));
+        QVERIFY(!questions.contains(u'✓') && !questions.contains(question.because.english));
+        // A chapter is one file, with its pictures inside.
+        const auto &all = scene.page.lessons().lessons;
+        scene.lesson().saveHandout(folder.filePath(u"chapter.html"_s), {all[0], all[1]}, true);
+        QTRY_COMPARE(scene.lesson().complaint(), u"Saved chapter.html"_s);
+        QFile chapter(folder.filePath(u"chapter.html"_s));
+        QVERIFY(chapter.open(QIODevice::ReadOnly));
+        const auto html = QString::fromUtf8(chapter.readAll());
+        QVERIFY(html.contains(all[0].title.english) && html.contains(all[1].title.english));
+        QVERIFY(html.count("data:image/png;base64,"_L1) >= 4 && !html.contains(".png\""_L1));
         // Twice the same recipe: what the text calls left and right is told apart by the runs' own titles.
-        const auto pictures = scene.lesson().picture().picturesAt(scene.lesson().picture().end());
+        const auto pictures = scene.lesson().picture().picturesAt({}, scene.lesson().picture().end());
         for (std::size_t i = 0; i < pictures.size(); ++i)
             QCOMPARE(pictures[i].title, scene.lesson().lesson().runs[i].title.english);
     }
@@ -430,6 +585,19 @@ private slots:
         QTRY_VERIFY(lessons->isSettled());
         QVERIFY(window.isInitialScanComplete());
         QVERIFY(lessons->lessons().lessons.size() == std::size_t(38));
+    }
+
+    void aLinkOpensALesson()
+    {
+        testing::FakeBackend backend;
+        MainWindow window(backend);
+        window.show();
+        window.workbench().openLink(u"lockscope://lesson/redlock"_s);
+        LessonsPage *page = nullptr;
+        QTRY_VERIFY((page = window.findChild<LessonsPage *>()) && page->isVisible() && page->lesson().isPlayed());
+        QCOMPARE(page->lesson().lesson().id, QByteArray("redlock"));
+        window.workbench().openLink(u"lockscope://lesson/no-such"_s);
+        QVERIFY(window.findChild<QMessageBox *>(u"workbenchSays"_s)->text().contains("\"no-such\""_L1));
     }
 
     // On another page, too: the side bar says how many there are.

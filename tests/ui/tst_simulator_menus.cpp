@@ -13,6 +13,7 @@
 #include <QContextMenuEvent>
 #include <QLabel>
 #include <QMenu>
+#include <QPushButton>
 
 using ui::Comparison;
 
@@ -108,7 +109,11 @@ private slots:
             const auto frame = m_page->panel(0).lanes().frame();
             return playback().at() >= frame.from && playback().at() <= frame.to;
         };
-        QTRY_VERIFY(m_page->panel(0).lanes().zoom() > 1);
+        auto *overview = m_page->findChild<QPushButton *>(u"overviewButton"_s);
+        QTRY_VERIFY(overview->isChecked()); // a crowd opens with all of its time
+        QVERIFY(isInSight());
+        overview->setChecked(false);
+        QVERIFY(m_page->panel(0).lanes().zoom() > 1);
         QVERIFY(isInSight());
         playback().toStart();
         QVERIFY(isInSight());

@@ -437,6 +437,9 @@ private slots:
         m_page->play(large);
         QVERIFY(isPlayed(large));
         auto &lanes = m_page->panel(0).lanes();
+        auto *overview = m_page->findChild<QPushButton *>(u"overviewButton"_s);
+        QTRY_VERIFY(overview->isChecked()); // a crowd opens in it
+        overview->setChecked(false);
         playback().seek(playback().end() / 2);
         QVERIFY(lanes.verticalScrollBar()->value() > 0); // it follows who holds
         QVERIFY(!lanes.grab().isNull());
@@ -454,6 +457,8 @@ private slots:
         auto *page = window.findChild<ui::SimulatorPage *>();
         QVERIFY(QTest::qWaitFor([&] { return page->panels() == 2 || !page->complaint().isEmpty(); }, 60'000));
         QVERIFY2(page->complaint().isEmpty(), qPrintable(page->complaint()));
+        QVERIFY(page->playback().at() == Moment{} && page->panel(0).tiles().watchEvents() == u"–"_s);
+        page->playback().toEnd();
         // 100 contenders: N − 1 told by the predecessor's watch, N(N−1)/2 by the children's.
         QCOMPARE(page->panel(0).tiles().watchEvents(), u"4,950"_s);
         QCOMPARE(page->panel(1).tiles().watchEvents(), u"99"_s);

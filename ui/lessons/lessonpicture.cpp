@@ -6,33 +6,41 @@
 #include "ui/simulator/countertiles.h"
 #include "ui/simulator/lanesview.h"
 #include "ui/simulator/serverstrip.h"
+#include "ui/simulator/simulatortext.h"
 #include "ui/theme/theme.h"
 
 #include <QBoxLayout>
 #include <QLabel>
 #include <QScopeGuard>
 #include <QScrollBar>
+#include <QStyle>
 
 #include <algorithm>
 
 namespace lockscope::ui {
 
-constexpr int mostReadableLanes = 24;
 constexpr int headGap = 10;
-constexpr Moment shortestSight = 6ms; // what is shown at least, however early a step stops
+constexpr int stageFontSize = 14;     // the least: 18 px on a projector
+constexpr double leastStageLane = 24; // pixels, below which what the servers have gives way
+constexpr Moment shortestSight = 6ms; // of a step without a wake-up
+constexpr Moment causedWithin = 20ms; // a step that follows a wake-up so closely is about that
+constexpr std::chrono::milliseconds flightTime{1500}, fallTime{200}, silence{1000};
 
 LessonPicture::LessonPicture(QWidget *parent) : QWidget(parent), m_cards(new QHBoxLayout)
 {
     m_cards->setSpacing(12);
     m_legend = new Legend(this);
+    m_legend->setFontSize(stageFontSize);
     makeColumn(this, {.spacing = 8}, {{m_cards, 1}, m_legend});
     m_timer.setInterval(16);
+    if (style()->styleHint(QStyle::SH_Widget_Animation_Duration, nullptr, this) == 0)
+        m_pace = 0ms; // the desktop asks for no motion
     connect(&m_timer, &QTimer::timeout, this, &LessonPicture::advance);
     connect(
         Theme::instance(), &Theme::changed, this,
         [this] {
             for (const auto &panel : m_panels)
-                panel.recipe->setFont(monoFont());
+                panel.recipe->setFont(monoFont(stageFontSize));
             fit();
         },
         Qt::QueuedConnection);
@@ -52,25 +60,20 @@ LessonPicture::Panel LessonPicture::makePanel()
     panel.card = card;
     panel.title = makeLabel({}, u"lessonRun"_s, card);
     panel.recipe = makeLabel({}, u"muted"_s, card);
-    panel.recipe->setFont(monoFont());
+    panel.recipe->setFont(monoFont(stageFontSize));
     panel.lanes = new LanesView(card);
-    panel.lanes->setHidesFuture(true);
+    panel.lanes->setStage();
     panel.servers = new ServerStrip(card);
+    panel.servers->setFontSize(stageFontSize);
     panel.tiles = new CounterTiles(card);
     panel.tiles->setHidesFuture(true);
-    panel.tiles->setBrief(true);
-    connect(panel.tiles, &CounterTiles::widthChanged, this, &LessonPicture::alignTiles, Qt::QueuedConnection);
+    panel.tiles->setLine();
+    connect(panel.tiles, &CounterTiles::widthChanged, this, &LessonPicture::fit, Qt::QueuedConnection);
     panel.title->setWordWrap(true);
     panel.title->setAlignment(Qt::AlignTop | Qt::AlignLeft); // beside one that takes two lines
-    panel.head = new QBoxLayout(QBoxLayout::LeftToRight);
-    panel.head->addWidget(panel.title, 1);
-    panel.head->addWidget(panel.recipe, 0, Qt::AlignTop);
-    auto *column = new QVBoxLayout(card);
-    addParts(*column, {panel.head, {panel.lanes, 1}, panel.servers, panel.tiles});
-    panel.counts = makeLabel({}, u"small"_s, card);
-    panel.counts->setWordWrap(true);
-    panel.counts->hide();
-    column->addWidget(panel.counts);
+    panel.head = makeRow({}, {{panel.title, 1}, {panel.recipe, 0, Qt::AlignTop}});
+    makeColumn(card, {.margins = {12, 6, 12, 6}, .spacing = 4},
+               {panel.head, {panel.lanes, 1}, panel.servers, panel.tiles});
     m_cards->addWidget(card, 1);
     return panel;
 }
@@ -80,13 +83,11 @@ void LessonPicture::connectLanes(LanesView &lanes, std::size_t run)
 {
     connect(&lanes, &LanesView::momentChosen, this, [this](Moment at) {
         m_timer.stop();
+        land();
         m_playback.seek(at);
         emit arrived();
     });
-    connect(&lanes, &LanesView::zoomed, this, [this](double zoom, Moment around) {
-        for (auto &panel : m_panels)
-            panel.lanes->setZoom(zoom, around);
-    });
+    connect(&lanes, &LanesView::zoomed, this, &LessonPicture::zoom);
     connect(&lanes, &LanesView::scrolledTo, this, [this](double above, int horizontal) {
         for (auto &panel : m_panels)
             panel.lanes->scrollAlong(above, horizontal);
@@ -97,6 +98,18 @@ void LessonPicture::connectLanes(LanesView &lanes, std::size_t run)
     connect(&lanes, &LanesView::serverMenuRequested, this, [this, run](int server, const QPoint &where) {
         emit menuRequested({run, m_playback.at(), 0, server}, where);
     });
+}
+
+void LessonPicture::zoom(double zoom, Moment around)
+{
+    for (auto &panel : m_panels)
+        panel.lanes->setZoom(zoom, around);
+}
+
+void LessonPicture::zoomBy(double factor)
+{
+    if (!m_panels.empty())
+        zoom(m_panels.front().lanes->zoom() * factor, m_playback.at());
 }
 
 void LessonPicture::clear()
@@ -110,99 +123,180 @@ void LessonPicture::clear()
     m_playback.setRuns({});
 }
 
-void LessonPicture::setRuns(const lessons::Lesson &lesson, const std::vector<PlayedRunPtr> &runs, Language language)
+void LessonPicture::setRuns(const lessons::Lesson &lesson, const std::vector<PlayedRunPtr> &runs)
 {
     clear();
     Moment end{};
     for (const auto &run : runs)
         end = std::max(end, run->end());
-    for (std::size_t i = 0; i < runs.size(); ++i) {
+    for (const auto &run : runs) {
         auto panel = makePanel();
-        panel.recipe->setText(label(lesson.runs[i].scenario.recipe, 60));
-        panel.lanes->setRun(runs[i], end);
-        panel.servers->setRun(runs[i]);
-        panel.lanes->setDense(runs[i]->lanes() > mostReadableLanes);
+        panel.lanes->setRun(run, end + end / 50); // with the last event in sight
+        panel.servers->setRun(run);
         panel.tiles->choose(lesson.tiles);
-        panel.tiles->setTerse(runs.size() > 2);
         connectLanes(*panel.lanes, m_panels.size());
         m_panels.push_back(panel);
         panel.card->show();
     }
-    setTitles(lesson, language);
     m_playback.setRuns(runs);
     m_playback.toStart();
     for (auto &panel : m_panels)
         panel.lanes->setHidesFuture(true); // from here
-    lookUntil(shortestSight);
+    showSight({Moment{}, shortestSight});
 }
 
-void LessonPicture::setTitles(const lessons::Lesson &lesson, Language language)
+// Where titles would answer what is asked later they are letters.
+void LessonPicture::setTitles(const lessons::Lesson &lesson, Language language, bool areHidden)
 {
     for (std::size_t i = 0; i < m_panels.size() && i < lesson.runs.size(); ++i) {
-        m_panels[i].title->setText(lesson.runs[i].title.in(language));
+        const auto &run = lesson.runs[i];
+        m_panels[i].title->setText(areHidden ? QString(QChar(u'A' + static_cast<char16_t>(i)))
+                                             : run.title.in(language));
+        m_panels[i].recipe->setText(areHidden ? QString() : label(run.scenario.recipe, 60));
         m_panels[i].lanes->setAccessibleName(m_panels[i].title->text());
     }
     QMetaObject::invokeMethod(this, &LessonPicture::fit, Qt::QueuedConnection); // once what is new has its fonts
 }
 
-// The time axis begins at the start and goes a little beyond what has happened: what comes is not given away.
-void LessonPicture::lookUntil(Moment at)
+// Of a step that a wake-up leads to: from its cause to what came of it, and a little on: who holds is seen to.
+// Of others: from the step before to this one.
+LessonPicture::Stage LessonPicture::stageAt(Moment since, Moment at) const
 {
-    const auto sight = std::clamp(std::max(at + at / 8, shortestSight), Moment(1), std::max(Moment(1), end()));
-    const double zoom = static_cast<double>(std::max(Moment(1), end()).count()) / static_cast<double>(sight.count());
-    for (auto &panel : m_panels) {
-        panel.lanes->setZoom(std::max(1.0, zoom), Moment{});
-        panel.lanes->horizontalScrollBar()->setValue(0);
+    Stage stage;
+    Moment last = Moment::min();
+    for (const auto &run : m_playback.runs()) {
+        stage.wakeUps.push_back(run->wakeUpsUntil(at));
+        if (const auto &wave = stage.wakeUps.back(); !wave.empty())
+            last = std::max(last, wave.front().sent);
     }
+    if (at >= end() || last < since || at - last > causedWithin) {
+        stage.wakeUps.assign(m_playback.runs().size(), {});
+        const Moment from = std::max(Moment{}, since - (at - since) / 10);
+        stage.sight = {at >= end() ? Moment{} : from, std::max(at + (at - from) / 8, from + shortestSight)};
+        return stage;
+    }
+    Moment from = last, to = at;
+    for (auto &wave : stage.wakeUps) {
+        if (!wave.empty() && (wave.front().sent < since || last - wave.front().sent > causedWithin / 2))
+            wave.clear();
+        for (const auto &one : wave) {
+            from = std::min(from, one.cause);
+            to = std::max(to, one.ends);
+        }
+    }
+    stage.sent = last;
+    stage.sight = {std::max(Moment{}, from - (to - from) / 16), to + (to - from) / 6};
+    return stage;
 }
 
-std::vector<RunPicture> LessonPicture::picturesAt(Moment at) const
+void LessonPicture::showSight(const Sight &sight)
+{
+    for (auto &panel : m_panels)
+        panel.lanes->setSight(sight.from, sight.to);
+}
+
+// In the frame of a stage it is seen what becomes of the wake-ups; nothing is hidden there but what is asked later.
+void LessonPicture::land()
+{
+    for (auto &panel : m_panels)
+        panel.lanes->setFlight(1, 1);
+}
+
+std::vector<RunPicture> LessonPicture::picturesAt(Moment since, Moment at) const
 {
     std::vector<RunPicture> all;
+    const auto stage = stageAt(since, at);
     for (std::size_t i = 0; i < m_panels.size() && i < m_playback.runs().size(); ++i) {
         RunPicture one{m_playback.runs()[i], m_panels[i].lanes->frame(), m_playback.runs()[i]->countUntil(at),
                        m_panels[i].title->text()};
         one.frame.scrolled = 0;
-        one.frame.from = {};
-        one.frame.to = std::max(at + at / 8, shortestSight);
+        one.frame.from = stage.sight.from;
+        one.frame.to = stage.sight.to;
+        one.frame.wakeUps = stage.wakeUps[i];
+        one.frame.watches.clear();
+        one.frame.flight = one.frame.fall = 1;
+        one.frame.fontSize = 12;
         one.frame.cursor = at;
-        one.frame.seen = at;
+        one.frame.seen = stage.sent ? stage.sight.to : at;
         all.push_back(std::move(one));
     }
     return all;
 }
 
-void LessonPicture::runTo(Moment at)
+void LessonPicture::runTo(Moment at, Moment since)
 {
     m_timer.stop();
-    m_target = std::min(at, end());
+    m_target = std::clamp(at, Moment{}, end());
     m_from = m_playback.at();
-    lookUntil(m_target);
+    m_since = since;
+    m_stage = stageAt(std::max(since, Moment{}), m_target);
+    showSight(m_stage.sight);
+    for (std::size_t i = 0; i < m_panels.size(); ++i)
+        m_panels[i].lanes->setWakeUps(m_stage.wakeUps[i]);
     if (m_target <= m_from || m_pace == 0ms) {
         arrive();
         return;
     }
-    m_since.start();
+    if (m_stage.sent)
+        fly(0, 0);
+    m_playback.seek(m_from);
+    showLegend();
+    m_elapsed.start();
     m_timer.start();
+}
+
+void LessonPicture::replay()
+{
+    m_playback.seek(std::clamp(m_since, Moment{}, end()));
+    runTo(m_target, m_since);
 }
 
 void LessonPicture::arrive()
 {
     m_timer.stop();
+    land();
     m_playback.seek(m_target);
+    if (m_stage.sent) { // with what is in the picture behind the event
+        for (auto &panel : m_panels)
+            panel.lanes->showUntil(m_stage.sight.to);
+    }
     showLegend();
     emit arrived();
 }
 
+void LessonPicture::fly(double flight, double fall)
+{
+    ++m_frames;
+    for (auto &panel : m_panels)
+        panel.lanes->setFlight(flight, fall);
+}
+
+// To the event; then the wake-ups fly, those for nothing fall back, and it is quiet for a moment.
 void LessonPicture::advance()
 {
-    const std::chrono::milliseconds passed(m_since.elapsed());
-    if (passed >= m_pace) {
-        arrive();
+    const std::chrono::milliseconds passed(m_elapsed.elapsed());
+    const auto share = [&](std::chrono::milliseconds from, std::chrono::milliseconds lasts) {
+        return std::clamp(static_cast<double>((passed - from).count()) / static_cast<double>(lasts.count()), 0.0,
+                          1.0);
+    };
+    const auto go = [&](Moment from, Moment to, double how) {
+        m_playback.seek(from + Moment(std::llround(how * static_cast<double>((to - from).count()))));
+    };
+    if (!m_stage.sent) {
+        go(m_from, m_target, share(0ms, m_pace));
+        if (passed >= m_pace)
+            arrive();
         return;
     }
-    const double share = static_cast<double>(passed.count()) / static_cast<double>(m_pace.count());
-    m_playback.seek(m_from + Moment(std::llround(share * static_cast<double>((m_target - m_from).count()))));
+    const double flight = share(m_pace, flightTime);
+    if (passed < m_pace)
+        go(m_from, *m_stage.sent, share(0ms, m_pace));
+    else if (m_playback.at() < m_target)
+        go(*m_stage.sent, m_target, flight);
+    if (passed <= m_pace + flightTime + fallTime)
+        fly(flight, share(m_pace + flightTime, fallTime));
+    if (passed >= m_pace + flightTime + fallTime + silence)
+        arrive();
 }
 
 void LessonPicture::resizeEvent(QResizeEvent *event)
@@ -212,14 +306,16 @@ void LessonPicture::resizeEvent(QResizeEvent *event)
     QMetaObject::invokeMethod(this, &LessonPicture::fit, Qt::QueuedConnection); // once the parts have their widths
 }
 
+int LessonPicture::roomIn(const Panel &panel) const
+{
+    const auto margins = panel.card->layout()->contentsMargins() + panel.card->contentsMargins(); // and its frame
+    return cardWidth() - margins.left() - margins.right();
+}
+
 // The recipe stands beside its title, in all cards or in none: a card that took more room for both than its share
 // would be wider than the others.
-void LessonPicture::fitTitles(int each)
+void LessonPicture::fitTitles()
 {
-    const auto roomIn = [each](const Panel &panel) {
-        const auto margins = panel.card->layout()->contentsMargins() + panel.card->contentsMargins(); // and its frame
-        return each - margins.left() - margins.right();
-    };
     const auto hasBoth = [&](const Panel &panel) {
         return panel.title->minimumSizeHint().width() + headGap + panel.recipe->sizeHint().width() <= roomIn(panel);
     };
@@ -240,19 +336,18 @@ void LessonPicture::show(const Parts &parts)
 {
     for (auto &panel : m_panels) {
         panel.servers->setHasRoom(parts.hasServers);
-        panel.tiles->setVisible(parts.hasTiles);
-        panel.counts->setVisible(!parts.hasTiles && parts.hasCounts);
+        panel.tiles->setVisible(parts.hasCounts);
         panel.lanes->setShowsMessages(parts.hasMessages);
-        const int edge = parts.isTight ? 1 : 8;
+        const int edge = parts.isTight ? 1 : 6;
         panel.card->layout()->setContentsMargins(12, edge, 12, edge);
-        panel.card->layout()->setSpacing(parts.isTight ? 2 : 6);
+        panel.card->layout()->setSpacing(parts.isTight ? 2 : 4);
         panel.recipe->setVisible(!parts.isTight);
     }
     m_legend->setVisible(parts.hasLegend);
 }
 
-// What there is no room for is left out: the legend first, then the tiles become a line, then what the servers have
-// goes, then the messages, that line, and at last the recipe's name and what is free around the lanes; never they.
+// What there is no room for is left out: what the servers have first, then the legend, the messages, the counters,
+// and at last the recipe's name and what is free around the lanes; never they.
 // A part that is shown is laid out at once, which may give the picture another height in the middle of this: that is
 // looked at once more, and the rest by what resizeEvent() queues. Without an end both called each other until the
 // stack was full (a window on its way to the size of a scaled projector).
@@ -263,37 +358,32 @@ void LessonPicture::fit()
     ++m_fitting;
     const auto done = qScopeGuard([this] { --m_fitting; });
     const int each = cardWidth();
-    fitTitles(each);
-    showCounts();    // in the language that is spoken now
+    fitTitles();
     int servers = 0; // the same of what stands below the lanes
     for (auto &panel : m_panels) {
         panel.servers->setHasRoom(true);
-        const auto margins = panel.card->layout()->contentsMargins() + panel.card->contentsMargins();
-        servers = std::max(servers, panel.servers->heightFor(each - margins.left() - margins.right()));
+        servers = std::max(servers, panel.servers->heightFor(roomIn(panel)));
     }
     for (auto &panel : m_panels)
         panel.servers->setMinimumHeight(servers);
     alignTiles();
     const int legend = m_legend->heightForWidth(width()) + layout()->spacing();
-    const auto needed = [&] {
+    const auto needed = [&](bool isReadable) {
         int most = 0;
         for (const auto &panel : m_panels) {
             panel.card->layout()->invalidate();
-            most = std::max(most, panel.card->layout()->totalMinimumHeightForWidth(each));
+            const int rows = std::min(panel.lanes->run()->lanes(), 10);
+            const int lanes = isReadable ? std::max(0, static_cast<int>(rows * leastStageLane) - 92) : 0;
+            most = std::max(most, panel.card->layout()->totalMinimumHeightForWidth(each) + lanes);
         }
         return most;
     };
-    static constexpr Parts stages[] = {{true, true, true, true},
-                                       {true, true, false, true},
-                                       {false, true, true, true},
-                                       {false, true, false, true},
-                                       {false, false, false, true},
-                                       {false, false, false, false},
-                                       {false, false, false, false, false},
-                                       {false, false, false, false, false, true}};
+    static constexpr Parts stages[] = {{true, true, true},           {false, true, true},
+                                       {false, false, true},         {false, false, false},
+                                       {false, false, false, false}, {false, false, false, false, true}};
     for (const auto &stage : stages) {
         show(stage);
-        if (needed() + (stage.hasLegend ? legend : 0) <= height())
+        if (needed(stage.hasServers) + (stage.hasLegend ? legend : 0) <= height())
             break;
     }
 }
@@ -310,7 +400,10 @@ void LessonPicture::showLegend()
 {
     if (m_panels.empty())
         return;
-    m_legend->setRuns(m_playback.runs(), m_panels.front().lanes->frame().seen);
+    std::vector<LaneGlyph> without; // they are in the rays
+    if (m_stage.sent)
+        without = {LaneGlyph::Request, LaneGlyph::SentReply, LaneGlyph::SentEvent};
+    m_legend->setRuns(m_playback.runs(), m_panels.front().lanes->frame().seen, without);
     fit();
 }
 
@@ -319,24 +412,11 @@ void LessonPicture::showMoment()
     for (std::size_t i = 0; i < m_panels.size() && i < m_playback.runs().size(); ++i) {
         m_panels[i].lanes->setCursor_(m_playback.at(), m_playback.happened(i));
         m_panels[i].servers->setMoment(m_playback.at(), m_playback.happened(i) == 0);
+        m_panels[i].lanes->setWatches(m_playback.happened(i) == 0 ? std::vector<std::pair<int, int>>()
+                                                                  : m_panels[i].servers->then().watches());
         m_panels[i].tiles->show(*m_playback.runs()[i], m_playback.happened(i), m_playback.at());
     }
-    showCounts();
     alignTiles();
-}
-
-// In as many lines in each, so that the lanes are as high.
-void LessonPicture::showCounts()
-{
-    int most = 0;
-    for (auto &panel : m_panels) {
-        panel.counts->setMinimumHeight(0);
-        panel.counts->setText(panel.tiles->line());
-        const auto margins = panel.card->layout()->contentsMargins() + panel.card->contentsMargins();
-        most = std::max(most, panel.counts->heightForWidth(cardWidth() - margins.left() - margins.right()));
-    }
-    for (auto &panel : m_panels)
-        panel.counts->setMinimumHeight(most);
 }
 
 int LessonPicture::cardWidth() const

@@ -16,16 +16,17 @@ using lessons::Language;
 struct LessonWords {
     QString heading, hint; // of the list
     QString back, next, answer, finish, list;
-    QString step;    // "Step %1 of %2"
-    QString predict; // above a question
+    QString step;  // "Step %1 of %2"
+    QString score; // "%1 of %2 right"
     QString right, wrong;
     QString proof, measured; // "%1 measured"
-    QString playing;
-    QString refused;            // "%n file(s) …" with %1
-    QString holds, doesNotHold; // for who cannot see ✓ and ✗
-    QString tryIt;              // in the simulator
-    QString never;              // what a step waits for
-    QString handout, saved;     // "%1 saved"
+    QString replay, playing;
+    QString refused;                                       // "%n file(s) …" with %1
+    QString holds, doesNotHold;                            // for who cannot see ✓ and ✗
+    QString tryIt;                                         // in the simulator
+    QString never;                                         // what a step waits for
+    QString handout, withAnswers, withoutAnswers, chapter; // of "%1"
+    QString saved;                                         // "%1 saved"
 };
 [[nodiscard]] const LessonWords &lessonWords(Language language);
 

@@ -2,24 +2,21 @@
 #include "ui/lessons/lessonview.h"
 
 #include "core/base/text.h"
+#include "ui/lessons/handoutwriter.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
-#include <QBoxLayout>
-#include <QDir>
 #include <QFileDialog>
 #include <QGridLayout>
-#include <QLabel>
 #include <QMenu>
 #include <QScrollArea>
 #include <QScrollBar>
 
 namespace lockscope::ui {
 
-constexpr int narrowLesson = 980; // three pictures in Russian have no room beside the words
-constexpr int narrowLargeLesson = 1100;
-constexpr int shortLesson = 400;
+constexpr int shortLesson = 400;  // without its head
+constexpr int tightLesson = 1000; // what else can be done with it stands in the foot
 
 ProofList::ProofList(QWidget *parent)
     : QFrame(parent), m_head(makeLabel({}, u"section"_s, this)), m_grid(new QGridLayout)
@@ -59,92 +56,93 @@ void ProofList::show(const lessons::Lesson &lesson, const lessons::PlayedRuns &r
     }
 }
 
-LessonView::LessonView(Simulate simulate, QWidget *parent) : QWidget(parent), m_runner(std::move(simulate))
+LessonView::LessonView(Simulate simulate, QWidget *parent)
+    : QWidget(parent), m_simulate(simulate), m_runner(std::move(simulate))
 {
-    auto *head = buildHead();
+    m_list = named(makeButton({}, this, &LessonView::listRequested), u"allLessons"_s);
+    m_title = named(makeWrapped({}, u"lessonTitle"_s, this), u"lessonTitleLabel"_s);
+    m_try = named(makeButton({}, this, &LessonView::tryIt), u"lessonTry"_s);
+    m_handout = named(makeButton({}, this, &LessonView::askHandout), u"lessonHandout"_s);
     m_banner = new Banner(this);
     m_banner->hide();
     m_picture = new LessonPicture(this);
-    m_sides = new QBoxLayout(QBoxLayout::LeftToRight);
-    m_sides->setSpacing(12);
-    m_sides->addWidget(buildStory(), 3);
-    m_sides->addWidget(m_picture, 5);
-    makeColumn(this, {.spacing = 10}, {head, m_banner, {m_sides, 1}});
+    m_text = makeWrapped({}, u"lesson"_s, this);
+    m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_question = new QuestionBox(this);
+    m_proof = new ProofList(this);
+    m_story = makePart({m_text, m_proof});
+    m_ask = makePart({m_question});
+    m_back = named(makeButton({}, this, &LessonView::back), u"lessonBack"_s);
+    m_place = makeLabel({}, u"place"_s, this);
+    m_replay = named(makeButton({}, this, &LessonView::replay), u"lessonReplay"_s);
+    m_next = named(makeButton({}, this, &LessonView::next, u"primary"_s), u"lessonNext"_s);
+    m_back->setToolTip(u"Page Up"_s);
+    m_next->setToolTip(u"Page Down"_s);
+    m_head =
+        makeRow({.spacing = 12},
+                {{m_list, 0, Qt::AlignTop}, {m_title, 1}, {m_handout, 0, Qt::AlignTop}, {m_try, 0, Qt::AlignTop}});
+    m_foot = makeRow({.spacing = 12}, {m_back, m_place, Stretch{1}, m_replay, m_next});
+    makeColumn(this, {.spacing = 8}, {m_head, m_banner, m_story, {m_picture, 1}, m_ask, m_foot});
     connect(m_picture, &LessonPicture::menuRequested, this, &LessonView::openFaultMenu);
+    connect(m_picture, &LessonPicture::arrived, this, &LessonView::ask);
+    connect(m_question, &QuestionBox::answered, this, &LessonView::noteAnswer);
     connect(&m_runner, &Runner::finished, this, &LessonView::take);
     connect(&m_runner, &Runner::failed, this, [this](const Error &error) { fail(error.message); });
 }
 
-QWidget *LessonView::buildHead()
+// What takes the room that it needs, and scrolls where that is too much.
+QScrollArea *LessonView::makePart(std::initializer_list<BoxPart> parts)
 {
-    auto *head = new QWidget(this);
-    m_list = named(makeButton({}, head, this, &LessonView::listRequested), u"allLessons"_s);
-    m_title = named(makeWrapped({}, u"lessonTitle"_s, head), u"lessonTitleLabel"_s);
-    m_try = named(makeButton({}, head, this, &LessonView::tryIt), u"lessonTry"_s);
-    m_handout = named(makeButton({}, head, this, &LessonView::askHandout), u"lessonHandout"_s);
-    m_headRow =
-        makeRow(head, {.spacing = 12},
-                {{m_list, 0, Qt::AlignTop}, {m_title, 1}, {m_handout, 0, Qt::AlignTop}, {m_try, 0, Qt::AlignTop}});
-    return head;
-}
-
-// In a narrow window a long title needs its line for itself: what else can be done with the lesson stands below. In a
-// short one, too, there is no room for any of it.
-void LessonView::placeButtons(bool isNarrow)
-{
-    const bool isShort = isNarrow && height() < shortLesson;
-    if (std::exchange(m_isShort, isShort) != isShort) {
-        (isShort ? m_foot : m_headRow)->insertWidget(0, m_list, 0, isShort ? Qt::Alignment() : Qt::AlignTop);
-        for (QWidget *part : std::initializer_list<QWidget *>{m_title, m_try, m_handout})
-            part->setVisible(!isShort);
-    }
-    if (std::exchange(m_isNarrow, isNarrow) == isNarrow)
-        return;
-    int column = m_foot->indexOf(m_back) + 2; // after what keeps the place in the middle
-    for (auto *button : {m_handout, m_try}) {
-        if (isNarrow)
-            m_foot->insertWidget(column++, button);
-        else
-            m_headRow->addWidget(button, 0, Qt::AlignTop);
-    }
-}
-
-QWidget *LessonView::buildStory()
-{
-    auto *story = new QWidget(this);
-    m_story = story;
-    story->setMinimumWidth(300);
     auto *inside = new QWidget;
-    m_place = makeLabel({}, u"section"_s, story);
-    m_text = makeWrapped({}, u"lesson"_s, inside);
-    m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    m_question = new QuestionBox(inside);
-    m_proof = new ProofList(inside);
-    makeColumn(inside, {.margins = {0, 0, 8, 0}, .spacing = 14}, {m_text, m_question, m_proof, Stretch{}});
-    m_scroll = makeScroll(inside, story);
-    m_scroll->setFocusPolicy(Qt::NoFocus);
-    m_scroll->viewport()->setAutoFillBackground(false);
+    makeColumn(inside, {.margins = {0, 0, 8, 0}, .spacing = 10}, parts);
+    auto *scroll = makeScroll(inside, this);
+    scroll->setFocusPolicy(Qt::NoFocus);
+    scroll->viewport()->setAutoFillBackground(false);
     inside->setAutoFillBackground(false);
-    m_back = named(makeButton({}, story, this, &LessonView::back), u"lessonBack"_s);
-    m_next = named(makeButton({}, story, this, &LessonView::next, u"primary"_s), u"lessonNext"_s);
-    for (auto *button : {m_back, m_next})
-        button->setMinimumHeight(36);
-    m_back->setToolTip(u"Page Up"_s);
-    m_next->setToolTip(u"Page Down"_s);
-    m_foot = makeRow({}, {m_back, Stretch{}, m_place, Stretch{}, m_next});
-    makeColumn(story, {.spacing = 10}, {{m_scroll, 1}, m_foot});
-    connect(m_question, &QuestionBox::answered, this, [this] {
-        showButtons();
-        place();
-        QMetaObject::invokeMethod(
-            this,
-            [this] { // to what it says about the answer
-                m_scroll->verticalScrollBar()->setValue(m_scroll->verticalScrollBar()->maximum());
-            },
-            Qt::QueuedConnection);
-        m_next->setFocus(); // its buttons cannot be pressed any more
-    });
-    return story;
+    return scroll;
+}
+
+// Once the picture has arrived, and not before.
+void LessonView::ask()
+{
+    if (m_isPlayed && m_step < m_lesson.steps.size() && m_lesson.steps[m_step].question)
+        m_question->show();
+    showButtons();
+}
+
+void LessonView::noteAnswer()
+{
+    if (const auto isRight = m_question->wasRight())
+        m_answers.try_emplace(m_step, *isRight);
+    m_picture->setTitles(m_lesson, m_language, hidesTitles());
+    showButtons();
+    place();
+    QMetaObject::invokeMethod(
+        this,
+        [this] { // to what it says about the answer
+            place();
+            m_ask->verticalScrollBar()->setValue(m_ask->verticalScrollBar()->maximum());
+        },
+        Qt::QueuedConnection);
+    m_next->setFocus(); // its buttons cannot be pressed any more
+}
+
+bool LessonView::hidesTitles() const
+{
+    const auto last = static_cast<std::size_t>(m_lesson.titleAfter); // of the steps that hide them, from 1
+    return m_step + 1 < last || (m_step + 1 == last && !m_question->isAnswered());
+}
+
+QString LessonView::score() const
+{
+    const auto right = std::ranges::count(m_answers, true, &std::pair<const std::size_t, bool>::second);
+    return m_answers.empty() ? QString() : lessonWords(m_language).score.arg(right).arg(m_answers.size());
+}
+
+void LessonView::replay()
+{
+    if (m_isPlayed)
+        m_picture->replay();
 }
 
 void LessonView::open(const lessons::Lesson &lesson, int number, Language language)
@@ -153,6 +151,7 @@ void LessonView::open(const lessons::Lesson &lesson, int number, Language langua
     m_number = number;
     m_language = language;
     m_step = 0;
+    m_answers.clear();
     m_isPlayed = false;
     m_picture->clear();
     m_banner->hide();
@@ -175,6 +174,7 @@ void LessonView::retranslate()
     m_back->setText(words.back);
     m_try->setText(words.tryIt);
     m_handout->setText(words.handout);
+    m_replay->setText(words.replay);
     showButtons();
 }
 
@@ -184,7 +184,6 @@ void LessonView::setLanguage(Language language)
     retranslate();
     if (!m_isPlayed)
         return;
-    m_picture->setTitles(m_lesson, language);
     go(m_step);
 }
 
@@ -206,7 +205,7 @@ void LessonView::fail(const QString &why)
 void LessonView::take(const std::vector<PlayedRunPtr> &runs)
 {
     m_isPlayed = true;
-    m_picture->setRuns(m_lesson, runs, m_language);
+    m_picture->setRuns(m_lesson, runs);
     m_lesson = lessons::withNumbers(std::move(m_lesson), recordings());
     go(0);
     emit played();
@@ -218,19 +217,6 @@ lessons::PlayedRuns LessonView::recordings() const
     for (const auto &run : m_picture->runs())
         runs.push_back(&run->recording());
     return runs;
-}
-
-// That of the last step, up to this one, that says where to stop.
-Moment LessonView::momentOfStep(std::size_t step) const
-{
-    if (step == m_lesson.steps.size())
-        return m_picture->end();
-    for (std::size_t i = step + 1; i-- > 0;) {
-        const auto &until = m_lesson.steps[i].until;
-        if (const auto moment = until ? lessons::momentOf(*until, recordings()) : std::nullopt)
-            return *moment;
-    }
-    return Moment(-1); // before everything
 }
 
 // Whoever wrote the lesson is to know, and a class is not to look for what is not there.
@@ -271,87 +257,105 @@ void LessonView::tryIt()
     menu->popup(m_try->mapToGlobal(QPoint(0, m_try->height() + 2)));
 }
 
-QString LessonView::saveHandout(const QString &file)
+void LessonView::saveHandout(const QString &file, std::vector<lessons::Lesson> lessons, bool hasAnswers)
 {
-    const QFileInfo place(file);
-    const auto pictureOf = [&](std::size_t step) {
-        return u"%1-%2.png"_s.arg(place.completeBaseName()).arg(step + 1);
-    };
-    QStringList pictures;
-    for (std::size_t step = 0; step < m_lesson.steps.size(); ++step) {
-        const Moment at = momentOfStep(step);
-        pictures << (at < Moment{} ? QString() : pictureOf(step));
-        if (pictures.back().isEmpty())
-            continue;
-        if (const auto failure = savePng(m_picture->picturesAt(at), place.dir().filePath(pictures.back()));
-            !failure.isEmpty())
-            return failure;
-    }
-    return saveBytes(lessons::handout(m_lesson, recordings(), m_language, pictures).toUtf8(), file);
+    auto *writer = new HandoutWriter(m_simulate, m_language, hasAnswers, this);
+    connect(writer, &HandoutWriter::done, this, [this, writer, file](const QString &failure) {
+        m_banner->say(failure.isEmpty() ? Banner::Look::Ok : Banner::Look::Critical, {},
+                      failure.isEmpty() ? lessonWords(m_language).saved.arg(QFileInfo(file).fileName()) : failure);
+        m_banner->show();
+        writer->deleteLater();
+    });
+    writer->write(std::move(lessons), file);
 }
 
+// What goes into it, and then where it goes.
 void LessonView::askHandout()
 {
-    auto *dialog = new QFileDialog(this, lessonWords(m_language).handout);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setAcceptMode(QFileDialog::AcceptSave);
-    dialog->setDefaultSuffix(u"md"_s);
-    dialog->selectFile(QString::fromLatin1(m_lesson.id) + u".md"_s);
-    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString &file) {
-        const auto failure = saveHandout(file);
-        const auto name = QFileInfo(file).fileName();
-        m_banner->say(failure.isEmpty() ? Banner::Look::Ok : Banner::Look::Critical, {},
-                      failure.isEmpty() ? lessonWords(m_language).saved.arg(name) : failure);
-        m_banner->show();
-    });
-    dialog->open();
+    const auto &words = lessonWords(m_language);
+    auto *menu = named(new QMenu(this), u"handoutMenu"_s);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    const auto offer = [&](const QString &text, const QString &name, const std::vector<lessons::Lesson> &lessons,
+                           bool hasAnswers) {
+        connect(menu->addAction(text), &QAction::triggered, this, [this, name, lessons, hasAnswers] {
+            auto *dialog = new QFileDialog(this, lessonWords(m_language).handout);
+            dialog->setAttribute(Qt::WA_DeleteOnClose);
+            dialog->setAcceptMode(QFileDialog::AcceptSave);
+            dialog->selectFile(name);
+            connect(dialog, &QFileDialog::fileSelected, this,
+                    [=, this](const QString &file) { saveHandout(file, lessons, hasAnswers); });
+            dialog->open();
+        });
+    };
+    const auto id = QString::fromLatin1(m_lesson.id);
+    offer(words.withAnswers, id + u".md"_s, {m_lesson}, true);
+    offer(words.withoutAnswers, id + u"-questions.md"_s, {m_lesson}, false);
+    if (!m_chapter.empty())
+        offer(words.chapter.arg(lessons::chapterTitle(m_lesson.chapter).in(m_language)),
+              QString::fromLatin1(m_lesson.chapter) + u".html"_s, m_chapter, true);
+    menu->popup(m_handout->mapToGlobal(QPoint(0, m_handout->height() + 2)));
 }
 
 void LessonView::go(std::size_t step)
 {
-    const auto &words = lessonWords(m_language);
     m_step = step;
     const bool isProof = step == m_lesson.steps.size();
     const auto *shown = isProof ? nullptr : &m_lesson.steps[step];
-    m_place->setText(isProof ? words.finish.toUpper()
-                             : words.step.arg(step + 1).arg(m_lesson.steps.size()).toUpper());
     m_text->setText(shown ? shown->text.in(m_language) : m_lesson.summary.in(m_language));
-    const bool asks = shown && shown->question;
-    if (asks)
-        m_question->show(*shown->question, m_language);
-    m_question->setVisible(asks);
+    if (shown && shown->question)
+        m_question->ask(*shown->question, m_language);
+    m_question->hide();
     if (isProof)
         m_proof->show(m_lesson, recordings(), m_language);
     m_proof->setVisible(isProof);
-    m_scroll->verticalScrollBar()->setValue(0);
+    m_story->verticalScrollBar()->setValue(0);
     showMissingEvents(step);
+    m_picture->setTitles(m_lesson, m_language, hidesTitles());
     place();
     QMetaObject::invokeMethod(this, &LessonView::place, Qt::QueuedConnection); // once what is new has its fonts
-    m_picture->runTo(momentOfStep(step));
+    m_picture->runTo(momentOf(step), step > 0 ? momentOf(step - 1) : Moment{});
     showButtons();
 }
 
-// In a narrow window the words stand above the picture, and take what they need, but never more than half.
+// Story and question take what they need, up to a share of the height; the question's room is kept free until it is
+// asked, so that the picture stays where it is.
 void LessonView::place()
 {
-    const bool isNarrow = width() < (Theme::instance()->isLarge() ? narrowLargeLesson : narrowLesson);
-    m_sides->setDirection(isNarrow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
-    placeButtons(isNarrow);
-    if (!isNarrow) {
-        m_story->setMaximumHeight(QWIDGETSIZE_MAX);
-        m_story->setMinimumHeight(0);
-        return;
+    const bool isShort = height() < shortLesson;
+    const bool isTight = width() < tightLesson;
+    if (std::exchange(m_isShort, isShort) != isShort) {
+        (isShort ? m_foot : m_head)->insertWidget(0, m_list, 0, isShort ? Qt::Alignment() : Qt::AlignTop);
+        for (QWidget *part : std::initializer_list<QWidget *>{m_title, m_try, m_handout})
+            part->setVisible(!isShort);
     }
-    const int room = width() - m_scroll->verticalScrollBar()->sizeHint().width() - 8;
-    int needed = m_story->layout()->spacing() + m_next->sizeHint().height() + 10;
-    for (QWidget *part : std::initializer_list<QWidget *>{m_text, m_question, m_proof}) {
-        if (part->isHidden())
-            continue;
-        if (part->layout())
-            part->layout()->invalidate();
-        needed += 14 + std::max(part->heightForWidth(room), part->minimumSizeHint().height());
+    if (std::exchange(m_isTight, isTight) != isTight) {
+        for (auto *button : {m_handout, m_try}) {
+            if (isTight)
+                m_foot->insertWidget(m_foot->indexOf(m_replay), button);
+            else
+                m_head->addWidget(button, 0, Qt::AlignTop);
+        }
     }
-    m_story->setFixedHeight(std::min(needed, height() * 36 / 100));
+    const int room = width() - m_story->verticalScrollBar()->sizeHint().width() - 8;
+    const auto fitPart = [room](QScrollArea *part, std::initializer_list<QWidget *> widgets, int most) {
+        int needed = 0;
+        for (auto *widget : widgets) {
+            if (widget->layout())
+                widget->layout()->invalidate();
+            needed += 2 + std::max(widget->heightForWidth(room), widget->minimumSizeHint().height());
+        }
+        part->setVisible(needed > 0);
+        part->setFixedHeight(std::min(needed + 10 * static_cast<int>(widgets.size() - 1), most));
+    };
+    if (isAtProof())
+        fitPart(m_story, {m_text, m_proof}, height() * (isShort ? 30 : 46) / 100);
+    else
+        fitPart(m_story, {m_text}, height() * 24 / 100);
+    const bool asks = m_isPlayed && m_step < m_lesson.steps.size() && m_lesson.steps[m_step].question;
+    m_question->placeChoices(room);
+    m_ask->setVisible(asks);
+    if (asks)
+        fitPart(m_ask, {m_question}, height() * 34 / 100);
 }
 
 void LessonView::resizeEvent(QResizeEvent *event)
@@ -364,6 +368,10 @@ void LessonView::showButtons()
 {
     const auto &words = lessonWords(m_language);
     const bool asks = !m_question->isHidden() && !m_question->isAnswered();
+    if (m_isPlayed)
+        m_place->setText((isAtProof() ? words.finish : words.step.arg(m_step + 1).arg(m_lesson.steps.size()))
+                         + (m_answers.empty() ? QString() : u" · "_s + score()));
+    m_replay->setEnabled(m_isPlayed);
     m_back->setEnabled(m_isPlayed && m_step > 0);
     m_next->setEnabled(m_isPlayed);
     m_try->setEnabled(m_isPlayed);
@@ -380,8 +388,11 @@ void LessonView::next()
 {
     if (!m_isPlayed)
         return;
-    if (m_picture->isRunning())
+    if (m_picture->isRunning()) {
         m_picture->arrive(); // whoever is in a hurry
+        if (!m_question->isHidden())
+            return;
+    }
     if (!m_question->isHidden() && !m_question->isAnswered())
         m_question->reveal();
     else if (isAtProof())

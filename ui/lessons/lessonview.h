@@ -10,12 +10,14 @@
 #include "ui/simulator/runner.h"
 
 #include <QFrame>
+#include <QLabel>
 #include <QPushButton>
 #include <QWidget>
 
+#include <map>
+
 class QBoxLayout;
 class QGridLayout;
-class QLabel;
 class QPushButton;
 class QScrollArea;
 class QVBoxLayout;
@@ -42,7 +44,8 @@ private:
     QStringList m_lines;
 };
 
-// One lesson: its steps on the left, its picture on the right. Next runs the picture on; a question stands before it.
+// One lesson on its stage: the story in a line, its picture in full width, then what is asked. Next runs the picture
+// on; a question comes once it has arrived, and the story of the next step after its answer.
 class LessonView : public QWidget {
     Q_OBJECT
 public:
@@ -57,6 +60,7 @@ public:
     void next();
     void back();
     void choose(std::size_t choice);
+    void replay();
 
     // After the last of the steps comes the proof.
     [[nodiscard]] std::size_t step() const { return m_step; }
@@ -69,6 +73,8 @@ public:
     [[nodiscard]] const ProofList &proof() const { return *m_proof; }
     [[nodiscard]] QString text() const;
     [[nodiscard]] QString complaint() const;
+    // "2 of 3 answers right"; empty before the first.
+    [[nodiscard]] QString score() const;
 
 signals:
     void played(); // or failed to
@@ -81,49 +87,57 @@ public slots:
     void askHandout();
 
 public:
-    // The lesson as a page to hand out, with a picture of each step beside it; empty, or what went wrong.
-    [[nodiscard]] QString saveHandout(const QString &file);
+    // As a page to hand out; complaint() says what came of it.
+    void saveHandout(const QString &file, std::vector<lessons::Lesson> lessons, bool hasAnswers);
+    // Those of the open lesson's chapter, for a page of all of them.
+    void setChapter(std::vector<lessons::Lesson> lessons) { m_chapter = std::move(lessons); }
 
 private:
     void resizeEvent(QResizeEvent *event) override;
-    QWidget *buildHead();
-    QWidget *buildStory();
+    QScrollArea *makePart(std::initializer_list<BoxPart> parts);
     void take(const std::vector<PlayedRunPtr> &runs);
     void fail(const QString &why);
     void go(std::size_t step);
     void openFaultMenu(const LessonPlace &place, const QPoint &at);
     void showButtons();
     void place();
-    void placeButtons(bool isNarrow);
+    void ask();
+    void noteAnswer();
+    [[nodiscard]] bool hidesTitles() const;
     void retranslate();
-    [[nodiscard]] Moment momentOfStep(std::size_t step) const;
+    [[nodiscard]] Moment momentOf(std::size_t step) const
+    {
+        return lessons::momentOfStep(m_lesson, step, recordings());
+    }
     void showMissingEvents(std::size_t step);
     [[nodiscard]] lessons::PlayedRuns recordings() const;
 
+    const Simulate m_simulate;
     Runner m_runner;
+    std::vector<lessons::Lesson> m_chapter;
     lessons::Lesson m_lesson;
     Language m_language = Language::English;
     int m_number = 0;
     std::size_t m_step = 0;
     bool m_isPlayed = false;
-    bool m_isNarrow = false;
-    bool m_isShort = false;
+    bool m_isShort = false, m_isTight = false;
+    std::map<std::size_t, bool> m_answers; // of the steps' questions: whether the first answer was right
 
     QPushButton *m_list = nullptr;
     QLabel *m_title = nullptr;
     QPushButton *m_try = nullptr;
     QPushButton *m_handout = nullptr;
     Banner *m_banner = nullptr;
-    QBoxLayout *m_headRow = nullptr;
-    QBoxLayout *m_foot = nullptr; // Back, Next and what stands between them
-    QBoxLayout *m_sides = nullptr;
-    QWidget *m_story = nullptr;
-    QScrollArea *m_scroll = nullptr;
+    QBoxLayout *m_head = nullptr;
+    QBoxLayout *m_foot = nullptr;
+    QScrollArea *m_story = nullptr; // the text, and at last the proof
+    QScrollArea *m_ask = nullptr;
     QLabel *m_place = nullptr;
     QLabel *m_text = nullptr;
     QuestionBox *m_question = nullptr;
     ProofList *m_proof = nullptr;
     QPushButton *m_back = nullptr;
+    QPushButton *m_replay = nullptr;
     QPushButton *m_next = nullptr;
     LessonPicture *m_picture = nullptr;
 };
@@ -153,11 +167,18 @@ class QuestionBox : public QFrame {
 public:
     explicit QuestionBox(QWidget *parent = nullptr);
 
-    void show(const lessons::Question &question, Language language);
+    void ask(const lessons::Question &question, Language language);
     void choose(std::size_t choice);
     // The answer, without anybody having chosen: a remote control has no keys to choose by.
     void reveal();
     [[nodiscard]] bool isAnswered() const { return m_isRevealed; }
+    // Nothing: nobody chose.
+    [[nodiscard]] std::optional<bool> wasRight() const
+    {
+        return m_answer ? std::optional(*m_answer == m_question.right) : std::nullopt;
+    }
+    // Beside the question where that leaves it half of the width; else below, and in a column where they are long.
+    void placeChoices(int width);
     [[nodiscard]] const std::vector<QPushButton *> &choices() const { return m_buttons; }
     [[nodiscard]] QString verdict() const;
 
@@ -171,11 +192,11 @@ private:
     Language m_language = Language::English;
     std::optional<std::size_t> m_answer;
     bool m_isRevealed = false;
-    QLabel *m_head;
     QLabel *m_text;
-    QVBoxLayout *m_choices;
+    QBoxLayout *m_choices;
     std::vector<QPushButton *> m_buttons;
     QLabel *m_verdict;
+    QBoxLayout *m_row;
 };
 
 class CounterTiles;
@@ -183,8 +204,8 @@ class LanesView;
 class Legend;
 class ServerStrip;
 
-// The runs of a lesson beside each other (below, where the window is narrow), with one cursor that runs on to where a
-// step wants it.
+// The runs of a lesson beside each other, with one cursor that runs on to where a step wants it, and what woke whom
+// in rays that fly there.
 class LessonPicture : public QWidget {
     Q_OBJECT
 public:
@@ -192,15 +213,20 @@ public:
     ~LessonPicture() override;
 
     // The cursor is before everything. Nothing is shown until there are runs.
-    void setRuns(const lessons::Lesson &lesson, const std::vector<PlayedRunPtr> &runs, Language language);
-    void setTitles(const lessons::Lesson &lesson, Language language);
+    void setRuns(const lessons::Lesson &lesson, const std::vector<PlayedRunPtr> &runs);
+    void setTitles(const lessons::Lesson &lesson, Language language, bool areHidden);
     void clear();
-    // Runs there in a moment if that is later, and is there at once if it is not.
-    void runTo(Moment at);
-    // How long that takes on the wall; 0: no time at all.
+    // From the step before, zoomed to what leads there. Runs there in a moment if that is later, and is there at once
+    // if it is not.
+    void runTo(Moment at, Moment since = {});
+    void replay();
+    void zoomBy(double factor);
+    void showStepSight() { showSight(m_stage.sight); }
+    // How long that takes on the wall, without the flight of wake-ups; 0: no time at all, nor do they fly.
     void setPace(std::chrono::milliseconds pace) { m_pace = pace; }
     void arrive(); // at once
     [[nodiscard]] bool isRunning() const { return m_timer.isActive(); }
+    [[nodiscard]] int framesFlown() const { return m_frames; }
 
     [[nodiscard]] Moment at() const { return m_playback.at(); }
     [[nodiscard]] Moment end() const { return m_playback.end(); }
@@ -209,9 +235,10 @@ public:
     [[nodiscard]] LanesView &lanes(std::size_t run) { return *m_panels[run].lanes; }
     [[nodiscard]] const CounterTiles &tiles(std::size_t run) const { return *m_panels[run].tiles; }
     [[nodiscard]] const ServerStrip &servers(std::size_t run) const { return *m_panels[run].servers; }
+    [[nodiscard]] QString title(std::size_t run) const { return m_panels[run].title->text(); }
 
     // As it looks with the cursor there, for a file.
-    [[nodiscard]] std::vector<RunPicture> picturesAt(Moment at) const;
+    [[nodiscard]] std::vector<RunPicture> picturesAt(Moment since, Moment at) const;
 
 signals:
     void arrived();
@@ -229,23 +256,34 @@ private:
         LanesView *lanes = nullptr;
         ServerStrip *servers = nullptr;
         CounterTiles *tiles = nullptr;
-        QLabel *counts = nullptr; // the same in a line, where there is no room for them
     };
     // How much there is room for.
     struct Parts {
-        bool hasTiles, hasServers, hasLegend, hasMessages, hasCounts = true, isTight = false;
+        bool hasServers, hasLegend, hasMessages, hasCounts = true, isTight = false;
     };
+    struct Sight {
+        Moment from{}, to{};
+    };
+    struct Stage {
+        Sight sight;
+        std::optional<Moment> sent;               // of the event that wakes; none: the step is about something else
+        std::vector<std::vector<WakeUp>> wakeUps; // of each run
+    };
+    [[nodiscard]] Stage stageAt(Moment since, Moment at) const;
+    void showSight(const Sight &sight);
+    void zoom(double zoom, Moment around);
+    void fly(double flight, double fall);
+    void land();
     void fit();
-    void fitTitles(int each);
+    void fitTitles();
     void show(const Parts &parts);
-    void showCounts();
     [[nodiscard]] int cardWidth() const;
+    [[nodiscard]] int roomIn(const Panel &panel) const;
     void alignTiles();
     void showLegend();
     [[nodiscard]] Panel makePanel();
     void connectLanes(LanesView &lanes, std::size_t run);
     void showMoment();
-    void lookUntil(Moment at);
     void advance();
 
     Playback m_playback;
@@ -253,9 +291,11 @@ private:
     Legend *m_legend;
     std::vector<Panel> m_panels;
     QTimer m_timer;
-    QElapsedTimer m_since;
+    QElapsedTimer m_elapsed;
     std::chrono::milliseconds m_pace{1200};
-    Moment m_from{}, m_target{};
+    Stage m_stage;
+    Moment m_from{}, m_target{}, m_since{};
+    int m_frames = 0;
     int m_fitting = 0; // how often fit() is running
 };
 

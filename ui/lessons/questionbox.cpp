@@ -52,23 +52,40 @@ int ChoiceButton::heightForWidth(int width) const
 }
 
 QuestionBox::QuestionBox(QWidget *parent)
-    : QFrame(parent), m_head(makeLabel({}, u"section"_s, this)), m_text(makeLabel({}, u"lesson"_s, this)),
-      m_choices(new QVBoxLayout), m_verdict(makeLabel({}, u"verdict"_s, this))
+    : QFrame(parent), m_text(makeLabel({}, u"lesson"_s, this)), m_choices(new QBoxLayout(QBoxLayout::LeftToRight)),
+      m_verdict(makeLabel({}, u"verdict"_s, this))
 {
     setProperty("look", u"card"_s);
     for (auto *label : {m_text, m_verdict})
         label->setWordWrap(true);
-    m_choices->setSpacing(6);
-    makeColumn(this, {.margins = {14, 12, 14, 12}, .spacing = 8}, {m_head, m_text, m_choices, m_verdict});
+    m_choices->setSpacing(8);
+    m_row = makeRow(this, {.margins = {14, 8, 14, 8}, .spacing = 12},
+                    {{makeColumn({.spacing = 4}, {m_text, m_verdict}), 1}, m_choices});
 }
 
-void QuestionBox::show(const lessons::Question &question, Language language)
+void QuestionBox::placeChoices(int width)
+{
+    int beside = 0, widest = 0;
+    for (const auto *button : m_buttons) {
+        const int wide = button->sizeHint().width();
+        widest = std::max(widest, wide);
+        beside += wide + m_choices->spacing();
+    }
+    const bool isBeside = beside <= width * 45 / 100;
+    const bool areInColumn = widest * static_cast<int>(m_buttons.size()) > width;
+    m_row->setDirection(isBeside ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
+    m_row->setSpacing(isBeside ? 12 : 6);
+    m_choices->setDirection(isBeside || !areInColumn ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
+    for (auto *button : m_buttons)
+        m_choices->setStretchFactor(button, isBeside ? 0 : 1);
+}
+
+void QuestionBox::ask(const lessons::Question &question, Language language)
 {
     m_question = question;
     m_language = language;
     m_answer.reset();
     m_isRevealed = false;
-    m_head->setText(lessonWords(language).predict.toUpper());
     m_text->setText(question.text.in(language));
     for (auto *button : m_buttons) {
         button->hide();

@@ -38,13 +38,22 @@ void LessonsPage::addKeys()
     on(Qt::Key_PageDown, [this] { m_lesson->next(); });
     on(Qt::Key_PageUp, [this] { m_lesson->back(); });
     on(Qt::Key_Escape, [this] { openList(); });
+    on(Qt::Key_Period, [this] { m_lesson->replay(); });
+    for (const auto key : {Qt::Key_Plus, Qt::Key_Equal})
+        on(key, [this] { m_lesson->picture().zoomBy(1.5); });
+    on(Qt::Key_Minus, [this] { m_lesson->picture().zoomBy(1 / 1.5); });
+    on(Qt::Key_0, [this] { m_lesson->picture().showStepSight(); });
     for (int choice = 0; choice < 6; ++choice)
         on(QKeySequence(Qt::Key_1 + choice), [this, choice] { m_lesson->choose(static_cast<std::size_t>(choice)); });
 }
 
 KeyHints LessonsPage::keys() const
 {
-    return {{u"PgDn PgUp"_s, tr("next step, and back")}, {u"1 … 6"_s, tr("answer")}, {u"Esc"_s, tr("all lessons")}};
+    return {{u"PgDn PgUp"_s, tr("next step, and back")},
+            {u"1 … 6"_s, tr("answer")},
+            {u"."_s, tr("replay")},
+            {u"- + 0"_s, tr("zoom time")},
+            {u"Esc"_s, tr("all lessons")}};
 }
 
 void LessonsPage::load()
@@ -84,6 +93,12 @@ void LessonsPage::openLesson(std::size_t lesson)
         return;
     m_open = lesson;
     m_stack->setCurrentWidget(m_lesson);
+    const auto isSameChapter = [&](const lessons::Lesson &other) {
+        return other.chapter == m_lessons.lessons[lesson].chapter;
+    };
+    std::vector<lessons::Lesson> chapter;
+    std::ranges::copy_if(m_lessons.lessons, std::back_inserter(chapter), isSameChapter);
+    m_lesson->setChapter(std::move(chapter));
     m_lesson->open(m_lessons.lessons[lesson], static_cast<int>(lesson) + 1, m_language);
     m_lesson->setFocus();
 }

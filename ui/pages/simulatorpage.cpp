@@ -162,6 +162,7 @@ void SimulatorPage::tryOut(const Comparison &comparison)
 {
     m_wasShown = true; // not first what it opens with
     m_toLesson->show();
+    m_beginsAtStart = true;
     play(comparison);
 }
 
@@ -191,7 +192,10 @@ void SimulatorPage::take(const Comparison &comparison, const std::vector<PlayedR
     if (m_cursorAfter)
         m_playback.seek(*m_cursorAfter); // a fork stays at what was looked at
     else
-        QMetaObject::invokeMethod(m_grid, &RunGrid::fitTime, Qt::QueuedConnection); // once the lanes have their size
+        QMetaObject::invokeMethod(m_sight, &SightBar::fitCrowd,
+                                  Qt::QueuedConnection); // once the lanes have their size
+    if (std::exchange(m_beginsAtStart, false) && !m_cursorAfter)
+        m_playback.toStart();
     m_sight->begin(m_cursorAfter.has_value());
     beginChart();
 }
@@ -429,8 +433,10 @@ void SimulatorPage::focusContent()
 void SimulatorPage::showEvent(QShowEvent *event)
 {
     Page::showEvent(event);
-    if (!std::exchange(m_wasShown, true) && !m_player->isBusy() && m_playback.runs().empty())
+    if (!std::exchange(m_wasShown, true) && !m_player->isBusy() && m_playback.runs().empty()) {
+        m_beginsAtStart = true;
         play(presets().front().comparison);
+    }
 }
 
 void SimulatorPage::resizeEvent(QResizeEvent *event)

@@ -113,6 +113,7 @@ private:
     std::vector<QByteArray> m_charted;
     contention::Scenario m_chartScenario;
     bool m_wasShown = false;
+    bool m_beginsAtStart = false; // what it opens with; what is played later shows its end
 
     RunGrid *m_grid;
     Player *m_player;

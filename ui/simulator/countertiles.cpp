@@ -28,13 +28,13 @@ namespace {
 
 constexpr int narrowTiles = 330;
 
-void setTone(QLabel *label, const QString &tone)
+void setLook(QWidget *widget, const char *property, const QString &value)
 {
-    if (label->property("tone").toString() == tone)
+    if (widget->property(property).toString() == value)
         return;
-    label->setProperty("tone", tone);
-    label->style()->unpolish(label);
-    label->style()->polish(label);
+    widget->setProperty(property, value);
+    widget->style()->unpolish(widget);
+    widget->style()->polish(widget);
 }
 
 } // namespace
@@ -55,6 +55,20 @@ CounterTiles::CounterTiles(QWidget *parent) : QWidget(parent), m_grid(new QGridL
     m_whole->setMinimumWidth(10);
     m_whole->setAlignment(Qt::AlignTop | Qt::AlignLeft);
     choose(lessons::standardTiles());
+}
+
+void CounterTiles::setLine()
+{
+    m_isLine = true;
+    m_whole->hide();
+    m_grid->setHorizontalSpacing(18);
+    for (std::size_t i = 0; i < m_tiles.size(); ++i) {
+        setLook(m_tiles[i], "look", {});
+        setLook(m_names[i], "look", u"counted"_s);
+        setLook(m_figures[i], "look", u"count"_s);
+        delete m_tiles[i]->layout();
+        makeRow(m_tiles[i], {.spacing = 6}, {m_figures[i], m_names[i], Stretch{}});
+    }
 }
 
 void CounterTiles::choose(const QList<QByteArray> &names)
@@ -80,8 +94,8 @@ void CounterTiles::retranslate()
     }
     m_whole->setToolTip(tr(
         "Bytes: total network traffic. Wait: from a contender's first attempt until it gets the lock or gives up. Fairness: share of overlapping waits that were served in arrival order; 1 for a queue."));
-    if (m_columns > 2 && width() < leastWidth(4)) // words of another language are longer
-        place(2);
+    if (m_columns > 0 && (m_isLine || width() < leastWidth(m_columns))) // words of another language are longer
+        place(columnsFor(width()));
 }
 
 void CounterTiles::place(int columns)
@@ -92,9 +106,11 @@ void CounterTiles::place(int columns)
     m_columns = columns;
     for (int i = 0; i < 4; ++i) {
         m_grid->addWidget(m_tiles[static_cast<std::size_t>(i)], i / columns, i % columns);
-        m_grid->setColumnStretch(i, i < columns ? 1 : 0);
+        m_grid->setColumnStretch(i, i < columns && !m_isLine ? 1 : 0);
     }
+    m_grid->setColumnStretch(4, m_isLine ? 1 : 0);
     m_grid->addWidget(m_whole, 4, 0, 1, columns);
+    emit widthChanged();
 }
 
 int CounterTiles::leastWidth(int columns) const
@@ -107,9 +123,16 @@ int CounterTiles::leastWidth(int columns) const
     return std::accumulate(widest.begin(), widest.end(), (columns - 1) * m_grid->horizontalSpacing());
 }
 
+int CounterTiles::columnsFor(int width) const
+{
+    if (width >= std::max(m_isLine ? 0 : narrowTiles, leastWidth(4)))
+        return 4;
+    return m_isLine && width < leastWidth(2) ? 1 : 2;
+}
+
 QSize CounterTiles::minimumSizeHint() const
 {
-    return {leastWidth(2), QWidget::minimumSizeHint().height()};
+    return {leastWidth(m_isLine ? 1 : 2), QWidget::minimumSizeHint().height()};
 }
 
 void CounterTiles::resizeEvent(QResizeEvent *event)
@@ -117,7 +140,7 @@ void CounterTiles::resizeEvent(QResizeEvent *event)
     QWidget::resizeEvent(event);
     if (event->oldSize().width() == width()) // its height follows from those beside it
         return;
-    place(width() < std::max(narrowTiles, leastWidth(4)) ? 2 : 4);
+    place(columnsFor(width()));
     emit widthChanged();
 }
 
@@ -126,10 +149,10 @@ void CounterTiles::show(const PlayedRun &run, std::size_t happened, Moment at)
     for (std::size_t i = 0; i < m_kinds.size(); ++i) {
         const auto figure = m_kinds[i]->figure(run, happened, at);
         m_figures[i]->setText(figure.text);
-        setTone(m_figures[i], figure.isBad > 0 ? u"critical"_s : figure.isBad < 0 ? u"ok"_s : QString());
+        setLook(m_figures[i], "tone", figure.isBad > 0 ? u"critical"_s : figure.isBad < 0 ? u"ok"_s : QString());
     }
-    if (width() < leastWidth(4)) // figures grow; back to one row at the next size only, or tiles would jump
-        place(2);
+    if (width() < leastWidth(m_columns)) // figures grow; back to one row at the next size only, or tiles would jump
+        place(columnsFor(width()));
     tell(run, happened);
 }
 
@@ -149,7 +172,7 @@ QString CounterTiles::ofWholeRun(const contention::Recording &recording) const
 {
     const auto &whole = recording.counters;
     QStringList facts;
-    if (whole.bytes > 0 && !m_isBrief)
+    if (whole.bytes > 0 && !m_isLine)
         facts << formatSize(whole.bytes);
     facts << tr("wait p50 %1, longest %2").arg(momentText(whole.waits.p50), momentText(whole.waits.max));
     if (whole.gaveUp > 0)
@@ -165,13 +188,11 @@ void CounterTiles::tell(const PlayedRun &run, std::size_t happened)
     QString all = scope(run, happened);
     if (!m_hidesFuture || happened >= run.eventCount())
         all = tr("%1 · whole run: %2").arg(all, ofWholeRun(run.recording()));
-    if (!m_isTerse) {
+    m_all = all;
+    if (m_isLine)
+        setToolTip(plainToolTip(all));
+    else
         m_whole->setText(all);
-        return;
-    }
-    const bool hasDrain = std::ranges::any_of(m_kinds, &TileKind::isOfDrain);
-    m_whole->setText(hasDrain ? tr("above: from the first release on …") : tr("since the start …"));
-    m_whole->setToolTip(plainToolTip(all));
 }
 
 void CounterTiles::align(std::span<CounterTiles *const> all)
@@ -200,19 +221,6 @@ QString CounterTiles::figure(const QByteArray &name) const
             return m_figures[i]->text();
     }
     return {};
-}
-
-QString CounterTiles::line() const
-{
-    QStringList all;
-    for (std::size_t i = 0; i < m_kinds.size(); ++i)
-        all << u"%1 %2"_s.arg(m_names[i]->text(), m_figures[i]->text());
-    return all.join(u" · "_s);
-}
-
-QString CounterTiles::wholeRun() const
-{
-    return m_whole->text();
 }
 
 namespace {

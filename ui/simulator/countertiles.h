@@ -30,10 +30,8 @@ public:
     void choose(const QList<QByteArray> &names);
     // What is known of the whole run is said at its end only: it would answer what is to be guessed.
     void setHidesFuture(bool isHidden) { m_hidesFuture = isHidden; }
-    // Of a lesson, which has less room than the simulator: without what no lesson is about.
-    void setBrief(bool isBrief) { m_isBrief = isBrief; }
-    // Beside two others there is room for what the tiles count, and no more: the rest is told by pointing at it.
-    void setTerse(bool isTerse) { m_isTerse = isTerse; }
+    // Of a lesson: figure and name in a line, without frames; the rest is shown by pointing at it.
+    void setLine();
     void show(const PlayedRun &run, std::size_t happened, Moment at);
     // All as high as the highest, so that what stands beside each other above them does, too.
     static void align(std::span<CounterTiles *const> all);
@@ -43,9 +41,7 @@ public:
     [[nodiscard]] QString watchEvents() const { return figure("watchEvents"); }
     [[nodiscard]] QString wasted() const { return figure("wastedWakeups"); }
     [[nodiscard]] QString waitP99() const { return figure("waitP99Ms"); }
-    // All of them, where there is room for a line only: "requests 45 · told 9".
-    [[nodiscard]] QString line() const;
-    [[nodiscard]] QString wholeRun() const;
+    [[nodiscard]] QString wholeRun() const { return m_all; }
     [[nodiscard]] QSize minimumSizeHint() const override; // in two columns
 
 signals:
@@ -58,6 +54,7 @@ private:
     [[nodiscard]] QString scope(const PlayedRun &run, std::size_t happened) const;
     [[nodiscard]] QString ofWholeRun(const contention::Recording &recording) const;
     [[nodiscard]] int leastWidth(int columns) const;
+    [[nodiscard]] int columnsFor(int width) const;
     void place(int columns);
 
     QGridLayout *m_grid;
@@ -67,8 +64,8 @@ private:
     std::array<QLabel *, 4> m_figures{};
     QLabel *m_whole = nullptr;
     int m_columns = 0;
-    bool m_isTerse = false;
-    bool m_isBrief = false;
+    bool m_isLine = false;
+    QString m_all; // what is known beside the tiles
     bool m_hidesFuture = false;
 };
 

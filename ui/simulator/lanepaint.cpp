@@ -45,26 +45,29 @@ public:
     {
         ++m_cost.lanes;
         bars(lane, rect);
-        if (!m_frame.isDense())
+        if (!isDense(rect) && m_frame.wakeUps.empty())
             requests(lane, rect);
-        signals_(lane, rect);
+        if (m_frame.wakeUps.empty())
+            signals_(lane, rect);
     }
 
     // Over the lines of what was broken, too: a token's number is read, not crossed out.
     void paintOver(int lane, const QRectF &rect)
     {
-        if (!m_frame.isDense())
+        if (!isDense(rect))
             writes(lane, rect);
         troubles(lane, rect);
     }
 
 private:
+    // As all of them, or as those of the band.
+    [[nodiscard]] bool isDense(const QRectF &lane) const { return m_frame.isDense() || lane.height() < 14; }
+
     void bar(const LaneSpan &span, double left, double right, const QRectF &lane)
     {
         const bool isThin = span.state == LaneState::Waits || span.state == LaneState::HasOne;
-        const double height = m_frame.isDense()
-                                  ? std::max(1.0, lane.height() * (isThin ? 0.5 : 1.0) - (isThin ? 0 : 0.5))
-                                  : std::min(lane.height() * (isThin ? 0.24 : 0.58), isThin ? 9.0 : 26.0);
+        const double height = isDense(lane) ? std::max(1.0, lane.height() * (isThin ? 0.5 : 1.0) - (isThin ? 0 : 0.5))
+                                            : std::min(lane.height() * (isThin ? 0.24 : 0.58), isThin ? 9.0 : 26.0);
         const QRectF rect(left, lane.center().y() - height / 2, right - left, height);
         ++m_cost.bars;
         if (span.state == LaneState::Dead) {
@@ -73,7 +76,7 @@ private:
             m_painter.setPen(Qt::NoPen);
             return;
         }
-        const double radius = m_frame.isDense() ? 0 : (isThin ? 2 : 3);
+        const double radius = isDense(lane) ? 0 : (isThin ? 2 : 3);
         switch (span.state) {
         case LaneState::Works: drawFrame(m_painter, rect, m_t.hold, Qt::DashLine, m_t); break;
         case LaneState::HasOne: drawBar(m_painter, rect, radius, m_t.hold); break;
@@ -89,12 +92,27 @@ private:
             drawHatch(m_painter, rect, m_t);
     }
 
+    // Of a stage: who holds, where its bar has room for the words.
+    void holder(const LaneSpan &span, int lane, const QRectF &rect)
+    {
+        if (m_frame.fontSize <= 12 || span.state != LaneState::Holds || span.isReader || isDense(rect))
+            return;
+        const QString text = Simulator::tr("%1 holds").arg(m_run.laneName(lane));
+        const QRectF place = rect.adjusted(18, 0, -8, 0); // beside the end of a ray
+        if (m_painter.fontMetrics().horizontalAdvance(text) > place.width()
+            || m_painter.fontMetrics().height() > std::min(rect.height() * 0.58, 26.0) + 4)
+            return;
+        m_painter.setPen(m_t.panel);
+        m_painter.drawText(place, Qt::AlignRight | Qt::AlignVCenter, text);
+        m_painter.setPen(Qt::NoPen);
+    }
+
     // Of two locks: which one it has, or both.
     void letter(const LaneSpan &span, int lane, const QRectF &rect)
     {
         const auto &scenario = m_run.recording().scenario;
         const bool isHeld = span.state == LaneState::Holds;
-        if (scenario.locks < 2 || m_frame.isDense() || (!isHeld && span.state != LaneState::HasOne))
+        if (scenario.locks < 2 || isDense(rect) || (!isHeld && span.state != LaneState::HasOne))
             return;
         const QString first = letterOfLock(scenario, lane, false);
         const QString text = isHeld ? first + letterOfLock(scenario, lane, true) : first;
@@ -120,6 +138,8 @@ private:
             if (right > left) {
                 bar(*next, left, right, rect);
                 letter(*next, lane, QRectF(left, rect.top(), right - left, rect.height()));
+                if (!m_frame.wakeUps.empty())
+                    holder(*next, lane, QRectF(left, rect.top(), right - left, rect.height()));
             }
             // Whatever else ends within this pixel is not seen.
             const Moment seen = m_frame.momentAt(right);
@@ -158,7 +178,7 @@ private:
     void signals_(int lane, const QRectF &rect)
     {
         const auto &events = m_run.signalsOf();
-        if (m_frame.isDense()) {
+        if (isDense(rect)) {
             denseSignals(lane, rect);
             return;
         }
@@ -193,7 +213,7 @@ private:
     void troubles(int lane, const QRectF &rect)
     {
         const auto &events = m_run.troublesOf();
-        const double half = m_frame.isDense() ? 3 : 5;
+        const double half = isDense(rect) ? 3 : 5;
         groups(events, lane, 2 * half, [&](double x, std::size_t first, std::size_t last) {
             // The gravest of those that fall together.
             Mark worst = Mark::GivesUp;
@@ -289,15 +309,16 @@ void paintName(QPainter &painter, const PlayedRun &run, int lane, const QRectF &
         painter.setBrush(t.selection);
         painter.drawRoundedRect(QRectF(0, rect.top() + 1, rect.right(), rect.height() - 2), 3, 3);
     }
-    // Of thin lanes one in so many has room for its name.
-    constexpr double nameHeight = 14;
+    // Of thin lanes one in so many has room for its name; those of the band have one together.
+    const double nameHeight = frame.fontSize > 12 ? painter.fontMetrics().height() : 14;
     const int each = static_cast<int>(std::ceil(nameHeight / frame.laneHeight));
-    if (!frame.showsNames || lane % each != 0)
+    if (lane > frame.rows || (lane < frame.rows && lane % each != 0))
         return;
     painter.setPen(lane == frame.chosenLane ? t.text : t.muted);
     const double height = std::max(nameHeight, rect.height());
-    painter.drawText(QRectF(6, rect.center().y() - height / 2, rect.left() - 10, height),
-                     Qt::AlignVCenter | Qt::AlignLeft, run.laneName(lane));
+    const double middle = lane == frame.rows ? (rect.top() + frame.lanes.bottom()) / 2 : rect.center().y();
+    painter.drawText(QRectF(6, middle - height / 2, rect.left() - 10, height), Qt::AlignVCenter | Qt::AlignLeft,
+                     lane == frame.rows ? Simulator::tr("%1 more").arg(run.lanes() - lane) : run.laneName(lane));
     painter.setPen(Qt::NoPen);
 }
 
@@ -332,7 +353,22 @@ Moment LaneFrame::momentAt(double x) const
 
 int LaneFrame::laneAt(double y) const
 {
-    return static_cast<int>(std::floor((y - lanes.top() + scrolled) / laneHeight));
+    const double below = y - lanes.top() + scrolled, band = below - rows * laneHeight;
+    return band < 0 || bandEach <= 0 ? static_cast<int>(std::floor(below / laneHeight))
+                                     : rows + static_cast<int>(std::floor(band / bandEach));
+}
+
+QRectF LaneFrame::rectOf(int lane) const
+{
+    const bool isInBand = lane >= rows;
+    const double top = isInBand ? rows * laneHeight + (lane - rows) * bandEach : lane * laneHeight;
+    return {lanes.left(), lanes.top() - scrolled + top, lanes.width(), isInBand ? bandEach : laneHeight};
+}
+
+QLineF LaneFrame::rayOf(const WakeUp &wakeUp, int serverCount) const
+{
+    const double line = servers.top() + (wakeUp.server + 0.5) * servers.height() / std::max(1, serverCount);
+    return {xOf(wakeUp.sent), line, xOf(wakeUp.ends), middleOf(wakeUp.lane)};
 }
 
 PaintCost paintLanes(QPainter &painter, const PlayedRun &run, const LaneFrame &frame, const Tokens &t)
@@ -342,22 +378,18 @@ PaintCost paintLanes(QPainter &painter, const PlayedRun &run, const LaneFrame &f
     painter.setClipRect(QRectF(0, frame.lanes.top(), frame.lanes.right() + 1, frame.lanes.height()));
     painter.setRenderHint(QPainter::Antialiasing, true);
     painter.setPen(Qt::NoPen);
-    painter.setFont(monoFont(12));
+    painter.setFont(monoFont(frame.fontSize));
     LanePainter lanes(painter, run, frame, t, cost);
     const int first = std::max(0, frame.laneAt(frame.lanes.top()));
     const int last = std::min(run.lanes() - 1, frame.laneAt(frame.lanes.bottom()));
-    const auto rectOf = [&frame](int lane) {
-        return QRectF(frame.lanes.left(), frame.lanes.top() + lane * frame.laneHeight - frame.scrolled,
-                      frame.lanes.width(), frame.laneHeight);
-    };
     for (int lane = first; lane <= last; ++lane) {
-        paintName(painter, run, lane, rectOf(lane), frame, t);
-        lanes.paint(lane, rectOf(lane));
+        paintName(painter, run, lane, frame.rectOf(lane), frame, t);
+        lanes.paint(lane, frame.rectOf(lane));
     }
     paintBreaks(painter, run, frame, t);
     painter.setPen(Qt::NoPen);
     for (int lane = first; lane <= last; ++lane)
-        lanes.paintOver(lane, rectOf(lane));
+        lanes.paintOver(lane, frame.rectOf(lane));
     painter.restore();
     cost.arrows = paintMessages(painter, run, frame, t);
     return cost;
@@ -369,8 +401,9 @@ void paintTimeAxis(QPainter &painter, const LaneFrame &frame, const Tokens &t)
     if (whole <= 0 || frame.lanes.width() < 60)
         return;
     painter.save();
-    painter.setFont(textFont(12));
-    const double atMost = std::max(2.5, frame.lanes.width() / 90); // in a narrow picture another one beside 0
+    painter.setFont(textFont(frame.fontSize));
+    const double label = 7.5 * frame.fontSize;                        // a moment, and what is free beside it
+    const double atMost = std::max(2.5, frame.lanes.width() / label); // in a narrow picture another one beside 0
     double step = std::pow(10, std::floor(std::log10(static_cast<double>(whole) / atMost)));
     for (const double factor : {2.0, 2.5, 2.0}) {
         if (static_cast<double>(whole) / step > atMost)
@@ -382,9 +415,47 @@ void paintTimeAxis(QPainter &painter, const LaneFrame &frame, const Tokens &t)
         painter.setPen(t.line);
         painter.drawLine(QPointF(x, frame.lanes.bottom()), QPointF(x, frame.lanes.bottom() + 4));
         painter.setPen(t.muted);
-        const QRectF word(x - 40, frame.lanes.bottom() + 3, 80, painter.fontMetrics().height());
-        if (word.right() - 22 <= frame.lanes.right() + 4)
+        const QRectF word(x - label / 2, frame.lanes.bottom() + 3, label, painter.fontMetrics().height());
+        if (word.right() - label / 4 <= frame.lanes.right() + 4)
             painter.drawText(word, Qt::AlignHCenter | Qt::AlignTop, axisText(Moment(at)));
+    }
+    painter.restore();
+}
+
+void paintWakeUps(QPainter &painter, const LaneFrame &frame, int servers, const Tokens &t)
+{
+    constexpr double fallBack = 6;
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing, true);
+    for (const auto &[watcher, owner] : frame.watches) { // longer ones further left, or they would be one
+        const double x =
+            std::max(frame.xOf(frame.cursor) - 24 - 12 * (std::abs(watcher - owner) - 1), frame.lanes.left() + 14);
+        drawArrow(painter, {x, frame.middleOf(watcher) - 5}, {x, frame.middleOf(owner) + 5}, t.accent, 1.6);
+    }
+    const double half = std::clamp(frame.laneHeight * 0.28, 3.0, 9.0);
+    // The useful one over the others.
+    for (const bool isWasted : {true, false}) {
+        for (const auto &one : frame.wakeUps) {
+            if (one.isWasted != isWasted)
+                continue;
+            const QLineF ray = frame.rayOf(one, servers);
+            const double back = isWasted ? frame.fall * fallBack / std::max(fallBack, ray.length()) : 0;
+            const QPointF head = ray.pointAt(std::max(0.0, frame.flight - back));
+            const QColor colour = isWasted ? t.critical : t.accent;
+            QColor tail = colour;
+            tail.setAlphaF(frame.flight < 1 ? 0.0f : 0.3f); // it fades while it flies
+            QLinearGradient gradient(ray.p1(), head);
+            gradient.setColorAt(0, tail);
+            gradient.setColorAt(1, colour);
+            painter.setPen(QPen(gradient, isWasted ? 2.4 : 3.4));
+            painter.drawLine(ray.p1(), head);
+            const bool hasLanded = isWasted && frame.flight >= 1;
+            painter.setPen(QPen(colour, 2));
+            painter.setBrush(hasLanded ? t.panel : colour);
+            painter.drawEllipse(head, half, half);
+            if (hasLanded)
+                drawCross(painter, head, half * 0.4, colour, 2);
+        }
     }
     painter.restore();
 }
@@ -393,7 +464,7 @@ void paintCursor(QPainter &painter, const LaneFrame &frame, const Tokens &t)
 {
     const double x = std::clamp(frame.xOf(frame.cursor), frame.lanes.left() - 1, frame.lanes.right() + 1);
     const double top = frame.servers.isEmpty() ? frame.lanes.top() : frame.servers.top();
-    if (x < frame.lanes.right()) {
+    if (x < frame.lanes.right() && frame.wakeUps.empty()) { // with those it is seen what becomes of them
         QColor pale = t.panel;
         pale.setAlphaF(0.62f);
         painter.fillRect(QRectF(QPointF(x, top), frame.lanes.bottomRight() + QPointF(1, 0)), pale);

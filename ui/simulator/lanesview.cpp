@@ -22,11 +22,6 @@ namespace lockscope::ui {
 
 namespace {
 
-int axisHeight()
-{
-    return std::max(22, QFontMetrics(textFont(12)).height() + 6);
-}
-
 constexpr double laneHeight = 26;
 constexpr double leastLaneHeight = 20;
 constexpr double mostLaneHeight = 60; // of few lanes in a large picture
@@ -35,8 +30,24 @@ constexpr double mostHeight = 12;
 constexpr double leastLanesHeight = 92; // in sight
 constexpr double mostZoom = 10'000;
 constexpr int zoomSteps = 1'000'000'000; // of the horizontal bar, over the whole run
+constexpr int mostStageLanes = 10;       // with a row each; of more there are one less, and a band
+constexpr int fewInBand = 9;
+
+// Rows of a stage, and those of them that the band takes.
+std::pair<int, int> rowsOfStage(int lanes)
+{
+    if (lanes <= mostStageLanes)
+        return {std::max(1, lanes), 0};
+    const int band = lanes - (mostStageLanes - 1) <= fewInBand ? 1 : 4;
+    return {mostStageLanes - 1 + band, band};
+}
 
 } // namespace
+
+int LanesView::axisHeight() const
+{
+    return std::max(22, QFontMetrics(textFont(fontSize())).height() + 6);
+}
 
 LanesView::LanesView(QWidget *parent) : QAbstractScrollArea(parent)
 {
@@ -65,13 +76,16 @@ void LanesView::measure()
 {
     m_gutter = 44;
     if (m_run && m_run->lanes() > 0) {
-        const QFontMetricsF metrics(monoFont(12));
+        const QFontMetricsF metrics(monoFont(fontSize()));
         const double server = m_showsMessages ? metrics.horizontalAdvance(tr("server")) : 0;
-        m_gutter = std::max(metrics.horizontalAdvance(m_run->laneName(m_run->lanes() - 1)), server) + 18;
+        const int others = m_isStage && m_run->lanes() > mostStageLanes ? m_run->lanes() - mostStageLanes + 1 : 0;
+        const double more = others > 0 ? metrics.horizontalAdvance(Simulator::tr("%1 more").arg(others)) : 0;
+        m_gutter = std::max({metrics.horizontalAdvance(m_run->laneName(m_run->lanes() - 1)), server, more}) + 18;
     }
     const double wanted =
         m_run ? std::min(leastLanesHeight, std::max(2, m_run->lanes()) * laneHeight) : leastLanesHeight;
-    setMinimumHeight(axisHeight() + static_cast<int>(std::ceil(heightOfServers() + wanted)) + 14); // 14: its bar
+    setMinimumHeight(axisHeight() + static_cast<int>(std::ceil(heightOfServers() + wanted))
+                     + (m_isStage ? 0 : 14)); // its bar
     updateBars();
 }
 
@@ -84,6 +98,8 @@ Moment LanesView::span() const
 double LanesView::heightOfLane(double available) const
 {
     const double each = available / std::max(1, m_run ? m_run->lanes() : 1);
+    if (m_isStage)
+        return std::min(available / rowsOfStage(m_run ? m_run->lanes() : 1).first, mostLaneHeight);
     if (m_isDense)
         return std::clamp(each, leastHeight, mostHeight);
     // Few of them fill the picture; a few more are a little lower, rather than scrolled away.
@@ -105,7 +121,7 @@ double LanesView::heightOfServers() const
     if (!m_showsMessages || m_isDense || !m_run)
         return 0;
     const int servers = m_run->recording().history.servers;
-    return servers > 1 ? 16.0 * servers + 6 : 28.0;
+    return servers > 1 ? (fontSize() + 4.0) * servers + 6 : 28.0;
 }
 
 double LanesView::heightForLanes(double height) const
@@ -126,13 +142,25 @@ void LanesView::setHidesFuture(bool isHidden)
     viewport()->update();
 }
 
+void LanesView::showUntil(Moment at)
+{
+    if (m_seen)
+        m_seen = std::max(*m_seen, at);
+    viewport()->update();
+}
+
 LaneFrame LanesView::frameFor(const QSizeF &size) const
 {
-    LaneFrame frame;
+    LaneFrame frame = m_stage;
     const double top = heightOfServers();
-    frame.showsNames = !m_isDense;
+    frame.fontSize = fontSize();
     frame.laneHeight = heightOfLane(heightForLanes(size.height()));
-    frame.lanes = QRectF(m_isDense ? 8 : m_gutter, top, 0, heightForLanes(size.height()));
+    frame.lanes = QRectF(m_gutter, top, 0, heightForLanes(size.height()));
+    const int lanes = m_run ? m_run->lanes() : 0;
+    if (const int band = rowsOfStage(lanes).second; m_isStage && band > 0) {
+        frame.rows = mostStageLanes - 1;
+        frame.bandEach = band * frame.laneHeight / (lanes - frame.rows);
+    }
     frame.lanes.setRight(size.width() - 10);
     if (top > 0)
         frame.servers = QRectF(frame.lanes.left(), 0, frame.lanes.width(), top);
@@ -157,7 +185,7 @@ void LanesView::updateBars()
 {
     const int lanes = m_run ? m_run->lanes() : 0;
     const double available = heightForLanes(viewport()->height());
-    const double height = lanes * heightOfLane(available);
+    const double height = m_isStage ? 0 : lanes * heightOfLane(available);
     const int page = std::max(1, static_cast<int>(available));
     verticalScrollBar()->setPageStep(page);
     verticalScrollBar()->setSingleStep(static_cast<int>(laneHeight));
@@ -166,6 +194,43 @@ void LanesView::updateBars()
     horizontalScrollBar()->setPageStep(std::max(1, shown));
     horizontalScrollBar()->setSingleStep(std::max(1, shown / 20));
     horizontalScrollBar()->setRange(0, zoomSteps - shown);
+    viewport()->update();
+}
+
+void LanesView::setStage()
+{
+    m_isStage = true;
+    setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    measure();
+}
+
+void LanesView::setSight(Moment from, Moment to)
+{
+    m_zoom =
+        std::clamp(static_cast<double>(m_end.count()) / static_cast<double>(std::max(Moment(1), to - from).count()),
+                   1.0, mostZoom);
+    updateBars();
+    horizontalScrollBar()->setValue(
+        static_cast<int>(static_cast<double>(from.count()) / static_cast<double>(m_end.count()) * zoomSteps));
+}
+
+void LanesView::setWakeUps(std::vector<WakeUp> wakeUps)
+{
+    m_stage.wakeUps = std::move(wakeUps);
+    setFlight(1, 1);
+}
+
+void LanesView::setFlight(double flight, double fall)
+{
+    m_stage.flight = flight;
+    m_stage.fall = fall;
+    viewport()->update();
+}
+
+void LanesView::setWatches(std::vector<std::pair<int, int>> watches)
+{
+    m_stage.watches = std::move(watches);
     viewport()->update();
 }
 
@@ -208,7 +273,8 @@ void LanesView::setCursor_(Moment at, std::size_t happened)
     m_cursor = at;
     if (m_seen)
         m_seen = std::max(*m_seen, at);
-    follow(happened);
+    if (!m_isStage)
+        follow(happened);
     viewport()->update();
 }
 
@@ -339,7 +405,7 @@ void LanesView::askOfServer(const QContextMenuEvent &event)
 
 void LanesView::wheelEvent(QWheelEvent *event)
 {
-    if (event->modifiers() & Qt::ControlModifier) {
+    if (m_isStage || event->modifiers() & Qt::ControlModifier) {
         const Moment around = std::clamp(frame().momentAt(event->position().x()), Moment{}, m_end);
         emit zoomed(std::clamp(m_zoom * std::pow(1.2, event->angleDelta().y() / 120.0), 1.0, mostZoom), around);
         event->accept();
@@ -420,6 +486,7 @@ void LanesView::paintEvent(QPaintEvent *)
     m_cost = paintLanes(painter, *m_run, now, t);
     paintTimeAxis(painter, now, t);
     paintCursor(painter, now, t);
+    paintWakeUps(painter, now, m_run->recording().history.servers, t);
     if (now.hasFocus) {
         painter.setPen(QPen(t.accent, 1));
         painter.drawRect(viewport()->rect().adjusted(0, 0, -1, -1));

@@ -27,6 +27,15 @@ public:
     [[nodiscard]] bool showsMessages() const { return m_showsMessages; }
     // What the cursor has not come to yet is not there to be seen: for who is to guess it first.
     void setHidesFuture(bool isHidden);
+    void showUntil(Moment at);
+    // Of a lesson, in the size of a lecture's text: all lanes at once, of many the first nine and a band of the
+    // others, and the time that it is told to show. The wheel zooms.
+    void setStage();
+    void setSight(Moment from, Moment to);
+    void setWakeUps(std::vector<WakeUp> wakeUps);
+    void setFlight(double flight, double fall);
+    void setWatches(std::vector<std::pair<int, int>> watches);
+    [[nodiscard]] Moment span() const;
     // 1 shows the whole run.
     void setZoom(double zoom, Moment around);
     [[nodiscard]] double zoom() const { return m_zoom; }
@@ -68,7 +77,8 @@ private:
     void updateBars();
     void follow(std::size_t happened);
     [[nodiscard]] QString tipAt(const QPoint &position) const;
-    [[nodiscard]] Moment span() const;
+    [[nodiscard]] int fontSize() const { return m_isStage ? 14 : 12; }
+    [[nodiscard]] int axisHeight() const;
     [[nodiscard]] double heightOfLane(double available) const;
     [[nodiscard]] double heightOfServers() const;
     [[nodiscard]] double heightForLanes(double height) const;
@@ -79,6 +89,8 @@ private:
     Moment m_cursor{};
     double m_zoom = 1;
     bool m_isDense = false;
+    bool m_isStage = false;
+    LaneFrame m_stage; // what it has to tell: the wake-ups, and who watches whom
     bool m_showsMessages = false;
     std::optional<Moment> m_seen; // the furthest that the cursor came; none: nothing is hidden
     int m_chosen = contention::nobody;
@@ -97,12 +109,16 @@ public:
     [[nodiscard]] bool hasHeightForWidth() const override { return true; }
     [[nodiscard]] int heightForWidth(int width) const override;
 
-    // Only the signs that are in the picture of these runs; `until`: of what has been seen by then.
-    void setRuns(const std::vector<PlayedRunPtr> &runs, std::optional<Moment> until = {});
+    // Only the signs that are in the picture of these runs; `until`: of what has been seen by then; `without`: those
+    // that are not drawn.
+    void setRuns(const std::vector<PlayedRunPtr> &runs, std::optional<Moment> until = {},
+                 const std::vector<LaneGlyph> &without = {});
 
     // As wide as that, from there on; how high it is. Without a painter only that.
     using Signs = std::vector<LaneGlyph>;
-    static double paint(QPainter *painter, QPointF at, double width, const Tokens &tokens, const Signs &signs);
+    static double paint(QPainter *painter, QPointF at, double width, const Tokens &tokens, const Signs &signs,
+                        int fontSize = 12);
+    void setFontSize(int size) { m_fontSize = size; }
     [[nodiscard]] static Signs signsOf(const std::vector<PlayedRunPtr> &runs, std::optional<Moment> until);
 
 private:
@@ -110,6 +126,7 @@ private:
     void resizeEvent(QResizeEvent *event) override;
 
     Signs m_signs;
+    int m_fontSize = 12;
 };
 
 } // namespace lockscope::ui

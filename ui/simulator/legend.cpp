@@ -61,9 +61,11 @@ Legend::Legend(QWidget *parent) : QWidget(parent), m_signs(signsOf({}, {}))
     });
 }
 
-void Legend::setRuns(const std::vector<PlayedRunPtr> &runs, std::optional<Moment> until)
+void Legend::setRuns(const std::vector<PlayedRunPtr> &runs, std::optional<Moment> until,
+                     const std::vector<LaneGlyph> &without)
 {
     auto signs = signsOf(runs, until);
+    std::erase_if(signs, [&](LaneGlyph sign) { return std::ranges::find(without, sign) != without.end(); });
     if (signs == m_signs)
         return;
     m_signs = std::move(signs);
@@ -82,9 +84,9 @@ Legend::Signs Legend::signsOf(const std::vector<PlayedRunPtr> &runs, std::option
     return all;
 }
 
-double Legend::paint(QPainter *painter, QPointF at, double width, const Tokens &t, const Signs &signs)
+double Legend::paint(QPainter *painter, QPointF at, double width, const Tokens &t, const Signs &signs, int fontSize)
 {
-    const QFont font = textFont(12);
+    const QFont font = textFont(fontSize);
     const QFontMetricsF metrics(font);
     const double line = std::max(legendLine, metrics.height() + 3);
     double x = 4, y = 0;
@@ -111,7 +113,7 @@ double Legend::paint(QPainter *painter, QPointF at, double width, const Tokens &
 
 int Legend::heightForWidth(int width) const
 {
-    return static_cast<int>(std::ceil(paint(nullptr, {}, width, Theme::tokens(), m_signs)));
+    return static_cast<int>(std::ceil(paint(nullptr, {}, width, Theme::tokens(), m_signs, m_fontSize)));
 }
 
 QSize Legend::sizeHint() const
@@ -130,7 +132,7 @@ void Legend::paintEvent(QPaintEvent *)
 {
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
-    paint(&painter, {}, width(), Theme::tokens(), m_signs);
+    paint(&painter, {}, width(), Theme::tokens(), m_signs, m_fontSize);
 }
 
 } // namespace lockscope::ui

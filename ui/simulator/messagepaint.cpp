@@ -13,14 +13,6 @@ namespace lockscope::ui {
 
 using contention::SentMessage;
 
-namespace {
-
-constexpr std::ptrdiff_t mostArrows = 240; // in one picture, without choosing
-// Messages that begin within so many pixels: where more do than this, some stand for all, or there would be a wall
-// that hides the lanes.
-constexpr double crowdWidth = 24;
-constexpr int crowd = 24, leastKept = 6, mostUnusual = 12;
-
 void drawArrow(QPainter &painter, QPointF from, QPointF to, const QColor &colour, double width)
 {
     painter.setPen(QPen(colour, width));
@@ -35,6 +27,14 @@ void drawArrow(QPainter &painter, QPointF from, QPointF to, const QColor &colour
     painter.setBrush(colour);
     painter.drawPolygon(head, 3);
 }
+
+namespace {
+
+constexpr std::ptrdiff_t mostArrows = 240; // in one picture, without choosing
+// Messages that begin within so many pixels: where more do than this, some stand for all, or there would be a wall
+// that hides the lanes.
+constexpr double crowdWidth = 24;
+constexpr int crowd = 24, leastKept = 6, mostUnusual = 12;
 
 // Leaves, and does not come.
 void drawLost(QPainter &painter, QPointF from, QPointF towards, const QColor &colour)
@@ -67,16 +67,15 @@ public:
     void lifeLines()
     {
         const int servers = m_run.recording().history.servers;
-        m_painter.setFont(monoFont(12));
+        m_painter.setFont(monoFont(m_frame.fontSize));
         for (int server = 0; server < servers; ++server) {
             const double y = lineOf(server);
-            m_painter.setPen(QPen(m_t.line, 1.5));
+            m_painter.setPen(m_frame.fontSize > 12 ? QPen(m_t.text, 2) : QPen(m_t.line, 1.5));
             m_painter.drawLine(QPointF(m_frame.lanes.left(), y), QPointF(m_frame.lanes.right(), y));
             m_painter.setPen(m_t.muted);
             const QRectF word(6, y - m_rowHeight / 2, std::max(0.0, m_frame.lanes.left() - 10), m_rowHeight);
-            if (m_frame.showsNames)
-                m_painter.drawText(word, Qt::AlignVCenter | Qt::AlignLeft,
-                                   servers == 1 ? Simulator::tr("server") : Simulator::tr("s%1").arg(server + 1));
+            m_painter.drawText(word, Qt::AlignVCenter | Qt::AlignLeft,
+                               servers == 1 ? Simulator::tr("server") : Simulator::tr("s%1").arg(server + 1));
         }
         outages(servers);
     }
@@ -88,6 +87,8 @@ public:
         const auto to = std::ranges::upper_bound(all, m_frame.to, {}, &SentMessage::at);
         const std::ptrdiff_t most = to - from > mostArrows ? keptOfCrowd() : crowd;
         int drawn = 0;
+        if (!m_frame.wakeUps.empty())
+            return aroundWakeUps(from, to);
         for (auto at = from; at < to;) {
             const auto next = endOfCrowd(at, to);
             drawn += next - at <= most ? each(at, next) : ofCrowd(at, next);
@@ -118,11 +119,23 @@ private:
         const Moment end = m_frame.momentAt(m_frame.lanes.left() + (within + 1) * crowdWidth);
         return std::max(at + 1, std::ranges::lower_bound(at, to, end, {}, &SentMessage::at));
     }
+    // What made the event, and what was lost: the rest is in the rays.
+    int aroundWakeUps(Messages at, Messages end)
+    {
+        int drawn = 0;
+        for (; at < end; ++at) {
+            if (at->arrives && !(at->toServer && at->at == m_frame.wakeUps.front().cause))
+                continue;
+            drawn += arrow(*at);
+        }
+        return drawn;
+    }
     int each(Messages at, Messages end)
     {
+        int drawn = 0;
         for (auto one = at; one != end; ++one)
-            arrow(*one);
-        return static_cast<int>(end - at);
+            drawn += arrow(*one);
+        return drawn;
     }
 
     // The first of them, or those before the cursor; and what was lost, or what nobody asked for, is always there.
@@ -134,18 +147,20 @@ private:
             const auto last = std::ranges::upper_bound(at, end, m_frame.cursor, {}, &SentMessage::at);
             first = last - std::min<std::ptrdiff_t>(last - at, kept);
         }
-        int drawn = each(first, first + std::min<std::ptrdiff_t>(end - first, kept));
+        int drawn = 0;
+        auto next = first;
+        for (; next != end && drawn < kept; ++next)
+            drawn += arrow(*next);
         const auto begin = m_run.recording().history.messages.begin();
         const auto &unusual = m_run.unusualMessages();
         auto index = std::ranges::lower_bound(unusual, static_cast<quint32>(at - begin));
         int told = 0, lost = 0;
         for (; index != unusual.end() && begin + *index < end && told + lost < 2 * mostUnusual; ++index) {
             const auto one = begin + *index;
-            const bool isDrawn = one >= first && one < first + kept;
+            const bool isDrawn = one >= first && one < next;
             if (isDrawn || (one->arrives ? told : lost)++ >= mostUnusual)
                 continue;
-            arrow(*one);
-            ++drawn;
+            drawn += arrow(*one);
         }
         return drawn;
     }
@@ -178,8 +193,11 @@ private:
         }
     }
 
-    void arrow(const SentMessage &message)
+    // How many were drawn: none of what is in no counter.
+    int arrow(const SentMessage &message)
     {
+        if (!m_run.isCounted(message))
+            return 0;
         const double lane = m_frame.middleOf(message.contender), line = lineOf(message.server);
         const double left = m_frame.xOf(message.at);
         const double right = m_frame.xOf(message.arrives.value_or(message.at + (m_frame.to - m_frame.from) / 40));
@@ -190,6 +208,7 @@ private:
             drawArrow(m_painter, start, end, m_t.accent, 1.6);
         else
             drawArrow(m_painter, start, end, message.toServer ? m_t.text : m_t.muted, message.toServer ? 1.1 : 0.9);
+        return 1;
     }
 
     QPainter &m_painter;

@@ -8,7 +8,7 @@
 namespace lockscope::ui {
 
 // On from the start where there are fewer contenders than this.
-constexpr int mostLanesWithMessages = 12;
+constexpr int mostLanesWithMessages = 13;
 [[nodiscard]] inline bool hasMessagesToShow(const PlayedRun &run)
 {
     return run.recording().history.isKept && run.lanes() > 0 && run.lanes() < mostLanesWithMessages;
@@ -22,6 +22,7 @@ void paintMessageGlyph(QPainter &painter, const QRectF &rect, LaneGlyph glyph, c
 // The signs that lanes are made of; the legend shows the same ones.
 [[nodiscard]] QColor blend(const QColor &over, const QColor &under, float amount);
 [[nodiscard]] QColor waitFill(const Tokens &t);
+void drawArrow(QPainter &painter, QPointF from, QPointF to, const QColor &colour, double width);
 void drawCross(QPainter &painter, QPointF centre, double half, const QColor &colour, double width);
 void drawBar(QPainter &painter, const QRectF &rect, double radius, const QColor &colour);
 // A bar that others may stand beside: who reads, or who works without keeping anybody out.

@@ -104,6 +104,15 @@ private:
     std::vector<quint32> m_wasted; // before each of them
 };
 
+// A client that is woken, from the server's event to what that led to.
+struct WakeUp {
+    Moment cause{}; // the request that made the event leaves then; `sent` where there is none
+    Moment sent{};
+    Moment ends{}; // the client holds then, or has its last answer and waits again
+    int lane = 0, server = 0;
+    bool isWasted = false;
+};
+
 class PlayedRun {
 public:
     explicit PlayedRun(contention::Recording recording);
@@ -131,6 +140,10 @@ public:
     [[nodiscard]] const std::vector<quint32> &unusualMessages() const { return m_unusual; }
     // Of those that come to a client: told without having asked.
     [[nodiscard]] bool isTold(const contention::SentMessage &message) const;
+    // Those of the last event until then that woke a client. None where messages were not kept.
+    [[nodiscard]] std::vector<WakeUp> wakeUpsUntil(Moment until) const;
+    // Not of a session, nor of a lease that is kept alive: those are in no counter.
+    [[nodiscard]] bool isCounted(const contention::SentMessage &message) const;
     // What it does at that moment; Away where it does nothing.
     [[nodiscard]] LaneSpan laneAt(int lane, Moment at) const;
     // A lock's name or token by which the server knows this lane; the longest first. Empty: it never held.
@@ -160,6 +173,7 @@ private:
     void tally();
     [[nodiscard]] bool hasDrainAfter(std::size_t count) const;
     [[nodiscard]] bool isOfLane(const contention::Event &event) const;
+    [[nodiscard]] WakeUp wakeUpBy(const contention::SentMessage &message) const;
 
     contention::Recording m_recording;
     int m_lanes = 0;

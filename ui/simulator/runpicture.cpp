@@ -19,6 +19,7 @@ constexpr double headHeight = 64;
 constexpr double exportedAxisHeight = 22;
 constexpr double usualLanesHeight = 1400; // more lanes are thinner, so that they fit
 constexpr double thinnestLane = 3;
+constexpr double namedLane = 16;         // of few lanes that are thin on the screen: each has its name
 constexpr double mostLanesHeight = 3000; // where they cannot be thinner; of more those from the first in sight on
 constexpr double margin = 16;
 
@@ -37,10 +38,12 @@ std::vector<RunPicture> wholeOf(std::vector<RunPicture> runs)
     double height = usualLanesHeight;
     for (const auto &one : runs) {
         const double room = usualLanesHeight - one.frame.servers.height();
-        height = std::min({height, one.frame.laneHeight, std::max(thinnestLane, room / one.run->lanes())});
+        height = std::min(
+            {height, std::max(one.frame.laneHeight, namedLane), std::max(thinnestLane, room / one.run->lanes())});
     }
     for (auto &[run, frame, happened, title] : runs) {
         const int first = frame.laneAt(frame.lanes.top());
+        frame.rows = std::numeric_limits<int>::max(); // a file has room for all
         frame.laneHeight = height;
         const bool hasAll = frame.servers.height() + run->lanes() * height <= mostLanesHeight;
         frame.scrolled = hasAll ? 0 : first * height;
@@ -119,6 +122,7 @@ void paintRuns(QPainter &painter, const std::vector<RunPicture> &runs, const Tok
         paintTimeAxis(painter, frame, t);
         if (frame.cursor < run.run->end())
             paintCursor(painter, frame, t);
+        paintWakeUps(painter, frame, run.run->recording().history.servers, t);
         painter.restore();
         x += runWidth + margin;
     }

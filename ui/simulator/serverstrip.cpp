@@ -16,14 +16,13 @@ namespace lockscope::ui {
 
 namespace {
 
-constexpr int fontSize = 12;
 constexpr int mostLines = 6;       // of what the servers have
 constexpr int narrowStrip = 330;   // what it is called stands above it there, not beside it
 constexpr qsizetype mostNamed = 6; // who do the same
 constexpr double stripGap = 22;
 constexpr std::size_t mostMeasured = 300; // moments of a run
 
-int headWidth()
+int headWidth(int fontSize)
 {
     const QFontMetricsF metrics(textFont(fontSize, QFont::DemiBold));
     return static_cast<int>(std::ceil(std::max({metrics.horizontalAdvance(ServerStrip::tr("They believe")),
@@ -203,10 +202,11 @@ std::vector<ServerStrip::Belief> ServerStrip::grouped() const
     return groups;
 }
 
-QString ServerStrip::beliefText(const Belief &belief)
+QString ServerStrip::beliefText(const Belief &belief, qsizetype most)
 {
-    const bool areMany = belief.count > mostNamed;
-    const QString names = belief.first.first(std::min<qsizetype>(belief.count, mostNamed - areMany)).join(u' ');
+    const bool areMany = belief.count > most;
+    const QString names =
+        belief.first.first(std::min(belief.count, std::max<qsizetype>(1, most - areMany))).join(u' ');
     return tr("%1: %2").arg(belief.does, areMany ? tr("%1 … (%2)").arg(names).arg(belief.count) : names);
 }
 
@@ -214,14 +214,14 @@ QStringList ServerStrip::beliefs() const
 {
     QStringList all;
     for (const auto &belief : grouped())
-        all << beliefText(belief);
+        all << beliefText(belief, mostNamed);
     return all;
 }
 
 // The most that it has at any moment, so that it does not change its height while the run goes on.
 int ServerStrip::linesFor(int width) const
 {
-    const QFontMetricsF metrics(monoFont(fontSize));
+    const QFontMetricsF metrics(monoFont(m_fontSize));
     const std::pair key(width, metrics.height());
     if (const auto known = m_linesFor.find(key); known != m_linesFor.end())
         return known->second;
@@ -237,16 +237,16 @@ int ServerStrip::linesFor(int width) const
     return m_linesFor[key] = std::min(most, mostLines);
 }
 
-double ServerStrip::roomFor(int width)
+double ServerStrip::roomFor(int width) const
 {
-    return std::max(40, width < narrowStrip ? width - 8 : width - headWidth() - 4);
+    return std::max(40, width < narrowStrip ? width - 8 : width - headWidth(m_fontSize) - 4);
 }
 
 int ServerStrip::heightFor(int width) const
 {
     const int heads = width < narrowStrip ? 2 : 0;
     const int lines = (isKnown() ? linesFor(width) : 1) + 2 + heads;
-    return static_cast<int>(std::ceil(QFontMetricsF(monoFont(fontSize)).height() * lines)) + 10;
+    return static_cast<int>(std::ceil(QFontMetricsF(monoFont(m_fontSize)).height() * lines)) + 10;
 }
 
 void ServerStrip::resizeEvent(QResizeEvent *event)
@@ -264,7 +264,7 @@ void ServerStrip::paintEvent(QPaintEvent *)
     QPainter painter(this);
     painter.setPen(t.line);
     painter.drawLine(0, 0, width(), 0);
-    const QFont words = monoFont(fontSize), head = textFont(fontSize, QFont::DemiBold);
+    const QFont words = monoFont(m_fontSize), head = textFont(m_fontSize, QFont::DemiBold);
     const QFontMetricsF metrics(words);
     const double line = metrics.height();
     const bool isNarrow = width() < narrowStrip;
@@ -274,7 +274,7 @@ void ServerStrip::paintEvent(QPaintEvent *)
         painter.setPen(t.muted);
         painter.drawText(QRectF(2, top, width() - 4, line), Qt::AlignVCenter, title);
         painter.setFont(words);
-        const double left = isNarrow ? 2 : headWidth();
+        const double left = isNarrow ? 2 : headWidth(m_fontSize);
         top += isNarrow ? line : 0;
         return QRectF(left, top, roomFor(width()), bottom - top);
     };
@@ -311,9 +311,17 @@ void ServerStrip::paintEvent(QPaintEvent *)
     notifyOfMore(left, height() - believed - line - 4);
     const auto beliefs = grouped();
     const QRectF here = section(tr("They believe"), height() - believed - 3, height());
-    Flow flow(metrics, here.width());
-    for (const auto &belief : beliefs)
-        flow.put(beliefText(belief));
+    // As many of their names as there is room for.
+    const auto flowNaming = [&](qsizetype most) {
+        Flow all(metrics, here.width());
+        for (const auto &belief : beliefs)
+            all.put(beliefText(belief, most));
+        return all;
+    };
+    qsizetype named = mostNamed;
+    while (named > 1 && flowNaming(named).lines() * line > here.height() + 1)
+        --named;
+    const Flow flow = flowNaming(named);
     const int unsaid = draw(flow, here, [&](int item) {
         const auto state = beliefs[static_cast<std::size_t>(item)].state;
         return state == LaneState::Holds || state == LaneState::Works ? t.hold : t.muted;

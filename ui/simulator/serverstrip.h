@@ -23,6 +23,8 @@ public:
     void setMoment(Moment at, bool isBeforeAll);
     // Where there is none it is left out.
     void setHasRoom(bool hasRoom);
+    void setFontSize(int size) { m_fontSize = size; }
+    [[nodiscard]] const ServersThen &then() const { return m_then; }
     // As they stand there: "sim-lock = c00's token · 2.1 s left"; of several servers "s1 s3  …" in front.
     [[nodiscard]] QStringList serverWords() const;
     // Of those that do anything, who believe the same together: "holds: c00", "waits: c01 c02 c03 c04 c05 … (9)".
@@ -37,7 +39,7 @@ private:
     void paintEvent(QPaintEvent *event) override;
     void resizeEvent(QResizeEvent *event) override;
     [[nodiscard]] int linesFor(int width) const;
-    [[nodiscard]] static double roomFor(int width);
+    [[nodiscard]] double roomFor(int width) const;
     // What `count` of them do alike; the first are named.
     struct Belief {
         LaneState state = LaneState::Away;
@@ -48,7 +50,7 @@ private:
     };
     [[nodiscard]] std::vector<Belief> grouped() const;
     [[nodiscard]] QString beliefOf(int lane, const LaneSpan &span) const;
-    [[nodiscard]] static QString beliefText(const Belief &belief);
+    [[nodiscard]] static QString beliefText(const Belief &belief, qsizetype most);
 
     PlayedRunPtr m_run;
     ServersThen m_then;
@@ -56,6 +58,7 @@ private:
 
     mutable std::map<std::pair<int, double>, int> m_linesFor; // by width and size of the text
     bool m_hasRoom = true;
+    int m_fontSize = 12;
     bool m_isBeforeAll = true;
 };
 

@@ -40,6 +40,8 @@ public:
     {
         for (auto &server : m_servers) {
             leaveOutDirectories(server.lines);
+            if (m_run.recording().scenario.rows > 1)
+                std::ranges::sort(server.lines, {}, &ServerLine::name);
             if (m_run.recording().scenario.locks > 1)
                 gatherLocks(server);
             nameRows(server.lines);
@@ -213,8 +215,31 @@ void ServersThen::goTo(Moment at)
         else if (change.isGone)
             m_lines.erase({change.line.server, change.line.name});
         else
-            m_lines[{change.line.server, change.line.name}] = change.line;
+            m_lines.try_emplace({change.line.server, change.line.name}, m_next, ServerLine{}).first->second.second =
+                change.line;
     }
+}
+
+std::vector<std::pair<int, int>> ServersThen::watches() const
+{
+    const QByteArray of = "of ", by = "watched by ";
+    const auto laneOf = [this](const QByteArray &name) {
+        bool isNumber = false;
+        const int lane = name.mid(1).toInt(&isNumber);
+        return isNumber && lane < m_run->lanes() ? lane : contention::nobody;
+    };
+    std::vector<std::pair<int, int>> all;
+    for (const auto &[key, placed] : m_lines) {
+        const auto facts = placed.second.text.split(',');
+        const auto watched =
+            std::ranges::find_if(facts, [&](const QByteArray &fact) { return fact.trimmed().startsWith(by); });
+        if (!facts.front().startsWith(of) || watched == facts.end())
+            continue;
+        for (const auto &watcher : watched->trimmed().mid(by.size()).split(' '))
+            all.emplace_back(laneOf(watcher), laneOf(facts.front().mid(of.size())));
+    }
+    std::erase_if(all, [](const auto &pair) { return std::min(pair.first, pair.second) < 0; });
+    return all;
 }
 
 std::vector<ServersThen::Server> ServersThen::servers() const
@@ -222,11 +247,15 @@ std::vector<ServersThen::Server> ServersThen::servers() const
     std::vector<Server> all(m_isDown.size());
     for (std::size_t i = 0; i < all.size(); ++i)
         all[i].isDown = m_isDown[i];
+    std::vector<std::pair<std::size_t, ServerLine>> queue;
     for (const auto &[key, line] : m_lines) {
         // One whose time has passed is gone, though nobody has looked since.
-        if (!line.ends || *line.ends > m_at)
-            all[static_cast<std::size_t>(key.first)].lines.push_back(line);
+        if (!line.second.ends || *line.second.ends > m_at)
+            queue.push_back(line);
     }
+    std::ranges::sort(queue, {}, &std::pair<std::size_t, ServerLine>::first);
+    for (const auto &[order, line] : queue)
+        all[static_cast<std::size_t>(line.server)].lines.push_back(line);
     return all;
 }
 

@@ -21,16 +21,18 @@ public:
 
     struct Server {
         bool isDown = false;
-        std::vector<contention::ServerLine> lines; // by name
+        std::vector<contention::ServerLine> lines; // in the order in which they were made: that of a queue
     };
     [[nodiscard]] std::vector<Server> servers() const;
     [[nodiscard]] Moment at() const { return m_at; }
+    // Which lane watches the node of which.
+    [[nodiscard]] std::vector<std::pair<int, int>> watches() const;
 
 private:
     PlayedRunPtr m_run;
     Moment m_at{};
-    std::size_t m_next = 0; // of the changes
-    std::map<std::pair<int, QByteArray>, contention::ServerLine> m_lines;
+    std::size_t m_next = 0;                                                                       // of the changes
+    std::map<std::pair<int, QByteArray>, std::pair<std::size_t, contention::ServerLine>> m_lines; // with its place
     std::vector<bool> m_isDown;
 };
 

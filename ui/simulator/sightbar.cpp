@@ -5,8 +5,10 @@
 #include "ui/parts/pagetext.h"
 #include "ui/simulator/lanesview.h"
 #include "ui/simulator/rungrid.h"
+#include "ui/simulator/runpanel.h"
 
 #include <QPushButton>
+#include <QScrollBar>
 
 #include <algorithm>
 
@@ -54,6 +56,14 @@ void SightBar::begin(bool isCursorKept)
         m_playback.toStart();
     m_seen = m_playback.at();
     hide(true);
+}
+
+void SightBar::fitCrowd()
+{
+    m_overview->setChecked(false);
+    m_overview->setChecked(std::ranges::any_of(
+        m_grid.panels(), [](RunPanel *panel) { return panel->lanes().verticalScrollBar()->maximum() > 0; }));
+    m_grid.fitTime();
 }
 
 void SightBar::setHidesFuture(bool isHidden)

@@ -23,6 +23,8 @@ public:
 
     // The playback has other runs now. Where what comes is hidden they begin at their start, or at the cursor.
     void begin(bool isCursorKept);
+    // The whole time; in thin lanes where there are more than fit.
+    void fitCrowd();
     // Chosen by whoever looks on, and for every run until it is chosen otherwise.
     void setHidesFuture(bool isHidden);
     [[nodiscard]] bool hidesFuture() const;
