@@ -110,6 +110,8 @@ struct Proven {
 // "More lessons".
 [[nodiscard]] const QList<QByteArray> &chapterNames();
 [[nodiscard]] Text chapterTitle(const QByteArray &name);
+// A word of the page of lessons itself ("next", "saved" with %1), by its name in resources/words/lessons.json.
+[[nodiscard]] const QString &pageWord(const QByteArray &name, Language language);
 // What the tiles below a run can show, at the cursor: counters, and "violations": how often what must hold broke.
 [[nodiscard]] const QList<QByteArray> &tileNames();
 [[nodiscard]] const QList<QByteArray> &standardTiles(); // of a lesson that chooses none

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lessons say in each language beside their own texts (resources/words/lessons.json): the course's chapters, the
-// counters' names (in English as a lesson's file has them), and what a proof measured, as a person says it: with its
-// unit, and a violation by what it is and how often. "Absent", or "never", beside "one at a time" would say the
-// opposite.
+// What lessons say in each language beside their own texts (resources/words/lessons.json): the words of their page,
+// the course's chapters, the counters' names (in English as a lesson's file has them), and what a proof measured, as
+// a person says it: with its unit, and a violation by what it is and how often. "Absent", or "never", beside "one at
+// a time" would say the opposite.
 #include "core/lessons/lessons.h"
 
 #include "core/base/fieldreader.h"
@@ -26,7 +26,7 @@ const std::vector<Word> &words()
     static const auto all = [] {
         std::vector<Word> read;
         readResourceList(u"words/lessons.json"_s, "words", [&read](FieldReader &reader) {
-            read.push_back({reader.word("kind", {"chapter", "counter", "unit", "unit-of-one", "violation"}),
+            read.push_back({reader.word("kind", {"chapter", "counter", "page", "unit", "unit-of-one", "violation"}),
                             reader.text("name").toUtf8(), readText(reader.object("text"))});
         });
         return read;
@@ -85,6 +85,11 @@ Text chapterTitle(const QByteArray &name)
 {
     const auto *title = wordOf("chapter", name);
     return title ? *title : *wordOf("chapter", "more");
+}
+
+const QString &pageWord(const QByteArray &name, Language language)
+{
+    return wordOf("page", name)->in(language);
 }
 
 const QList<QByteArray> &tileNames()

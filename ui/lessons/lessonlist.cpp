@@ -163,11 +163,10 @@ LessonList::LessonList(QWidget *parent)
 void LessonList::show(const lessons::Lessons &lessons, Language language)
 {
     m_language = language;
-    const auto &words = lessonWords(language);
-    m_heading->setText(words.heading);
-    m_hint->setText(words.hint);
+    m_heading->setText(pageWord("heading", language));
+    m_hint->setText(pageWord("hint", language));
     m_rows->clear();
-    m_rows->setAccessibleName(words.heading);
+    m_rows->setAccessibleName(pageWord("heading", language));
     for (const auto &lesson : lessons.lessons) {
         auto *item = new QListWidgetItem(lesson.title.in(language), m_rows);
         item->setData(summaryRole, lesson.summary.in(language));
@@ -183,7 +182,7 @@ void LessonList::show(const lessons::Lessons &lessons, Language language)
     }
     for (const auto &error : lessons.refused) {
         auto *banner = new Banner(this);
-        banner->say(Banner::Look::Warning, {}, words.refused.arg(error.message));
+        banner->say(Banner::Look::Warning, {}, pageWord("refused", language).arg(error.message));
         m_refused->addWidget(banner);
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of the lessons' page itself, in the languages of the lessons.
+// What a lesson plays, as the simulator would: as it is, and with a fault where somebody points.
 #pragma once
 
 #include "core/workspace/values.h"
@@ -12,27 +12,9 @@ class QMenu;
 namespace lockscope::ui {
 
 using lessons::Language;
-
-struct LessonWords {
-    QString heading, hint; // of the list
-    QString back, next, answer, finish, list;
-    QString step;  // "Step %1 of %2"
-    QString score; // "%1 of %2 right"
-    QString right, wrong;
-    QString proof, measured; // "%1 measured"
-    QString replay, playing;
-    QString refused;                                       // "%n file(s) …" with %1
-    QString holds, doesNotHold;                            // for who cannot see ✓ and ✗
-    QString tryIt;                                         // in the simulator
-    QString never;                                         // what a step waits for
-    QString handout, withAnswers, withoutAnswers, chapter; // of "%1"
-    QString saved;                                         // "%1 saved"
-};
-[[nodiscard]] const LessonWords &lessonWords(Language language);
+using lessons::pageWord;
 
 class PlayedRun;
-
-// What a lesson plays, as the simulator would: as it is, and with a fault where somebody points.
 
 // All runs side by side; nothing where they differ in more than their recipe.
 [[nodiscard]] std::optional<Comparison> comparisonOf(const lessons::Lesson &lesson);

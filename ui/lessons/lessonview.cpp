@@ -30,8 +30,7 @@ ProofList::ProofList(QWidget *parent)
 
 void ProofList::show(const lessons::Lesson &lesson, const lessons::PlayedRuns &runs, Language language)
 {
-    const auto &words = lessonWords(language);
-    m_head->setText(words.proof.toUpper());
+    m_head->setText(pageWord("proof", language).toUpper());
     while (auto *item = m_grid->takeAt(0)) {
         item->widget()->hide();
         item->widget()->deleteLater();
@@ -43,10 +42,10 @@ void ProofList::show(const lessons::Lesson &lesson, const lessons::PlayedRuns &r
         const int row = m_grid->rowCount();
         auto *tick = makeLabel(proven.holds ? u"✓"_s : u"✗"_s, u"tick"_s, this);
         tick->setProperty("tone", proven.holds ? u"ok"_s : u"critical"_s);
-        tick->setAccessibleName(proven.holds ? words.holds : words.doesNotHold);
+        tick->setAccessibleName(pageWord(proven.holds ? "holds" : "doesNotHold", language));
         auto *text = makeWrapped(proof.text.in(language), u"choice"_s, this);
         auto *measured = makeLabel(proven.spoken, u"muted"_s, this);
-        measured->setAccessibleName(words.measured.arg(proven.spoken));
+        measured->setAccessibleName(pageWord("measured", language).arg(proven.spoken));
         m_grid->addWidget(tick, row, 0, Qt::AlignTop);
         m_grid->addWidget(text, row, 1);
         m_grid->addWidget(measured, row, 2, Qt::AlignRight | Qt::AlignTop);
@@ -136,7 +135,7 @@ bool LessonView::hidesTitles() const
 QString LessonView::score() const
 {
     const auto right = std::ranges::count(m_answers, true, &std::pair<const std::size_t, bool>::second);
-    return m_answers.empty() ? QString() : lessonWords(m_language).score.arg(right).arg(m_answers.size());
+    return m_answers.empty() ? QString() : pageWord("score", m_language).arg(right).arg(m_answers.size());
 }
 
 void LessonView::replay()
@@ -166,15 +165,14 @@ void LessonView::open(const lessons::Lesson &lesson, int number, Language langua
 
 void LessonView::retranslate()
 {
-    const auto &words = lessonWords(m_language);
-    m_list->setText(u"‹ "_s + words.list);
+    m_list->setText(u"‹ "_s + pageWord("list", m_language));
     m_title->setText(u"%1. %2"_s.arg(m_number).arg(m_lesson.title.in(m_language)));
-    m_place->setText(words.playing);
+    m_place->setText(pageWord("playing", m_language));
     m_text->setText(m_lesson.summary.in(m_language));
-    m_back->setText(words.back);
-    m_try->setText(words.tryIt);
-    m_handout->setText(words.handout);
-    m_replay->setText(words.replay);
+    m_back->setText(pageWord("back", m_language));
+    m_try->setText(pageWord("tryIt", m_language));
+    m_handout->setText(pageWord("handout", m_language));
+    m_replay->setText(pageWord("replay", m_language));
     showButtons();
 }
 
@@ -226,7 +224,7 @@ void LessonView::showMissingEvents(std::size_t step)
     const auto &until = isStep ? m_lesson.steps[step].until : std::nullopt;
     const bool isMissing = until && !lessons::momentOf(*until, recordings());
     if (isMissing)
-        m_banner->say(Banner::Look::Warning, {}, lessonWords(m_language).never);
+        m_banner->say(Banner::Look::Warning, {}, pageWord("never", m_language));
     m_banner->setVisible(isMissing);
 }
 
@@ -234,7 +232,7 @@ void LessonView::openFaultMenu(const LessonPlace &place, const QPoint &at)
 {
     auto *menu = named(new QMenu(this), u"lessonMenu"_s);
     menu->setAttribute(Qt::WA_DeleteOnClose);
-    addLessonFaults(*menu, lessonWords(m_language).tryIt, m_lesson, *m_picture->runs()[place.run], place,
+    addLessonFaults(*menu, pageWord("tryIt", m_language), m_lesson, *m_picture->runs()[place.run], place,
                     [this](const Comparison &forked) { emit tryRequested(forked); });
     menu->popup(at);
 }
@@ -262,7 +260,7 @@ void LessonView::saveHandout(const QString &file, std::vector<lessons::Lesson> l
     auto *writer = new HandoutWriter(m_simulate, m_language, hasAnswers, this);
     connect(writer, &HandoutWriter::done, this, [this, writer, file](const QString &failure) {
         m_banner->say(failure.isEmpty() ? Banner::Look::Ok : Banner::Look::Critical, {},
-                      failure.isEmpty() ? lessonWords(m_language).saved.arg(QFileInfo(file).fileName()) : failure);
+                      failure.isEmpty() ? pageWord("saved", m_language).arg(QFileInfo(file).fileName()) : failure);
         m_banner->show();
         writer->deleteLater();
     });
@@ -272,13 +270,12 @@ void LessonView::saveHandout(const QString &file, std::vector<lessons::Lesson> l
 // What goes into it, and then where it goes.
 void LessonView::askHandout()
 {
-    const auto &words = lessonWords(m_language);
     auto *menu = named(new QMenu(this), u"handoutMenu"_s);
     menu->setAttribute(Qt::WA_DeleteOnClose);
     const auto offer = [&](const QString &text, const QString &name, const std::vector<lessons::Lesson> &lessons,
                            bool hasAnswers) {
         connect(menu->addAction(text), &QAction::triggered, this, [this, name, lessons, hasAnswers] {
-            auto *dialog = new QFileDialog(this, lessonWords(m_language).handout);
+            auto *dialog = new QFileDialog(this, pageWord("handout", m_language));
             dialog->setAttribute(Qt::WA_DeleteOnClose);
             dialog->setAcceptMode(QFileDialog::AcceptSave);
             dialog->selectFile(name);
@@ -288,10 +285,10 @@ void LessonView::askHandout()
         });
     };
     const auto id = QString::fromLatin1(m_lesson.id);
-    offer(words.withAnswers, id + u".md"_s, {m_lesson}, true);
-    offer(words.withoutAnswers, id + u"-questions.md"_s, {m_lesson}, false);
+    offer(pageWord("withAnswers", m_language), id + u".md"_s, {m_lesson}, true);
+    offer(pageWord("withoutAnswers", m_language), id + u"-questions.md"_s, {m_lesson}, false);
     if (!m_chapter.empty())
-        offer(words.chapter.arg(lessons::chapterTitle(m_lesson.chapter).in(m_language)),
+        offer(pageWord("chapter", m_language).arg(lessons::chapterTitle(m_lesson.chapter).in(m_language)),
               QString::fromLatin1(m_lesson.chapter) + u".html"_s, m_chapter, true);
     menu->popup(m_handout->mapToGlobal(QPoint(0, m_handout->height() + 2)));
 }
@@ -366,22 +363,18 @@ void LessonView::resizeEvent(QResizeEvent *event)
 
 void LessonView::showButtons()
 {
-    const auto &words = lessonWords(m_language);
     const bool asks = !m_question->isHidden() && !m_question->isAnswered();
     if (m_isPlayed)
-        m_place->setText((isAtProof() ? words.finish : words.step.arg(m_step + 1).arg(m_lesson.steps.size()))
+        m_place->setText((isAtProof() ? pageWord("finish", m_language)
+                                      : pageWord("step", m_language).arg(m_step + 1).arg(m_lesson.steps.size()))
                          + (m_answers.empty() ? QString() : u" · "_s + score()));
     m_replay->setEnabled(m_isPlayed);
     m_back->setEnabled(m_isPlayed && m_step > 0);
     m_next->setEnabled(m_isPlayed);
     m_try->setEnabled(m_isPlayed);
     m_handout->setEnabled(m_isPlayed);
-    if (asks)
-        m_next->setText(words.answer);
-    else if (isAtProof())
-        m_next->setText(words.list);
-    else
-        m_next->setText(m_step + 1 < m_lesson.steps.size() ? words.next : words.finish);
+    const bool hasNext = m_step + 1 < m_lesson.steps.size();
+    m_next->setText(pageWord(asks ? "answer" : isAtProof() ? "list" : hasNext ? "next" : "finish", m_language));
 }
 
 void LessonView::next()

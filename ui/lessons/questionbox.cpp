@@ -122,10 +122,9 @@ void QuestionBox::showAnswer()
     m_verdict->setVisible(m_isRevealed);
     if (!m_isRevealed)
         return;
-    const auto &words = lessonWords(m_language);
     const bool isWrong = m_answer && *m_answer != m_question.right;
     const QString because = m_question.because.in(m_language);
-    m_verdict->setText(!m_answer ? because : (isWrong ? words.wrong : words.right) + u' ' + because);
+    m_verdict->setText(!m_answer ? because : pageWord(isWrong ? "wrong" : "right", m_language) + u' ' + because);
     m_verdict->setProperty("tone", isWrong ? u"warning"_s : u"ok"_s);
     m_verdict->style()->unpolish(m_verdict);
     m_verdict->style()->polish(m_verdict);
