@@ -23,30 +23,15 @@ constexpr int summaryRole = Qt::UserRole, headingRole = Qt::UserRole + 1, chapte
 constexpr int numberWidth = 52;
 constexpr int besideRow = 14, aboveRow = 8, betweenLines = 4, aboveHeading = 16, belowHeading = 6;
 
-QFont numberFont()
-{
-    return textFont(20);
-}
-QFont titleFont()
-{
-    return textFont(16, QFont::DemiBold);
-}
-QFont summaryFont()
-{
-    return textFont(13);
-}
+constexpr int numberSize = 20, titleSize = 16, summarySize = 13, headingSize = 13;
 
-QFont headingFont()
-{
-    return textFont(13, QFont::DemiBold);
-}
 // How high the heading above a row is: 0 where there is none. It belongs to the first row of its chapter that is
 // shown, so that rows are lessons, for keys as for whoever counts them.
 int headingHeight(const QModelIndex &index)
 {
     return index.data(headingRole).toString().isEmpty()
                ? 0
-               : aboveHeading + QFontMetrics(headingFont()).height() + belowHeading;
+               : aboveHeading + QFontMetrics(textFont(headingSize, QFont::DemiBold)).height() + belowHeading;
 }
 
 // A heading opens nothing.
@@ -55,20 +40,13 @@ public:
     using QListWidget::QListWidget;
 
 protected:
-    void mousePressEvent(QMouseEvent *event) override
+    bool viewportEvent(QEvent *event) override
     {
-        if (!isOnHeading(event->position().toPoint()))
-            QListWidget::mousePressEvent(event);
-    }
-    void mouseReleaseEvent(QMouseEvent *event) override
-    {
-        if (!isOnHeading(event->position().toPoint()))
-            QListWidget::mouseReleaseEvent(event);
-    }
-    void mouseDoubleClickEvent(QMouseEvent *event) override
-    {
-        if (!isOnHeading(event->position().toPoint()))
-            QListWidget::mouseDoubleClickEvent(event);
+        const auto type = event->type();
+        const bool isClick = type == QEvent::MouseButtonPress || type == QEvent::MouseButtonRelease
+                             || type == QEvent::MouseButtonDblClick;
+        return (isClick && isOnHeading(static_cast<QMouseEvent *>(event)->position().toPoint()))
+               || QListWidget::viewportEvent(event);
     }
 
 private:
@@ -90,8 +68,8 @@ public:
         // It is asked before there is a bar, too.
         const int bar = list ? list->verticalScrollBar()->sizeHint().width() : 0;
         const int room = list ? list->width() - 2 * list->frameWidth() - bar - 2 * besideRow - wordsFrom() : 600;
-        const int height = heightOf(index.data(), titleFont(), room) + betweenLines
-                           + heightOf(index.data(summaryRole), summaryFont(), room);
+        const int height = heightOf(index.data(), textFont(titleSize, QFont::DemiBold), room) + betweenLines
+                           + heightOf(index.data(summaryRole), textFont(summarySize), room);
         return {200, height + 2 * aboveRow + headingHeight(index)};
     }
     void paint(QPainter *painter, const QStyleOptionViewItem &option, const QModelIndex &index) const override
@@ -108,20 +86,20 @@ public:
         painter->drawLine(option.rect.bottomLeft(), option.rect.bottomRight());
         if (heading > 0) {
             painter->drawLine(row.topLeft(), row.topRight());
-            painter->setFont(headingFont());
+            painter->setFont(textFont(headingSize, QFont::DemiBold));
             painter->setPen(tokens.muted);
             painter->drawText(option.rect.adjusted(besideRow, aboveHeading, -besideRow, 0),
                               Qt::AlignLeft | Qt::AlignTop, index.data(headingRole).toString().toUpper());
         }
         const QRect inside = row.adjusted(besideRow, aboveRow, -besideRow, -aboveRow);
-        painter->setFont(numberFont());
+        painter->setFont(textFont(numberSize));
         painter->setPen(tokens.muted);
         painter->drawText(inside, Qt::AlignLeft | Qt::AlignVCenter, QString::number(index.row() + 1));
         const QRect words = inside.adjusted(wordsFrom(), 0, 0, 0);
-        painter->setFont(titleFont());
+        painter->setFont(textFont(titleSize, QFont::DemiBold));
         painter->setPen(tokens.text);
         painter->drawText(words, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, index.data().toString());
-        painter->setFont(summaryFont());
+        painter->setFont(textFont(summarySize));
         painter->setPen(tokens.muted);
         painter->drawText(words, Qt::AlignLeft | Qt::AlignBottom | Qt::TextWordWrap,
                           index.data(summaryRole).toString());
@@ -131,7 +109,7 @@ public:
 private:
     [[nodiscard]] static int wordsFrom()
     {
-        return std::max(numberWidth - besideRow, QFontMetrics(numberFont()).horizontalAdvance(u"00 "_s));
+        return std::max(numberWidth - besideRow, QFontMetrics(textFont(numberSize)).horizontalAdvance(u"00 "_s));
     }
     [[nodiscard]] static int heightOf(const QVariant &text, const QFont &font, int width)
     {

@@ -27,7 +27,17 @@ void addChoice(QMenu &menu, const QString &text, const QString &name, const Plan
 {
     auto *action = menu.addAction(text);
     action->setObjectName(name);
+    action->setToolTip(faultSummary(fault.kind));
     QObject::connect(action, &QAction::triggered, &menu, [chosen, fault] { chosen(fault); });
+}
+
+PlannedFault faultAt(FaultKind kind, Moment at, int contender)
+{
+    PlannedFault fault;
+    fault.kind = kind;
+    fault.at = at;
+    fault.contender = contender;
+    return fault;
 }
 
 // As long as somebody chose: shorter than the lease and longer than it are different stories.
@@ -46,12 +56,12 @@ void addDurations(QMenu &menu, const QString &title, PlannedFault fault, std::ch
 }
 
 // Whose clock, and which way; by more than a lease.
-void addClocks(QMenu &menu, const ForkPlace &place, PlannedFault fault, std::chrono::milliseconds lease,
+void addClocks(QMenu &menu, const ForkPlace &place, int contender, std::chrono::milliseconds lease,
                const OnFault &chosen)
 {
     using Clock = PlannedFault::Clock;
     auto *clocks = menu.addMenu(Simulator::tr("Jump a clock by twice the lease: %1").arg(durationText(2 * lease)));
-    fault.kind = FaultKind::ClockJump;
+    auto fault = faultAt(FaultKind::ClockJump, place.at, contender);
     fault.lasts = 2 * lease;
     const auto addBoth = [&](const QString &whose, const QString &name) {
         for (const bool isBack : {false, true}) {
@@ -90,10 +100,7 @@ void addServerFaults(QMenu &menu, const Comparison &comparison, const ForkPlace 
     for (const auto kind : contention::allFaults()) {
         if (isOfContender(kind) || !comparison.allows(kind))
             continue;
-        PlannedFault fault;
-        fault.kind = kind;
-        fault.at = place.at;
-        fault.contender = place.contender;
+        auto fault = faultAt(kind, place.at, place.contender);
         const bool isOfOne = kind == FaultKind::RestartEmpty || kind == FaultKind::Failover;
         if (isOfOne && place.servers > 1 && !place.server) {
             addServers(menu, place.servers, fault, chosen);
@@ -102,7 +109,6 @@ void addServerFaults(QMenu &menu, const Comparison &comparison, const ForkPlace 
         if (isOfOne && place.servers > 1)
             fault.only = *place.server;
         addChoice(menu, faultTitle(kind), QString::fromLatin1(nameOf(kind)), fault, chosen);
-        menu.actions().back()->setToolTip(faultSummary(kind));
     }
 }
 
@@ -116,41 +122,24 @@ void addFaults(QMenu &menu, const Comparison &comparison, const ForkPlace &place
     const auto lease = scenarios.empty() ? std::chrono::milliseconds(0) : leaseOf(scenarios.front());
     if (place.server) {
         addServerFaults(menu, comparison, place, chosen);
-        PlannedFault here;
-        here.at = place.at;
         if (comparison.allows(FaultKind::ClockJump))
-            addClocks(menu, place, here, lease, chosen);
+            addClocks(menu, place, PlannedFault().contender, lease, chosen);
         return;
     }
-    const QString at = momentText(place.at);
-    const auto add = [&](FaultKind kind) {
-        if (!comparison.allows(kind))
-            return;
-        auto *action = menu.addAction(faultTitle(kind));
-        action->setObjectName(QString::fromLatin1(nameOf(kind)));
-        action->setToolTip(faultSummary(kind));
-        PlannedFault fault;
-        fault.kind = kind;
-        fault.at = place.at;
-        fault.contender = place.contender;
-        QObject::connect(action, &QAction::triggered, &menu, [chosen, fault] { chosen(fault); });
-    };
-    addMenuHeading(menu, Simulator::tr("%1 at %2").arg(place.name, at));
+    addMenuHeading(menu, Simulator::tr("%1 at %2").arg(place.name, momentText(place.at)));
+    const auto here = [&](FaultKind kind) { return faultAt(kind, place.at, place.contender); };
     for (const auto kind : contention::allFaults()) {
-        if (isOfContender(kind))
-            add(kind);
+        if (isOfContender(kind) && comparison.allows(kind))
+            addChoice(menu, faultTitle(kind), QString::fromLatin1(nameOf(kind)), here(kind), chosen);
     }
-    PlannedFault here;
-    here.at = place.at;
-    here.contender = place.contender;
-    if (comparison.allows(here.kind))
-        addDurations(menu, Simulator::tr("Pause for"), here, lease, chosen);
-    here.kind = FaultKind::Partition;
-    if (comparison.allows(here.kind))
-        addDurations(menu, Simulator::tr("Cut off for"), here, lease, chosen);
+    for (const auto &[kind, title] : {std::pair(FaultKind::Pause, Simulator::tr("Pause for")),
+                                      std::pair(FaultKind::Partition, Simulator::tr("Cut off for"))}) {
+        if (comparison.allows(kind))
+            addDurations(menu, title, here(kind), lease, chosen);
+    }
     addServerFaults(menu, comparison, place, chosen);
     if (comparison.allows(FaultKind::ClockJump))
-        addClocks(menu, place, here, lease, chosen);
+        addClocks(menu, place, place.contender, lease, chosen);
 }
 
 void addTakeBack(QMenu &menu, const Comparison &comparison, const QString &lane, std::function<void()> chosen)
@@ -190,16 +179,10 @@ void addMessageFaults(QMenu &menu, const Comparison &comparison, const PlayedRun
     menu.setToolTipsVisible(true);
     addMenuHeading(menu, Simulator::tr("%1: %2 at %3").arg(who, what, momentText(message.at)));
     const auto add = [&](FaultKind kind, const QString &text) {
-        if (!comparison.allows(kind))
-            return;
-        auto *action = menu.addAction(text);
-        action->setObjectName(u"message-"_s + QString::fromLatin1(nameOf(kind)));
-        action->setToolTip(faultSummary(kind));
-        PlannedFault fault;
-        fault.kind = kind;
-        fault.at = std::max(Moment{}, message.at - Moment(1)); // it lies in wait, or strikes, just before
-        fault.contender = message.contender;
-        QObject::connect(action, &QAction::triggered, &menu, [chosen, fault] { chosen(fault); });
+        const Moment before = std::max(Moment{}, message.at - Moment(1)); // it lies in wait, or strikes, just then
+        if (comparison.allows(kind))
+            addChoice(menu, text, u"message-"_s + QString::fromLatin1(nameOf(kind)),
+                      faultAt(kind, before, message.contender), chosen);
     };
     if (isRequest) {
         add(FaultKind::LoseRequest, Simulator::tr("Lose this request"));

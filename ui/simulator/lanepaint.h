@@ -16,6 +16,7 @@ class QPainter;
 
 namespace lockscope::ui {
 
+// The same sign in a lane and in the legend. Without a pen afterwards.
 void paintGlyph(QPainter &painter, const QRectF &rect, LaneGlyph glyph, const Tokens &tokens);
 
 struct LaneFrame {

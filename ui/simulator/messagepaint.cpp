@@ -42,10 +42,7 @@ void drawLost(QPainter &painter, QPointF from, QPointF towards, const QColor &co
     const QPointF end = from + (towards - from) * 0.55;
     painter.setPen(QPen(colour, 1.4, Qt::DashLine));
     painter.drawLine(from, end);
-    painter.setPen(QPen(colour, 2));
-    painter.drawLine(end + QPointF(-3.5, -3.5), end + QPointF(3.5, 3.5));
-    painter.drawLine(end + QPointF(-3.5, 3.5), end + QPointF(3.5, -3.5));
-    painter.setPen(Qt::NoPen);
+    drawCross(painter, end, 3.5, colour, 2);
 }
 
 void drawDown(QPainter &painter, const QRectF &rect, const Tokens &t)
@@ -86,12 +83,12 @@ public:
         const auto from = std::ranges::lower_bound(all, m_frame.from, {}, &SentMessage::at);
         const auto to = std::ranges::upper_bound(all, m_frame.to, {}, &SentMessage::at);
         const std::ptrdiff_t most = to - from > mostArrows ? keptOfCrowd() : crowd;
-        int drawn = 0;
         if (!m_frame.wakeUps.empty())
             return aroundWakeUps(from, to);
+        int drawn = 0;
         for (auto at = from; at < to;) {
             const auto next = endOfCrowd(at, to);
-            drawn += next - at <= most ? each(at, next) : ofCrowd(at, next);
+            drawn += ofCrowd(at, next, next - at <= most ? static_cast<int>(most) : keptOfCrowd());
             at = next;
         }
         return drawn;
@@ -130,20 +127,12 @@ private:
         }
         return drawn;
     }
-    int each(Messages at, Messages end)
-    {
-        int drawn = 0;
-        for (auto one = at; one != end; ++one)
-            drawn += arrow(*one);
-        return drawn;
-    }
 
     // The first of them, or those before the cursor; and what was lost, or what nobody asked for, is always there.
-    int ofCrowd(Messages at, Messages end)
+    int ofCrowd(Messages at, Messages end, int kept)
     {
-        const int kept = keptOfCrowd();
         auto first = at;
-        if (at->at <= m_frame.cursor && m_frame.cursor < (end - 1)->at) {
+        if (end - at > kept && at->at <= m_frame.cursor && m_frame.cursor < (end - 1)->at) {
             const auto last = std::ranges::upper_bound(at, end, m_frame.cursor, {}, &SentMessage::at);
             first = last - std::min<std::ptrdiff_t>(last - at, kept);
         }
@@ -235,25 +224,6 @@ int paintMessages(QPainter &painter, const PlayedRun &run, const LaneFrame &fram
     messages.faults();
     painter.restore();
     return count;
-}
-
-void paintMessageGlyph(QPainter &painter, const QRectF &rect, LaneGlyph glyph, const Tokens &t)
-{
-    const QPointF low(rect.left() + 1, rect.bottom() - 3), high(rect.right() - 1, rect.top() + 3);
-    switch (glyph) {
-    case LaneGlyph::SentRequest: drawArrow(painter, low, high, t.text, 1.1); break;
-    case LaneGlyph::SentReply:
-        drawArrow(painter, QPointF(low.x(), high.y()), QPointF(high.x(), low.y()), t.muted, 1.1);
-        break;
-    case LaneGlyph::SentEvent:
-        drawArrow(painter, QPointF(low.x(), high.y()), QPointF(high.x(), low.y()), t.accent, 1.6);
-        break;
-    case LaneGlyph::ServerDown:
-        drawDown(painter, QRectF(rect.left() + 1, rect.center().y() - 4, rect.width() - 2, 8), t);
-        break;
-    default: drawLost(painter, low, high + (high - low) * 0.6, t.critical);
-    }
-    painter.setPen(Qt::NoPen);
 }
 
 QColor blend(const QColor &over, const QColor &under, float amount)
@@ -366,6 +336,7 @@ void paintGlyph(QPainter &painter, const QRectF &rect, LaneGlyph glyph, const To
 {
     painter.setPen(Qt::NoPen);
     const QPointF c = rect.center();
+    const double left = rect.left() + 1, right = rect.right() - 1, top = rect.top() + 3, bottom = rect.bottom() - 3;
     const auto centred = [&](double height) { return QRectF(rect.left(), c.y() - height / 2, rect.width(), height); };
     switch (glyph) {
     case LaneGlyph::Waits: drawBar(painter, centred(5), 2, waitFill(t)); break;
@@ -383,7 +354,6 @@ void paintGlyph(QPainter &painter, const QRectF &rect, LaneGlyph glyph, const To
         painter.setPen(QPen(t.critical, 1.7));
         painter.setBrush(t.panel);
         painter.drawEllipse(c, 2.9, 2.9);
-        painter.setPen(Qt::NoPen);
         break;
     case LaneGlyph::Request: painter.fillRect(QRectF(c.x(), c.y() - 3, 1, 6), t.muted); break;
     case LaneGlyph::Fault: drawTriangle(painter, c, 5, t.warning); break;
@@ -400,12 +370,16 @@ void paintGlyph(QPainter &painter, const QRectF &rect, LaneGlyph glyph, const To
         painter.drawLine(QPointF(c.x(), rect.top() + 2), QPointF(c.x(), rect.bottom() - 1));
         drawCross(painter, c, 3.5, t.critical, 2);
         break;
-    case LaneGlyph::ServerDown:
-    case LaneGlyph::SentRequest:
-    case LaneGlyph::SentReply:
-    case LaneGlyph::SentEvent:
-    case LaneGlyph::SentInVain: paintMessageGlyph(painter, rect, glyph, t); break;
+    case LaneGlyph::ServerDown: drawDown(painter, centred(8).adjusted(1, 0, -1, 0), t); break;
+    case LaneGlyph::SentRequest: drawArrow(painter, {left, bottom}, {right, top}, t.text, 1.1); break;
+    case LaneGlyph::SentReply: drawArrow(painter, {left, top}, {right, bottom}, t.muted, 1.1); break;
+    case LaneGlyph::SentEvent: drawArrow(painter, {left, top}, {right, bottom}, t.accent, 1.6); break;
+    case LaneGlyph::SentInVain:
+        drawLost(painter, {left, bottom}, QPointF(left, bottom) + 1.6 * QPointF(right - left, top - bottom),
+                 t.critical);
+        break;
     }
+    painter.setPen(Qt::NoPen);
 }
 
 } // namespace lockscope::ui

@@ -17,7 +17,6 @@ constexpr int mostLanesWithMessages = 13;
 // The life lines of the frame's servers, and the arrows in sight; how many there were. Where too many begin beside
 // each other the first of them stand for all, or those before the cursor; what is lost is always there.
 int paintMessages(QPainter &painter, const PlayedRun &run, const LaneFrame &frame, const Tokens &tokens);
-void paintMessageGlyph(QPainter &painter, const QRectF &rect, LaneGlyph glyph, const Tokens &tokens);
 
 // The signs that lanes are made of; the legend shows the same ones.
 [[nodiscard]] QColor blend(const QColor &over, const QColor &under, float amount);

@@ -22,16 +22,8 @@ namespace lockscope::ui {
 
 namespace {
 
-// Runs as an animated PNG, which browsers play and every other program shows as a still picture.
-struct AnimationPace {
-    int frames = 120; // of them all; the last one stays
-    std::chrono::milliseconds each{100};
-    std::chrono::milliseconds lastFor{4000};
-};
-
-// From their beginning to their end, what is to come hidden. Takes seconds; any thread.
-[[nodiscard]] Result<QByteArray> animated(const std::vector<RunPicture> &runs, const Tokens &tokens,
-                                          const AnimationPace &pace = {});
+constexpr int animationFrames = 120; // of them all; the last one stays
+constexpr std::chrono::milliseconds frameLasts{100}, lastFrameLasts{4000};
 
 // Source: PNG Specification (Third Edition), chunks acTL, fcTL and fdAT: after the still picture, each frame is the
 // rectangle that changed, in the same compression. A program that knows no animation shows the still picture.
@@ -142,7 +134,9 @@ private:
     std::vector<Frame> m_frames;
 };
 
-Result<QByteArray> animated(const std::vector<RunPicture> &runs, const Tokens &tokens, const AnimationPace &pace)
+// Runs from their beginning to their end, what is to come hidden, as an animated PNG, which browsers play and every
+// other program shows as a still picture. Takes seconds; any thread.
+Result<QByteArray> animated(const std::vector<RunPicture> &runs, const Tokens &tokens)
 {
     Moment end{};
     auto whole = runs;
@@ -158,13 +152,13 @@ Result<QByteArray> animated(const std::vector<RunPicture> &runs, const Tokens &t
     if (still.isNull())
         return noAnimation(Simulator::tr("no memory for a picture of that size"));
     AnimatedPng png(still);
-    for (int i = 0; i < pace.frames; ++i) {
-        const auto at = end * i / std::max(1, pace.frames - 1);
+    for (int i = 0; i < animationFrames; ++i) {
+        const auto at = end * i / (animationFrames - 1);
         const auto image = imageOf(picturesAt(whole, at), tokens, last, 1);
         if (image.isNull())
             return noAnimation(Simulator::tr("no memory for a picture of that size"));
         // All frames have the size of the still picture, also if the size of the text changes meanwhile.
-        png.add(image.copy(still.rect()), i + 1 < pace.frames ? pace.each : pace.lastFor);
+        png.add(image.copy(still.rect()), i + 1 < animationFrames ? frameLasts : lastFrameLasts);
     }
     return png.bytes();
 }
