@@ -20,18 +20,16 @@
 namespace lockscope::ui {
 
 constexpr int headGap = 10;
-constexpr int stageFontSize = 14;     // the least: 18 px on a projector
 constexpr double leastStageLane = 24; // pixels, below which what the servers have gives way
 constexpr Moment shortestSight = 6ms; // of a step without a wake-up
 constexpr Moment causedWithin = 20ms; // a step that follows a wake-up so closely is about that
 constexpr std::chrono::milliseconds flightTime{1500}, fallTime{200}, silence{1000};
 
-LessonPicture::LessonPicture(QWidget *parent) : QWidget(parent), m_cards(new QHBoxLayout)
+LessonPicture::LessonPicture(QWidget *parent) : QWidget(parent), m_grid(new RunGrid(m_playback, true))
 {
-    m_cards->setSpacing(12);
     m_legend = new Legend(this);
     m_legend->setFontSize(stageFontSize);
-    makeColumn(this, {.spacing = 8}, {{m_cards, 1}, m_legend});
+    makeColumn(this, {.spacing = 8}, {{m_grid, 1}, m_legend});
     m_timer.setInterval(16);
     if (style()->styleHint(QStyle::SH_Widget_Animation_Duration, nullptr, this) == 0)
         m_pace = 0ms; // the desktop asks for no motion
@@ -39,121 +37,68 @@ LessonPicture::LessonPicture(QWidget *parent) : QWidget(parent), m_cards(new QHB
     connect(
         Theme::instance(), &Theme::changed, this,
         [this] {
-            for (const auto &panel : m_panels)
-                panel.recipe->setFont(monoFont(stageFontSize));
+            for (const auto *panel : panels())
+                panel->recipe().setFont(monoFont(stageFontSize));
             fit();
         },
         Qt::QueuedConnection);
-    connect(&m_playback, &Playback::moved, this, &LessonPicture::showMoment);
+    connect(&m_playback, &Playback::moved, m_grid, &RunGrid::showMoment);
+    connect(m_grid, &RunGrid::tilesChanged, this, &LessonPicture::fit);
+    connect(m_grid, &RunGrid::momentChosen, this, [this] {
+        m_timer.stop();
+        land();
+        emit arrived();
+    });
+    connect(m_grid, &RunGrid::menuRequested, this, [this](std::size_t run, int lane, const QPoint &where) {
+        emit menuRequested({run, m_playback.at(), lane, std::nullopt}, where);
+    });
+    connect(m_grid, &RunGrid::serverMenuRequested, this, [this](std::size_t run, int server, const QPoint &where) {
+        emit menuRequested({run, m_playback.at(), 0, server}, where);
+    });
 }
 
 LessonPicture::~LessonPicture()
 {
     stopListening(this);
-}
-
-LessonPicture::Panel LessonPicture::makePanel()
-{
-    Panel panel;
-    auto *card = new QFrame(this);
-    card->setProperty("look", u"card"_s);
-    panel.card = card;
-    panel.title = makeLabel({}, u"lessonRun"_s, card);
-    panel.recipe = makeLabel({}, u"muted"_s, card);
-    panel.recipe->setFont(monoFont(stageFontSize));
-    panel.lanes = new LanesView(card);
-    panel.lanes->setStage();
-    panel.servers = new ServerStrip(card);
-    panel.servers->setFontSize(stageFontSize);
-    panel.tiles = new CounterTiles(card);
-    panel.tiles->setHidesFuture(true);
-    panel.tiles->setLine();
-    connect(panel.tiles, &CounterTiles::widthChanged, this, &LessonPicture::fit, Qt::QueuedConnection);
-    panel.title->setWordWrap(true);
-    panel.title->setAlignment(Qt::AlignTop | Qt::AlignLeft); // beside one that takes two lines
-    panel.head = makeRow({}, {{panel.title, 1}, {panel.recipe, 0, Qt::AlignTop}});
-    makeColumn(card, {.margins = {12, 6, 12, 6}, .spacing = 4},
-               {panel.head, {panel.lanes, 1}, panel.servers, panel.tiles});
-    m_cards->addWidget(card, 1);
-    return panel;
-}
-
-// The same contenders and the same time in both.
-void LessonPicture::connectLanes(LanesView &lanes, std::size_t run)
-{
-    connect(&lanes, &LanesView::momentChosen, this, [this](Moment at) {
-        m_timer.stop();
-        land();
-        m_playback.seek(at);
-        emit arrived();
-    });
-    connect(&lanes, &LanesView::zoomed, this, &LessonPicture::zoom);
-    connect(&lanes, &LanesView::scrolledTo, this, [this](double above, int horizontal) {
-        for (auto &panel : m_panels)
-            panel.lanes->scrollAlong(above, horizontal);
-    });
-    connect(&lanes, &LanesView::menuRequested, this, [this, run](int lane, const QPoint &where) {
-        emit menuRequested({run, m_playback.at(), lane, std::nullopt}, where);
-    });
-    connect(&lanes, &LanesView::serverMenuRequested, this, [this, run](int server, const QPoint &where) {
-        emit menuRequested({run, m_playback.at(), 0, server}, where);
-    });
-}
-
-void LessonPicture::zoom(double zoom, Moment around)
-{
-    for (auto &panel : m_panels)
-        panel.lanes->setZoom(zoom, around);
+    delete m_grid; // it listens to the panels, too
 }
 
 void LessonPicture::zoomBy(double factor)
 {
-    if (!m_panels.empty())
-        zoom(m_panels.front().lanes->zoom() * factor, m_playback.at());
+    if (!panels().empty())
+        m_grid->zoom(lanes(0).zoom() * factor, m_playback.at());
 }
 
 void LessonPicture::clear()
 {
     m_timer.stop();
-    for (auto &panel : m_panels) {
-        panel.card->hide();
-        panel.card->deleteLater();
-    }
-    m_panels.clear();
+    m_grid->chooseLane(contention::nobody);
+    m_grid->setRuns({});
     m_playback.setRuns({});
 }
 
 void LessonPicture::setRuns(const lessons::Lesson &lesson, const std::vector<PlayedRunPtr> &runs)
 {
     clear();
-    Moment end{};
-    for (const auto &run : runs)
-        end = std::max(end, run->end());
-    for (const auto &run : runs) {
-        auto panel = makePanel();
-        panel.lanes->setRun(run, end + end / 50); // with the last event in sight
-        panel.servers->setRun(run);
-        panel.tiles->choose(lesson.tiles);
-        connectLanes(*panel.lanes, m_panels.size());
-        m_panels.push_back(panel);
-        panel.card->show();
-    }
+    m_grid->setRuns(runs);
+    for (auto *panel : panels())
+        panel->tiles().choose(lesson.tiles);
+    m_grid->place(width(), false);
     m_playback.setRuns(runs);
     m_playback.toStart();
-    for (auto &panel : m_panels)
-        panel.lanes->setHidesFuture(true); // from here
+    m_grid->setHidesFuture(true); // from here
     showSight({Moment{}, shortestSight});
 }
 
 // Where titles would answer what is asked later they are letters.
 void LessonPicture::setTitles(const lessons::Lesson &lesson, Language language, bool areHidden)
 {
-    for (std::size_t i = 0; i < m_panels.size() && i < lesson.runs.size(); ++i) {
+    for (std::size_t i = 0; i < panels().size() && i < lesson.runs.size(); ++i) {
         const auto &run = lesson.runs[i];
-        m_panels[i].title->setText(areHidden ? QString(QChar(u'A' + static_cast<char16_t>(i)))
-                                             : run.title.in(language));
-        m_panels[i].recipe->setText(areHidden ? QString() : label(run.scenario.recipe, 60));
-        m_panels[i].lanes->setAccessibleName(m_panels[i].title->text());
+        panels()[i]->title().setText(areHidden ? QString(QChar(u'A' + static_cast<char16_t>(i)))
+                                               : run.title.in(language));
+        panels()[i]->recipe().setText(areHidden ? QString() : label(run.scenario.recipe, 60));
+        panels()[i]->lanes().setAccessibleName(panels()[i]->title().text());
     }
     QMetaObject::invokeMethod(this, &LessonPicture::fit, Qt::QueuedConnection); // once what is new has its fonts
 }
@@ -191,24 +136,24 @@ LessonPicture::Stage LessonPicture::stageAt(Moment since, Moment at) const
 
 void LessonPicture::showSight(const Sight &sight)
 {
-    for (auto &panel : m_panels)
-        panel.lanes->setSight(sight.from, sight.to);
+    for (const auto *panel : panels())
+        panel->lanes().setSight(sight.from, sight.to);
 }
 
 // In the frame of a stage it is seen what becomes of the wake-ups; nothing is hidden there but what is asked later.
 void LessonPicture::land()
 {
-    for (auto &panel : m_panels)
-        panel.lanes->setFlight(1, 1);
+    for (const auto *panel : panels())
+        panel->lanes().setFlight(1, 1);
 }
 
 std::vector<RunPicture> LessonPicture::picturesAt(Moment since, Moment at) const
 {
     std::vector<RunPicture> all;
     const auto stage = stageAt(since, at);
-    for (std::size_t i = 0; i < m_panels.size() && i < m_playback.runs().size(); ++i) {
-        RunPicture one{m_playback.runs()[i], m_panels[i].lanes->frame(), m_playback.runs()[i]->countUntil(at),
-                       m_panels[i].title->text()};
+    for (std::size_t i = 0; i < panels().size() && i < m_playback.runs().size(); ++i) {
+        RunPicture one{m_playback.runs()[i], panels()[i]->lanes().frame(), m_playback.runs()[i]->countUntil(at),
+                       panels()[i]->title().text()};
         one.frame.scrolled = 0;
         one.frame.from = stage.sight.from;
         one.frame.to = stage.sight.to;
@@ -231,8 +176,8 @@ void LessonPicture::runTo(Moment at, Moment since)
     m_since = since;
     m_stage = stageAt(std::max(since, Moment{}), m_target);
     showSight(m_stage.sight);
-    for (std::size_t i = 0; i < m_panels.size(); ++i)
-        m_panels[i].lanes->setWakeUps(m_stage.wakeUps[i]);
+    for (std::size_t i = 0; i < panels().size(); ++i)
+        panels()[i]->lanes().setWakeUps(m_stage.wakeUps[i]);
     if (m_target <= m_from || m_pace == 0ms) {
         arrive();
         return;
@@ -257,8 +202,8 @@ void LessonPicture::arrive()
     land();
     m_playback.seek(m_target);
     if (m_stage.sent) { // with what is in the picture behind the event
-        for (auto &panel : m_panels)
-            panel.lanes->showUntil(m_stage.sight.to);
+        for (const auto *panel : panels())
+            panel->lanes().showUntil(m_stage.sight.to);
     }
     showLegend();
     emit arrived();
@@ -267,8 +212,8 @@ void LessonPicture::arrive()
 void LessonPicture::fly(double flight, double fall)
 {
     ++m_frames;
-    for (auto &panel : m_panels)
-        panel.lanes->setFlight(flight, fall);
+    for (const auto *panel : panels())
+        panel->lanes().setFlight(flight, fall);
 }
 
 // To the event; then the wake-ups fly, those for nothing fall back, and it is quiet for a moment.
@@ -306,9 +251,9 @@ void LessonPicture::resizeEvent(QResizeEvent *event)
     QMetaObject::invokeMethod(this, &LessonPicture::fit, Qt::QueuedConnection); // once the parts have their widths
 }
 
-int LessonPicture::roomIn(const Panel &panel) const
+int LessonPicture::roomIn(const RunPanel &panel) const
 {
-    const auto margins = panel.card->layout()->contentsMargins() + panel.card->contentsMargins(); // and its frame
+    const auto margins = panel.layout()->contentsMargins() + panel.contentsMargins(); // and its frame
     return cardWidth() - margins.left() - margins.right();
 }
 
@@ -316,32 +261,33 @@ int LessonPicture::roomIn(const Panel &panel) const
 // would be wider than the others.
 void LessonPicture::fitTitles()
 {
-    const auto hasBoth = [&](const Panel &panel) {
-        return panel.title->minimumSizeHint().width() + headGap + panel.recipe->sizeHint().width() <= roomIn(panel);
+    const auto hasBoth = [&](const RunPanel *panel) {
+        return panel->title().minimumSizeHint().width() + headGap + panel->recipe().sizeHint().width()
+               <= roomIn(*panel);
     };
-    const bool isBeside = std::ranges::all_of(m_panels, hasBoth);
+    const bool isBeside = std::ranges::all_of(panels(), hasBoth);
     int titles = 0; // as high as the highest: the lanes begin beside each other
-    for (const auto &panel : m_panels) {
-        panel.head->setDirection(isBeside ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
-        panel.head->setSpacing(isBeside ? headGap : 0);
-        panel.title->setMinimumHeight(0); // or it tells no height below the one it has
-        const int room = roomIn(panel) - (isBeside ? panel.recipe->sizeHint().width() + headGap : 0);
-        titles = std::max(titles, panel.title->heightForWidth(std::max(room, 40)));
+    for (const auto *panel : panels()) {
+        panel->stageHead().setDirection(isBeside ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
+        panel->stageHead().setSpacing(isBeside ? headGap : 0);
+        panel->title().setMinimumHeight(0); // or it tells no height below the one it has
+        const int room = roomIn(*panel) - (isBeside ? panel->recipe().sizeHint().width() + headGap : 0);
+        titles = std::max(titles, panel->title().heightForWidth(std::max(room, 40)));
     }
-    for (const auto &panel : m_panels)
-        panel.title->setFixedHeight(titles);
+    for (const auto *panel : panels())
+        panel->title().setFixedHeight(titles);
 }
 
 void LessonPicture::show(const Parts &parts)
 {
-    for (auto &panel : m_panels) {
-        panel.servers->setHasRoom(parts.hasServers);
-        panel.tiles->setVisible(parts.hasCounts);
-        panel.lanes->setShowsMessages(parts.hasMessages);
+    for (const auto *panel : panels()) {
+        panel->servers().setHasRoom(parts.hasServers);
+        panel->tiles().setVisible(parts.hasCounts);
+        panel->lanes().setShowsMessages(parts.hasMessages);
         const int edge = parts.isTight ? 1 : 6;
-        panel.card->layout()->setContentsMargins(12, edge, 12, edge);
-        panel.card->layout()->setSpacing(parts.isTight ? 2 : 4);
-        panel.recipe->setVisible(!parts.isTight);
+        panel->layout()->setContentsMargins(12, edge, 12, edge);
+        panel->layout()->setSpacing(parts.isTight ? 2 : 4);
+        panel->recipe().setVisible(!parts.isTight);
     }
     m_legend->setVisible(parts.hasLegend);
 }
@@ -360,21 +306,21 @@ void LessonPicture::fit()
     const int each = cardWidth();
     fitTitles();
     int servers = 0; // the same of what stands below the lanes
-    for (auto &panel : m_panels) {
-        panel.servers->setHasRoom(true);
-        servers = std::max(servers, panel.servers->heightFor(roomIn(panel)));
+    for (const auto *panel : panels()) {
+        panel->servers().setHasRoom(true);
+        servers = std::max(servers, panel->servers().heightFor(roomIn(*panel)));
     }
-    for (auto &panel : m_panels)
-        panel.servers->setMinimumHeight(servers);
-    alignTiles();
+    for (const auto *panel : panels())
+        panel->servers().setMinimumHeight(servers);
+    m_grid->alignTiles();
     const int legend = m_legend->heightForWidth(width()) + layout()->spacing();
     const auto needed = [&](bool isReadable) {
         int most = 0;
-        for (const auto &panel : m_panels) {
-            panel.card->layout()->invalidate();
-            const int rows = std::min(panel.lanes->run()->lanes(), 10);
+        for (const auto *panel : panels()) {
+            panel->layout()->invalidate();
+            const int rows = std::min(panel->lanes().run()->lanes(), 10);
             const int lanes = isReadable ? std::max(0, static_cast<int>(rows * leastStageLane) - 92) : 0;
-            most = std::max(most, panel.card->layout()->totalMinimumHeightForWidth(each) + lanes);
+            most = std::max(most, panel->layout()->totalMinimumHeightForWidth(each) + lanes);
         }
         return most;
     };
@@ -388,42 +334,22 @@ void LessonPicture::fit()
     }
 }
 
-void LessonPicture::alignTiles()
-{
-    std::vector<CounterTiles *> tiles;
-    for (auto &panel : m_panels)
-        tiles.push_back(panel.tiles);
-    CounterTiles::align(tiles);
-}
-
 void LessonPicture::showLegend()
 {
-    if (m_panels.empty())
+    if (panels().empty())
         return;
     std::vector<LaneGlyph> without; // they are in the rays
     if (m_stage.sent)
         without = {LaneGlyph::Request, LaneGlyph::SentReply, LaneGlyph::SentEvent};
-    m_legend->setRuns(m_playback.runs(), m_panels.front().lanes->frame().seen, without);
+    m_legend->setRuns(m_playback.runs(), lanes(0).frame().seen, without);
     fit();
-}
-
-void LessonPicture::showMoment()
-{
-    for (std::size_t i = 0; i < m_panels.size() && i < m_playback.runs().size(); ++i) {
-        m_panels[i].lanes->setCursor_(m_playback.at(), m_playback.happened(i));
-        m_panels[i].servers->setMoment(m_playback.at(), m_playback.happened(i) == 0);
-        m_panels[i].lanes->setWatches(m_playback.happened(i) == 0 ? std::vector<std::pair<int, int>>()
-                                                                  : m_panels[i].servers->then().watches());
-        m_panels[i].tiles->show(*m_playback.runs()[i], m_playback.happened(i), m_playback.at());
-    }
-    alignTiles();
 }
 
 int LessonPicture::cardWidth() const
 {
-    const int gaps = m_cards->spacing() * static_cast<int>(m_panels.size() - 1);
+    const int gaps = m_grid->horizontalSpacing() * static_cast<int>(panels().size() - 1);
     constexpr int uneven = 4; // a card whose tiles want more takes it from the others
-    return m_panels.empty() ? 0 : (width() - gaps) / static_cast<int>(m_panels.size()) - uneven;
+    return panels().empty() ? 0 : (width() - gaps) / static_cast<int>(panels().size()) - uneven;
 }
 
 } // namespace lockscope::ui

@@ -5,9 +5,9 @@
 
 #include "ui/lessons/lessontext.h"
 #include "ui/simulator/comparison.h"
-#include "ui/simulator/playback.h"
-#include "ui/simulator/runexport.h"
+#include "ui/simulator/rungrid.h"
 #include "ui/simulator/runner.h"
+#include "ui/simulator/runpanel.h"
 
 #include <QFrame>
 #include <QLabel>
@@ -199,10 +199,7 @@ private:
     QBoxLayout *m_row;
 };
 
-class CounterTiles;
-class LanesView;
 class Legend;
-class ServerStrip;
 
 // The runs of a lesson beside each other, with one cursor that runs on to where a step wants it, and what woke whom
 // in rays that fly there.
@@ -232,10 +229,10 @@ public:
     [[nodiscard]] Moment end() const { return m_playback.end(); }
     [[nodiscard]] std::size_t happened(std::size_t run) const { return m_playback.happened(run); }
     [[nodiscard]] const std::vector<PlayedRunPtr> &runs() const { return m_playback.runs(); }
-    [[nodiscard]] LanesView &lanes(std::size_t run) { return *m_panels[run].lanes; }
-    [[nodiscard]] const CounterTiles &tiles(std::size_t run) const { return *m_panels[run].tiles; }
-    [[nodiscard]] const ServerStrip &servers(std::size_t run) const { return *m_panels[run].servers; }
-    [[nodiscard]] QString title(std::size_t run) const { return m_panels[run].title->text(); }
+    [[nodiscard]] LanesView &lanes(std::size_t run) const { return panels()[run]->lanes(); }
+    [[nodiscard]] const CounterTiles &tiles(std::size_t run) const { return panels()[run]->tiles(); }
+    [[nodiscard]] const ServerStrip &servers(std::size_t run) const { return panels()[run]->servers(); }
+    [[nodiscard]] QString title(std::size_t run) const { return panels()[run]->title().text(); }
 
     // As it looks with the cursor there, for a file.
     [[nodiscard]] std::vector<RunPicture> picturesAt(Moment since, Moment at) const;
@@ -248,15 +245,7 @@ signals:
 private:
     void resizeEvent(QResizeEvent *event) override;
 
-    struct Panel {
-        QWidget *card = nullptr;
-        QBoxLayout *head = nullptr; // title and recipe
-        QLabel *title = nullptr;
-        QLabel *recipe = nullptr;
-        LanesView *lanes = nullptr;
-        ServerStrip *servers = nullptr;
-        CounterTiles *tiles = nullptr;
-    };
+    [[nodiscard]] const std::vector<RunPanel *> &panels() const { return m_grid->panels(); }
     // How much there is room for.
     struct Parts {
         bool hasServers, hasLegend, hasMessages, hasCounts = true, isTight = false;
@@ -271,25 +260,19 @@ private:
     };
     [[nodiscard]] Stage stageAt(Moment since, Moment at) const;
     void showSight(const Sight &sight);
-    void zoom(double zoom, Moment around);
     void fly(double flight, double fall);
     void land();
     void fit();
     void fitTitles();
     void show(const Parts &parts);
     [[nodiscard]] int cardWidth() const;
-    [[nodiscard]] int roomIn(const Panel &panel) const;
-    void alignTiles();
+    [[nodiscard]] int roomIn(const RunPanel &panel) const;
     void showLegend();
-    [[nodiscard]] Panel makePanel();
-    void connectLanes(LanesView &lanes, std::size_t run);
-    void showMoment();
     void advance();
 
     Playback m_playback;
-    QBoxLayout *m_cards;
+    RunGrid *m_grid;
     Legend *m_legend;
-    std::vector<Panel> m_panels;
     QTimer m_timer;
     QElapsedTimer m_elapsed;
     std::chrono::milliseconds m_pace{1200};

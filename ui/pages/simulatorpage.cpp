@@ -62,7 +62,8 @@ SimulatorPage::SimulatorPage(QWidget *parent, Simulate simulate)
     connect(m_export, &ExportMenu::told, this, &SimulatorPage::say);
     connect(m_export, &ExportMenu::recordingsChosen, this, &SimulatorPage::openRecordings);
     connect(m_grid, &RunGrid::menuRequested, this, &SimulatorPage::openLaneMenu);
-    connect(m_grid, &RunGrid::serverMenuRequested, this, &SimulatorPage::openServerMenu);
+    connect(m_grid, &RunGrid::serverMenuRequested, this,
+            [this](std::size_t, int server, const QPoint &at) { openServerMenu(server, at); });
     connect(m_player, &Player::played, this, &SimulatorPage::take);
     connect(m_player, &Player::failed, this, [this](const QString &why) { say(false, why); });
     connect(m_player, &Player::ended, this, &Page::settled);

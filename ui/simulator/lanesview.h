@@ -10,6 +10,8 @@
 
 namespace lockscope::ui {
 
+constexpr int stageFontSize = 14; // the least on the stage of a lesson: 18 px on a projector
+
 // The lanes of one run: a contender each, over time. Up and Down choose a lane, Enter or the menu key asks for its
 // menu, Ctrl and the wheel zoom the time; a click sets the cursor.
 class LanesView : public QAbstractScrollArea {
@@ -77,7 +79,7 @@ private:
     void updateBars();
     void follow(std::size_t happened);
     [[nodiscard]] QString tipAt(const QPoint &position) const;
-    [[nodiscard]] int fontSize() const { return m_isStage ? 14 : 12; }
+    [[nodiscard]] int fontSize() const { return m_isStage ? stageFontSize : 12; }
     [[nodiscard]] int axisHeight() const;
     [[nodiscard]] double heightOfLane(double available) const;
     [[nodiscard]] double heightOfServers() const;

@@ -9,9 +9,10 @@
 
 namespace lockscope::ui {
 
-RunGrid::RunGrid(Playback &playback) : m_playback(playback)
+RunGrid::RunGrid(Playback &playback, bool isOnStage) : m_playback(playback), m_isOnStage(isOnStage)
 {
     setSpacing(12);
+    connect(this, &RunGrid::tilesChanged, this, &RunGrid::alignTiles);
 }
 
 void RunGrid::setRuns(const std::vector<PlayedRunPtr> &runs)
@@ -27,7 +28,7 @@ void RunGrid::setRuns(const std::vector<PlayedRunPtr> &runs)
     for (const auto &run : runs)
         end = std::max(end, run->end());
     for (std::size_t i = 0; i < runs.size(); ++i) {
-        m_panels[i]->setRun(runs[i], end);
+        m_panels[i]->setRun(runs[i], m_isOnStage ? end + end / 50 : end); // there with the last event in sight
         m_panels[i]->lanes().setDense(m_isDense);
         m_panels[i]->lanes().setChosenLane(m_lane);
     }
@@ -48,26 +49,27 @@ void RunGrid::setHidesFuture(bool isHidden)
 
 RunPanel *RunGrid::makePanel()
 {
-    auto *panel = new RunPanel(parentWidget());
+    auto *panel = new RunPanel(parentWidget(), m_isOnStage);
     auto &lanes = panel->lanes();
+    const auto number = [this, panel] {
+        return static_cast<std::size_t>(std::ranges::find(m_panels, panel) - m_panels.begin());
+    };
     connect(&lanes, &LanesView::momentChosen, this, [this](Moment at) {
         m_playback.pause();
         m_playback.seek(at);
+        emit momentChosen();
     });
     connect(&lanes, &LanesView::laneChosen, this, &RunGrid::chooseLane);
-    connect(&lanes, &LanesView::menuRequested, this, [this, panel](int lane, const QPoint &at) {
-        emit menuRequested(static_cast<std::size_t>(std::ranges::find(m_panels, panel) - m_panels.begin()), lane, at);
-    });
-    connect(&lanes, &LanesView::serverMenuRequested, this, &RunGrid::serverMenuRequested);
-    connect(&lanes, &LanesView::zoomed, this, [this](double zoom, Moment around) {
-        for (auto *one : m_panels)
-            one->lanes().setZoom(zoom, around);
-    });
+    connect(&lanes, &LanesView::menuRequested, this,
+            [this, number](int lane, const QPoint &at) { emit menuRequested(number(), lane, at); });
+    connect(&lanes, &LanesView::serverMenuRequested, this,
+            [this, number](int server, const QPoint &at) { emit serverMenuRequested(number(), server, at); });
+    connect(&lanes, &LanesView::zoomed, this, &RunGrid::zoom);
     connect(&lanes, &LanesView::scrolledTo, this, [this](double above, int horizontal) {
         for (auto *one : m_panels)
             one->lanes().scrollAlong(above, horizontal);
     });
-    connect(&panel->tiles(), &CounterTiles::widthChanged, this, &RunGrid::alignTiles, Qt::QueuedConnection);
+    connect(&panel->tiles(), &CounterTiles::widthChanged, this, &RunGrid::tilesChanged, Qt::QueuedConnection);
     return panel;
 }
 
@@ -76,9 +78,14 @@ void RunGrid::place(int width, bool isNarrow)
     for (std::size_t i = 0; i < m_panels.size(); ++i) {
         const int at = static_cast<int>(i);
         addWidget(m_panels[i], isNarrow ? at : 0, isNarrow ? 0 : at);
-        m_panels[i]->setMinimumHeight(isNarrow ? 330 : 260);
+        if (!m_isOnStage)
+            m_panels[i]->setMinimumHeight(isNarrow ? 330 : 260);
         m_panels[i]->show();
     }
+    for (int column = 0; column < 3; ++column)
+        setColumnStretch(column, (isNarrow ? column == 0 : column < static_cast<int>(m_panels.size())) ? 1 : 0);
+    if (m_isOnStage)
+        return;
     // All alike, so that the lanes stand beside each other.
     const int beside = isNarrow ? 1 : std::max(1, static_cast<int>(m_panels.size()));
     const int each = (width - (beside - 1) * horizontalSpacing()) / beside;
@@ -86,17 +93,20 @@ void RunGrid::place(int width, bool isNarrow)
         std::ranges::any_of(m_panels, [&](const RunPanel *panel) { return panel->headWidth() > each; });
     for (auto *panel : m_panels)
         panel->setBadgeBelow(isTight);
-    for (int column = 0; column < 3; ++column)
-        setColumnStretch(column, (isNarrow ? column == 0 : column < static_cast<int>(m_panels.size())) ? 1 : 0);
+}
+
+void RunGrid::zoom(double zoom, Moment around)
+{
+    for (auto *panel : m_panels)
+        panel->lanes().setZoom(zoom, around);
 }
 
 void RunGrid::fitTime()
 {
-    double zoom = std::numeric_limits<double>::max();
+    double fitted = std::numeric_limits<double>::max();
     for (auto *panel : m_panels)
-        zoom = std::min(zoom, panel->lanes().fittedZoom());
-    for (auto *panel : m_panels)
-        panel->lanes().setZoom(zoom, Moment{});
+        fitted = std::min(fitted, panel->lanes().fittedZoom());
+    zoom(fitted, Moment{});
     showMoment(); // with the cursor in sight
 }
 

@@ -34,12 +34,16 @@ WakeUps wakeUpsOf(const contention::Recording &recording)
     return {RunPanel::tr("herd: %1 wake-ups per release").arg(formatNumber(each, 1)), true};
 }
 
-RunPanel::RunPanel(QWidget *parent)
+RunPanel::RunPanel(QWidget *parent, bool isOnStage)
     : QFrame(parent), m_title(makeLabel({}, u"title"_s, this)), m_recipe(makeLabel({}, u"muted"_s, this)),
       m_badge(makeLabel({}, u"badge"_s, this)), m_note(makeWrapped({}, u"small"_s, this)),
       m_lanes(new LanesView(this)), m_servers(new ServerStrip(this)), m_tiles(new CounterTiles(this))
 {
     setProperty("look", u"card"_s);
+    if (isOnStage) {
+        setOnStage();
+        return;
+    }
     m_head = new QGridLayout;
     m_head->setHorizontalSpacing(8);
     m_head->setVerticalSpacing(4);
@@ -55,6 +59,22 @@ RunPanel::RunPanel(QWidget *parent)
     makeColumn(this, {.margins = {14, 10, 14, 12}, .spacing = 8}, {m_head, m_note, {m_lanes, 1}, m_servers, m_tiles});
 }
 
+void RunPanel::setOnStage()
+{
+    m_title->setProperty("look", u"lessonRun"_s);
+    m_title->setWordWrap(true);
+    m_title->setAlignment(Qt::AlignTop | Qt::AlignLeft); // beside one that takes two lines
+    m_recipe->setFont(monoFont(stageFontSize));
+    m_badge->hide();
+    m_note->hide();
+    m_lanes->setStage();
+    m_servers->setFontSize(stageFontSize);
+    m_tiles->setHidesFuture(true);
+    m_tiles->setLine();
+    m_stageHead = makeRow({}, {{m_title, 1}, {m_recipe, 0, Qt::AlignTop}});
+    makeColumn(this, {.margins = {12, 6, 12, 6}, .spacing = 4}, {m_stageHead, {m_lanes, 1}, m_servers, m_tiles});
+}
+
 void RunPanel::setRun(const PlayedRunPtr &run, Moment end)
 {
     m_run = run;
@@ -65,7 +85,7 @@ void RunPanel::setRun(const PlayedRunPtr &run, Moment end)
 
 void RunPanel::retranslate()
 {
-    if (!m_run)
+    if (!m_run || m_stageHead)
         return;
     const auto &recording = m_run->recording();
     const QString title = recipeTitle(recording.scenario.recipe);
@@ -118,6 +138,8 @@ void RunPanel::setCursor_(Moment at, std::size_t happened)
 {
     m_lanes->setCursor_(at, happened);
     m_servers->setMoment(at, happened == 0);
+    if (m_stageHead)
+        m_lanes->setWatches(happened == 0 ? std::vector<std::pair<int, int>>() : m_servers->then().watches());
     m_tiles->show(*m_run, happened, at);
 }
 

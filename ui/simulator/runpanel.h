@@ -7,6 +7,7 @@
 
 #include <QFrame>
 
+class QBoxLayout;
 class QGridLayout;
 class QLabel;
 
@@ -16,21 +17,25 @@ class CounterTiles;
 class LanesView;
 class ServerStrip;
 
-// One run: which recipe, its lanes, its counters.
+// One run: which recipe, its lanes, its counters. On the stage of a lesson its title is that of the lesson, and the
+// parts are as large as a lecture's text.
 class RunPanel : public QFrame {
     Q_OBJECT
 public:
-    explicit RunPanel(QWidget *parent = nullptr);
+    explicit RunPanel(QWidget *parent = nullptr, bool isOnStage = false);
 
     void setRun(const PlayedRunPtr &run, Moment end);
     void retranslate(); // of the run
     void setCursor_(Moment at, std::size_t happened);
     // What the cursor has not come to yet, from where it is now.
     void setHidesFuture(bool isHidden);
-    [[nodiscard]] LanesView &lanes() { return *m_lanes; }
-    [[nodiscard]] const CounterTiles &tiles() const { return *m_tiles; }
-    [[nodiscard]] CounterTiles &tiles() { return *m_tiles; }
-    [[nodiscard]] const ServerStrip &servers() const { return *m_servers; }
+    [[nodiscard]] LanesView &lanes() const { return *m_lanes; }
+    [[nodiscard]] CounterTiles &tiles() const { return *m_tiles; }
+    [[nodiscard]] ServerStrip &servers() const { return *m_servers; }
+    [[nodiscard]] QLabel &title() const { return *m_title; }
+    [[nodiscard]] QLabel &recipe() const { return *m_recipe; }
+    // Of title and recipe, on a stage.
+    [[nodiscard]] QBoxLayout &stageHead() const { return *m_stageHead; }
     [[nodiscard]] QString badge() const;
 
     // What title and badge take beside each other; where there is less, the badge stands below.
@@ -38,6 +43,9 @@ public:
     void setBadgeBelow(bool isBelow);
 
 private:
+    void setOnStage();
+
+    QBoxLayout *m_stageHead = nullptr; // else null
     QGridLayout *m_head = nullptr;
     QLabel *m_title;
     QLabel *m_recipe;
