@@ -101,14 +101,16 @@ QWidget *ScenarioDialog::makeRecipes()
     grid->setContentsMargins(0, 0, 0, 0);
     grid->setHorizontalSpacing(12);
     grid->setColumnStretch(1, 1);
-    m_place = named(new QComboBox(fields), u"place"_s);
-    m_place->setMinimumContentsLength(20);
-    m_place->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    connect(m_place, &QComboBox::currentIndexChanged, this, &ScenarioDialog::update_);
-    addField(*grid, tr("Where"), m_place, 0, 0);
+    const auto add = [&](const QString &title, QComboBox *choice, int row) {
+        choice->setMinimumContentsLength(20);
+        choice->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+        addField(*grid, title, choice, row, 0);
+    };
+    m_place = makeChoice("place", {});
+    add(tr("Where"), m_place, 0);
     const std::array<QString, 3> titles{tr("Recipe"), tr("against"), tr("and against")};
     for (std::size_t i = 0; i < m_recipes.size(); ++i) {
-        auto *choice = named(new QComboBox(fields), u"recipe%1"_s.arg(i));
+        auto *choice = makeChoice("recipe" + QByteArray::number(i), {});
         if (i > 0)
             choice->addItem(tr("nothing"), QByteArray());
         for (const auto &recipe : recipes::catalogue()) {
@@ -117,11 +119,8 @@ QWidget *ScenarioDialog::makeRecipes()
         }
         for (const auto &mutant : contention::mutants())
             choice->addItem(QString::fromLatin1(mutant.id) + u" — "_s + mutant.summary, mutant.id);
-        choice->setMinimumContentsLength(20);
-        choice->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-        connect(choice, &QComboBox::currentIndexChanged, this, &ScenarioDialog::update_);
         m_recipes[i] = choice;
-        addField(*grid, titles[i], choice, 1 + static_cast<int>(i), 0);
+        add(titles[i], choice, 1 + static_cast<int>(i));
     }
     return fields;
 }
@@ -135,13 +134,14 @@ void ScenarioDialog::addField(QGridLayout &grid, const QString &title, QWidget *
     grid.addWidget(field, row, column + 1);
 }
 
-QSpinBox *ScenarioDialog::makeSpin(const char *name, int from, int to, int value)
+QSpinBox *ScenarioDialog::makeSpin(const char *name, int from, int to, int Scenario::*count)
 {
     auto *spin = named(new QSpinBox(this), QString::fromLatin1(name));
     spin->setRange(from, to);
-    spin->setValue(value);
     spin->setGroupSeparatorShown(true);
     connect(spin, &QSpinBox::valueChanged, this, &ScenarioDialog::update_);
+    if (count)
+        m_counts.emplace_back(spin, count);
     return spin;
 }
 
@@ -152,7 +152,14 @@ QLineEdit *ScenarioDialog::makeLine(const char *name)
     return edit;
 }
 
-QComboBox *ScenarioDialog::makeChoice(const char *name, const QStringList &items)
+QLineEdit *ScenarioDialog::makeDuration(const char *name, const QString &title,
+                                        std::chrono::milliseconds Scenario::*span)
+{
+    m_durations.push_back({makeLine(name), title, span});
+    return m_durations.back().edit;
+}
+
+QComboBox *ScenarioDialog::makeChoice(const QByteArray &name, const QStringList &items)
 {
     auto *choice = named(new QComboBox(this), QString::fromLatin1(name));
     choice->addItems(items);
@@ -160,72 +167,56 @@ QComboBox *ScenarioDialog::makeChoice(const char *name, const QStringList &items
     return choice;
 }
 
-void ScenarioDialog::makeNumberFields()
-{
-    m_contenders = makeSpin("contenders", 1, mostContenders, 1);
-    m_rounds = makeSpin("rounds", 1, 1'000, 1);
-    m_limit = makeSpin("limit", 1, 10'000, 1);
-    m_readers = makeSpin("readers", 0, 100, 0);
-    m_readers->setSuffix(u" %"_s);
-    m_perProcess = makeSpin("perProcess", 1, 10'000, 1);
-    m_sessions = makeSpin("sessions", 1, mostContendersOnServers, mostSessionsUnlessSaid);
-    m_sessions->setToolTip(
-        tr("On real servers: one allows some 60 connections from one address; more contenders share sessions"));
-    m_arrival = makeChoice("arrival", {tr("all queue first"), tr("spread over a time")});
-    m_arriveWithin = makeLine("arriveWithin");
-    m_hold = makeLine("hold");
-    m_ttl = makeLine("ttl");
-    m_sessionTimeout = makeLine("sessionTimeout");
-    m_wait = makeLine("wait");
-    m_wait->setPlaceholderText(tr("without limit"));
-    m_seed = makeLine("seed");
-    m_tries = makeSpin("tries", 1, 1'000, 1);
-    m_tries->setToolTip(tr("Consecutive acquires, each waiting this long and queueing again"));
-    m_acquires = makeSpin("acquires", 1, 10, 1);
-    m_acquires->setToolTip(
-        tr("How often each takes the lock, one inside the other: who is reentrant has it at once"));
-    m_locks = makeChoice("locks", {tr("one"), tr("two, same order"), tr("two, opposite order")});
-    m_rows = makeChoice("rows", {tr("one for all"), tr("one each, by an index"), tr("one each, without an index")});
-    m_servers = makeChoice("servers", {});
-    m_servers->addItem(tr("as many as it needs"), 0);
-    for (const int servers : {1, 3, 5, 7})
-        m_servers->addItem(QString::number(servers), servers);
-    m_aof = makeChoice("aof", {tr("nothing"), tr("all but a second"), tr("everything")});
-    m_latency = makeSpin("latency", 1, 100'000, 300);
-    m_latency->setSuffix(tr(" µs"));
-    m_latency->setToolTip(tr("At most; the least is two thirds of it"));
-    m_checksTokens = new QCheckBox(tr("What the lock guards refuses older fencing tokens"), this);
-}
-
 QWidget *ScenarioDialog::makeNumbers()
 {
-    makeNumberFields();
     auto *fields = new QWidget(this);
     auto *grid = new QGridLayout(fields);
     grid->setContentsMargins(0, 0, 0, 0);
     grid->setHorizontalSpacing(12);
     for (const int column : {1, 3, 5})
         grid->setColumnStretch(column, 1);
-    addField(*grid, tr("Contenders"), m_contenders, 0, 0);
-    addField(*grid, tr("Rounds"), m_rounds, 0, 2);
-    addField(*grid, tr("Seed"), m_seed, 0, 4);
-    addField(*grid, tr("They arrive"), m_arrival, 1, 0);
-    addField(*grid, tr("within"), m_arriveWithin, 1, 2);
-    addField(*grid, tr("Hold"), m_hold, 1, 4);
-    addField(*grid, tr("Wait at most"), m_wait, 2, 0);
-    addField(*grid, tr("Tries"), m_tries, 2, 2);
-    addField(*grid, tr("Taken by each"), m_acquires, 2, 4);
-    addField(*grid, tr("Lease (TTL)"), m_ttl, 3, 0);
-    addField(*grid, tr("Session timeout"), m_sessionTimeout, 3, 2);
-    addField(*grid, tr("Share a process"), m_perProcess, 3, 4);
-    addField(*grid, tr("Locks"), m_locks, 4, 0);
-    addField(*grid, tr("Permits"), m_limit, 4, 2);
-    addField(*grid, tr("Readers"), m_readers, 4, 4);
-    addField(*grid, tr("Servers"), m_servers, 5, 0);
-    addField(*grid, tr("A restart finds"), m_aof, 5, 2);
-    addField(*grid, tr("A message takes"), m_latency, 5, 4);
-    addField(*grid, tr("Sessions at most"), m_sessions, 6, 0);
-    addField(*grid, tr("Rows"), m_rows, 6, 2);
+    int count = 0;
+    const auto add = [&](const QString &title, auto *field) { // three in a row
+        addField(*grid, title, field, count / 3, count % 3 * 2);
+        ++count;
+        return field;
+    };
+    add(tr("Contenders"), makeSpin("contenders", 1, mostContenders, &Scenario::contenders));
+    add(tr("Rounds"), makeSpin("rounds", 1, 1'000, &Scenario::rounds));
+    m_seed = add(tr("Seed"), makeLine("seed"));
+    m_arrival = add(tr("They arrive"), makeChoice("arrival", {tr("all queue first"), tr("spread over a time")}));
+    m_arriveWithin = add(tr("within"), makeDuration("arriveWithin", tr("within"), &Scenario::arriveWithin));
+    add(tr("Hold"), makeDuration("hold", tr("hold"), &Scenario::hold));
+    m_wait = add(tr("Wait at most"), makeLine("wait"));
+    m_wait->setPlaceholderText(tr("without limit"));
+    m_tries = add(tr("Tries"), makeSpin("tries", 1, 1'000, &Scenario::tries));
+    m_tries->setToolTip(tr("Consecutive acquires, each waiting this long and queueing again"));
+    m_acquires = add(tr("Taken by each"), makeSpin("acquires", 1, 10, &Scenario::acquires));
+    m_acquires->setToolTip(
+        tr("How often each takes the lock, one inside the other: who is reentrant has it at once"));
+    add(tr("Lease (TTL)"), makeDuration("ttl", tr("lease"), &Scenario::ttl));
+    m_sessionTimeout =
+        add(tr("Session timeout"), makeDuration("sessionTimeout", tr("session timeout"), &Scenario::sessionTimeout));
+    add(tr("Share a process"), makeSpin("perProcess", 1, 10'000, &Scenario::perProcess));
+    m_locks = add(tr("Locks"), makeChoice("locks", {tr("one"), tr("two, same order"), tr("two, opposite order")}));
+    m_limit = add(tr("Permits"), makeSpin("limit", 1, 10'000, &Scenario::limit));
+    m_readers = add(tr("Readers"), makeSpin("readers", 0, 100, &Scenario::readersPercent));
+    m_readers->setSuffix(u" %"_s);
+    m_servers = add(tr("Servers"), makeChoice("servers", {}));
+    m_servers->addItem(tr("as many as it needs"), 0);
+    for (const int servers : {1, 3, 5, 7})
+        m_servers->addItem(QString::number(servers), servers);
+    m_aof = add(tr("A restart finds"), makeChoice("aof", {tr("nothing"), tr("all but a second"), tr("everything")}));
+    m_latency = add(tr("A message takes"), makeSpin("latency", 1, 100'000));
+    m_latency->setSuffix(tr(" µs"));
+    m_latency->setToolTip(tr("At most; the least is two thirds of it"));
+    m_sessions = add(tr("Sessions at most"), makeSpin("sessions", 1, mostContendersOnServers));
+    m_sessions->setToolTip(
+        tr("On real servers: one allows some 60 connections from one address; more contenders share sessions"));
+    m_rows =
+        add(tr("Rows"),
+            makeChoice("rows", {tr("one for all"), tr("one each, by an index"), tr("one each, without an index")}));
+    m_checksTokens = new QCheckBox(tr("What the lock guards refuses older fencing tokens"), this);
     grid->addWidget(m_checksTokens, 7, 0, 1, 6);
     return fields;
 }
@@ -248,22 +239,15 @@ void ScenarioDialog::fill(const Comparison &now)
         const QByteArray recipe = i < now.recipes.size() ? now.recipes[i] : QByteArray();
         m_recipes[i]->setCurrentIndex(std::max(0, m_recipes[i]->findData(recipe)));
     }
-    m_contenders->setValue(scenario.contenders);
-    m_rounds->setValue(scenario.rounds);
-    m_limit->setValue(scenario.limit);
-    m_readers->setValue(scenario.readersPercent);
-    m_perProcess->setValue(scenario.perProcess);
+    for (const auto &[spin, count] : m_counts)
+        spin->setValue(scenario.*count);
     m_arrival->setCurrentIndex(scenario.arrival == Arrival::Queued ? 0 : 1);
     const auto words = [](std::chrono::milliseconds span) {
         const bool isWhole = span.count() > 0 && span.count() % 1000 == 0;
         return isWhole ? u"%1s"_s.arg(span.count() / 1000) : u"%1ms"_s.arg(span.count());
     };
-    m_arriveWithin->setText(words(scenario.arriveWithin));
-    m_hold->setText(words(scenario.hold));
-    m_ttl->setText(words(scenario.ttl));
-    m_sessionTimeout->setText(words(scenario.sessionTimeout));
-    m_tries->setValue(scenario.tries);
-    m_acquires->setValue(scenario.acquires);
+    for (const auto &duration : m_durations)
+        duration.edit->setText(words(scenario.*duration.span));
     m_locks->setCurrentIndex(scenario.locks == 1 ? 0 : scenario.isOppositeOrder ? 2 : 1);
     m_rows->setCurrentIndex(rowsIndex(scenario));
     if (m_servers->findData(scenario.servers) < 0) // a file may have any number of them
@@ -289,19 +273,11 @@ std::vector<QByteArray> ScenarioDialog::recipes() const
 
 Result<Scenario> ScenarioDialog::readDurations(Scenario scenario) const
 {
-    struct Field {
-        const QLineEdit *edit;
-        QString name;
-        std::chrono::milliseconds *into;
-    };
-    for (const auto &[edit, name, into] :
-         {Field{m_arriveWithin, tr("within"), &scenario.arriveWithin}, Field{m_hold, tr("hold"), &scenario.hold},
-          Field{m_ttl, tr("lease"), &scenario.ttl},
-          Field{m_sessionTimeout, tr("session timeout"), &scenario.sessionTimeout}}) {
+    for (const auto &[edit, name, into] : m_durations) {
         const auto span = parseDuration(edit->text().trimmed());
         if (!span)
             return bad(tr("%1: %2").arg(name, span.error().message));
-        *into = *span;
+        scenario.*into = *span;
     }
     scenario.wait.reset();
     if (!m_wait->text().trimmed().isEmpty()) {
@@ -316,15 +292,11 @@ Result<Scenario> ScenarioDialog::readDurations(Scenario scenario) const
 void ScenarioDialog::readNumbers(Scenario &scenario) const
 {
     const Scenario &before = m_before.scenario;
-    scenario.contenders = m_contenders->value();
-    scenario.rounds = m_rounds->value();
-    scenario.limit = m_limit->value();
-    scenario.readersPercent = m_readers->value();
-    scenario.perProcess = m_perProcess->value();
+    for (const auto &[spin, count] : m_counts)
+        scenario.*count = spin->value();
     scenario.arrival = m_arrival->currentIndex() == 0 ? Arrival::Queued : Arrival::Spread;
     scenario.checksFencingTokens = m_checksTokens->isChecked();
     scenario.tries = m_tries->isEnabled() ? m_tries->value() : 1;
-    scenario.acquires = m_acquires->value();
     scenario.locks = m_locks->currentIndex() == 0 ? 1 : 2;
     scenario.isOppositeOrder = m_locks->currentIndex() == 2;
     const bool hasRows = m_rows->isEnabled() && m_rows->currentIndex() > 0;

@@ -42,13 +42,14 @@ signals:
 private:
     QWidget *makeRecipes();
     QWidget *makeNumbers();
-    void makeNumberFields();
-    QComboBox *makeChoice(const char *name, const QStringList &items);
+    QComboBox *makeChoice(const QByteArray &name, const QStringList &items);
     QLineEdit *makeLine(const char *name);
+    QLineEdit *makeDuration(const char *name, const QString &title,
+                            std::chrono::milliseconds contention::Scenario::*span);
     void enableFields(const Comparison &probe);
     QWidget *makeFaults();
     void addField(QGridLayout &grid, const QString &title, QWidget *field, int row, int column);
-    QSpinBox *makeSpin(const char *name, int from, int to, int value);
+    QSpinBox *makeSpin(const char *name, int from, int to, int contention::Scenario::*count = nullptr);
     void fill(const Comparison &now);
     void fillPlaces();
     void update_();
@@ -63,15 +64,17 @@ private:
     QComboBox *m_place = nullptr;
     QSpinBox *m_sessions = nullptr;
     std::array<QComboBox *, 3> m_recipes{};
-    QSpinBox *m_contenders = nullptr;
-    QSpinBox *m_rounds = nullptr;
+    std::vector<std::pair<QSpinBox *, int contention::Scenario::*>> m_counts; // and what they are in a scenario
+    struct Duration {
+        QLineEdit *edit = nullptr;
+        QString name; // as an error says it
+        std::chrono::milliseconds contention::Scenario::*span = nullptr;
+    };
+    std::vector<Duration> m_durations;
     QSpinBox *m_limit = nullptr;
     QSpinBox *m_readers = nullptr;
-    QSpinBox *m_perProcess = nullptr;
     QComboBox *m_arrival = nullptr;
     QLineEdit *m_arriveWithin = nullptr;
-    QLineEdit *m_hold = nullptr;
-    QLineEdit *m_ttl = nullptr;
     QLineEdit *m_sessionTimeout = nullptr;
     QSpinBox *m_tries = nullptr;
     QSpinBox *m_acquires = nullptr;
