@@ -35,10 +35,16 @@ QByteArray textOf(const QJsonValue &value)
 QJsonObject History::toJson() const
 {
     QJsonArray changed, sent;
-    for (const auto &change : changes)
-        changed.append(QJsonArray{qint64(change.at.count()), change.line.server, escaped(change.line.name),
-                                  change.isGone ? QJsonValue() : QJsonValue(escaped(change.line.text)),
-                                  orNull(change.line.ends)});
+    for (const auto &[at, line, isGone] : changes) {
+        QJsonArray array{qint64(at.count()), line.server, escaped(line.name),
+                         isGone ? QJsonValue() : QJsonValue(escaped(line.text)), orNull(line.ends)};
+        if (line.owner != nobody || !line.watchers.empty()) {
+            QJsonArray watchers;
+            std::ranges::copy(line.watchers, std::back_inserter(watchers));
+            array << line.owner << watchers;
+        }
+        changed.append(array);
+    }
     for (const auto &message : messages)
         sent.append(QJsonArray{qint64(message.at.count()), orNull(message.arrives), message.contender, message.server,
                                message.toServer});
@@ -61,10 +67,15 @@ Result<History> History::fromJson(const QJsonObject &object, int contenders)
     };
     for (const auto &value : object.value(u"changes"_s).toArray()) {
         const auto array = value.toArray();
-        ServerChange change{
-            Moment(array.at(0).toInteger()),
-            {array.at(1).toInt(-1), textOf(array.at(2)), textOf(array.at(3)), momentOrNone(array.at(4))},
-            array.at(3).isNull()};
+        ServerChange change{Moment(array.at(0).toInteger()),
+                            {array.at(1).toInt(-1), textOf(array.at(2)), textOf(array.at(3)),
+                             momentOrNone(array.at(4)), array.at(5).toInt(nobody)},
+                            array.at(3).isNull()};
+        isRight = isRight && change.line.owner >= nobody && change.line.owner < contenders;
+        for (const auto &watcher : array.at(6).toArray()) {
+            change.line.watchers.push_back(watcher.toInt(nobody));
+            isRight = isRight && change.line.watchers.back() >= 0 && change.line.watchers.back() < contenders;
+        }
         happens(change.at, change.line.server);
         history.changes.push_back(std::move(change));
     }

@@ -26,12 +26,16 @@ using Moment = std::chrono::microseconds; // since the start of the run, by the 
     return static_cast<double>(moment.count()) / 1000;
 }
 
+constexpr int nobody = -1;
+
 // A node, a key, a row or a named lock, as a person reads it: "/sim/lock", "c00's, watched by c01".
 struct ServerLine {
     int server = 0;
     QByteArray name; // empty: the server itself; its text is "up" or "down"
     QByteArray text;
     std::optional<Moment> ends; // when it goes by itself, as far as its server knows now
+    int owner = nobody; // whose ephemeral node it is, and who is told when it goes: contenders, each the first
+    std::vector<int> watchers{}; // of its process; nobody and none in older files
     friend bool operator==(const ServerLine &, const ServerLine &) = default;
 };
 
@@ -84,7 +88,6 @@ enum class Mark : quint8 {
 constexpr int markCount = static_cast<int>(Mark::Acts) + 1;
 [[nodiscard]] QByteArray nameOf(Mark mark);
 
-constexpr int nobody = -1;
 // "c07": as wide as the last one's.
 [[nodiscard]] QByteArray contenderName(int contender, int contenders);
 

@@ -129,13 +129,21 @@ public:
     {
         for (std::size_t process = 0; process < m_sessions.size(); ++process) {
             if (const auto session = m_sessions[process].lock(); session && !session->id().isNone())
-                m_owners[session->id()] =
-                    contenderName(int(process) * m_context.scenario.perProcess, m_context.scenario.contenders);
+                m_owners[session->id()] = int(process) * m_context.scenario.perProcess;
         }
         std::vector<ServerLine> lines;
         for (int member = 0; member < count(); ++member) {
-            for (const auto &path : m_ensemble.below(ZPath("/sim"), member))
-                lines.push_back({member, path.bytes(), wordsOf(path, m_ensemble.node(path, member)), {}});
+            for (const auto &path : m_ensemble.below(ZPath("/sim"), member)) {
+                const auto node = m_ensemble.node(path, member);
+                lines.push_back({member, path.bytes(), wordsOf(path, node), {}});
+                if (node)
+                    lines.back().owner = ownerOf(node->stat.ephemeralOwner);
+                for (const auto session : m_ensemble.watchersOf(path, false)) {
+                    if (const int watcher = ownerOf(session); watcher != nobody)
+                        lines.back().watchers.push_back(watcher);
+                }
+                std::ranges::sort(lines.back().watchers);
+            }
             if (count() > 1) // how far it is; before all paths
                 lines.push_back(
                     {member, "(zxid)", QByteArray::number(m_ensemble.appliedBy(member) & 0xffffffff), {}});
@@ -221,8 +229,13 @@ private:
     }
     [[nodiscard]] QByteArray ownerName(zk::SessionId session) const
     {
+        const int owner = ownerOf(session);
+        return owner == nobody ? session.text().toLatin1() : contenderName(owner, m_context.scenario.contenders);
+    }
+    [[nodiscard]] int ownerOf(zk::SessionId session) const
+    {
         const auto known = m_owners.find(session);
-        return known == m_owners.end() ? session.text().toLatin1() : known->second;
+        return known == m_owners.end() ? nobody : known->second;
     }
     [[nodiscard]] QByteArray namesOf(const std::vector<zk::SessionId> &sessions) const
     {
@@ -249,7 +262,7 @@ private:
     std::vector<NodeName> m_granted; // by contender
     std::set<int> m_stopped;         // members
     int m_leader = 0;
-    mutable std::map<zk::SessionId, QByteArray> m_owners; // as they were seen, the dead ones too
+    mutable std::map<zk::SessionId, int> m_owners; // as they were seen, the dead ones too
 };
 
 } // namespace
