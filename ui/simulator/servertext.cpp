@@ -102,35 +102,34 @@ private:
     // Of two locks: whose the nodes are, in their order.
     void gatherLocks(ServersThen::Server &server)
     {
-        QByteArrayList queues[2];
+        QStringList queues[2];
         for (std::size_t i = 0; i < 2; ++i) {
             const QByteArray place = QByteArray(twoLocks[i].first) + '/';
-            std::vector<std::pair<qint64, QByteArray>> queue;
+            std::vector<std::pair<qint64, int>> queue;
             std::erase_if(server.lines, [&](const ServerLine &line) {
                 bool isNumber = false;
                 const qint64 number = line.name.right(numberDigits).toLongLong(&isNumber);
-                if (!line.name.startsWith(place) || !line.text.startsWith("of ") || !isNumber)
+                if (!line.name.startsWith(place) || line.owner == contention::nobody || !isNumber)
                     return false;
-                queue.emplace_back(number, line.text.mid(3).split(',').front());
+                queue.emplace_back(number, line.owner);
                 return true;
             });
             std::ranges::sort(queue);
             for (const auto &[number, owner] : queue)
-                queues[i] << owner;
+                queues[i] << m_run.laneName(owner);
             if (queue.empty())
                 continue;
-            const auto waiting = queues[i].mid(1).join(' ');
-            const QString words =
-                waiting.isEmpty()
-                    ? ServerWords::tr("held by %1").arg(label(queues[i].front()))
-                    : ServerWords::tr("held by %1; waiting: %2").arg(label(queues[i].front()), label(waiting));
+            const auto waiting = queues[i].mid(1).join(u' ');
+            const QString words = waiting.isEmpty()
+                                      ? ServerWords::tr("held by %1").arg(queues[i].front())
+                                      : ServerWords::tr("held by %1; waiting: %2").arg(queues[i].front(), waiting);
             server.lines.push_back({0, twoLocks[i].second.latin1(), words.toUtf8(), {}});
         }
         const auto &[first, second] = queues;
         if (!first.isEmpty() && !second.isEmpty() && first.front() != second.front() && first.contains(second.front())
             && second.contains(first.front()))
             m_cycle = ServerWords::tr("a cycle: %1 holds A and waits for B; %2 holds B and waits for A")
-                          .arg(label(first.front()), label(second.front()));
+                          .arg(first.front(), second.front());
     }
 
     // Tokens and nodes by whose they are: nobody reads 20 random characters.
@@ -222,23 +221,12 @@ void ServersThen::goTo(Moment at)
 
 std::vector<std::pair<int, int>> ServersThen::watches() const
 {
-    const QByteArray of = "of ", by = "watched by ";
-    const auto laneOf = [this](const QByteArray &name) {
-        bool isNumber = false;
-        const int lane = name.mid(1).toInt(&isNumber);
-        return isNumber && lane < m_run->lanes() ? lane : contention::nobody;
-    };
     std::vector<std::pair<int, int>> all;
     for (const auto &[key, placed] : m_lines) {
-        const auto facts = placed.second.text.split(',');
-        const auto watched =
-            std::ranges::find_if(facts, [&](const QByteArray &fact) { return fact.trimmed().startsWith(by); });
-        if (!facts.front().startsWith(of) || watched == facts.end())
-            continue;
-        for (const auto &watcher : watched->trimmed().mid(by.size()).split(' '))
-            all.emplace_back(laneOf(watcher), laneOf(facts.front().mid(of.size())));
+        if (const int owner = placed.second.owner; owner != contention::nobody)
+            for (const int watcher : placed.second.watchers)
+                all.emplace_back(watcher, owner);
     }
-    std::erase_if(all, [](const auto &pair) { return std::min(pair.first, pair.second) < 0; });
     return all;
 }
 
