@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/lessons/handoutwriter.h"
+#include "ui/lessons/lessonview.h"
 
 #include "ui/theme/theme.h"
 
@@ -89,5 +89,3 @@ void HandoutWriter::finish()
 }
 
 } // namespace lockscope::ui
-
-#include "moc_handoutwriter.cpp"

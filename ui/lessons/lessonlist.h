@@ -5,7 +5,7 @@
 
 #include <version>
 
-#include "ui/lessons/lessontext.h"
+#include "core/workspace/values.h"
 
 #include <QWidget>
 
@@ -14,6 +14,9 @@ class QListWidget;
 class QVBoxLayout;
 
 namespace lockscope::ui {
+
+using lessons::Language;
+using lessons::pageWord;
 
 class LessonList : public QWidget {
     Q_OBJECT

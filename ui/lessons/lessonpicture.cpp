@@ -149,21 +149,21 @@ void LessonPicture::land()
 
 std::vector<RunPicture> LessonPicture::picturesAt(Moment since, Moment at) const
 {
-    std::vector<RunPicture> all;
+    auto all = m_grid->pictures();
     const auto stage = stageAt(since, at);
-    for (std::size_t i = 0; i < panels().size() && i < m_playback.runs().size(); ++i) {
-        RunPicture one{m_playback.runs()[i], panels()[i]->lanes().frame(), m_playback.runs()[i]->countUntil(at),
-                       panels()[i]->title().text()};
-        one.frame.scrolled = 0;
-        one.frame.from = stage.sight.from;
-        one.frame.to = stage.sight.to;
-        one.frame.wakeUps = stage.wakeUps[i];
-        one.frame.watches.clear();
-        one.frame.flight = one.frame.fall = 1;
-        one.frame.fontSize = 12;
-        one.frame.cursor = at;
-        one.frame.seen = stage.sent ? stage.sight.to : at;
-        all.push_back(std::move(one));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        auto &frame = all[i].frame;
+        all[i].happened = all[i].run->countUntil(at);
+        all[i].title = title(i);
+        frame.scrolled = 0;
+        frame.from = stage.sight.from;
+        frame.to = stage.sight.to;
+        frame.wakeUps = stage.wakeUps[i];
+        frame.watches.clear();
+        frame.flight = frame.fall = 1;
+        frame.fontSize = 12;
+        frame.cursor = at;
+        frame.seen = stage.sent ? stage.sight.to : at;
     }
     return all;
 }

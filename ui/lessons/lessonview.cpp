@@ -2,9 +2,9 @@
 #include "ui/lessons/lessonview.h"
 
 #include "core/base/text.h"
-#include "ui/lessons/handoutwriter.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
+#include "ui/simulator/faultmenu.h"
 #include "ui/theme/theme.h"
 
 #include <QFileDialog>
@@ -13,7 +13,28 @@
 #include <QScrollArea>
 #include <QScrollBar>
 
+#include <algorithm>
+
 namespace lockscope::ui {
+
+// All runs side by side; nothing where they differ in more than their recipe.
+static std::optional<Comparison> comparisonOf(const lessons::Lesson &lesson)
+{
+    const auto comparable = [](contention::Scenario scenario) {
+        scenario.recipe.clear();
+        return scenario;
+    };
+    const auto &runs = lesson.runs;
+    const bool isOne = !runs.empty() && std::ranges::all_of(runs, [&](const lessons::LessonRun &run) {
+        return comparable(run.scenario) == comparable(runs.front().scenario);
+    });
+    if (!isOne)
+        return std::nullopt;
+    Comparison all{runs.front().scenario, {}};
+    for (const auto &run : runs)
+        all.recipes.push_back(run.scenario.recipe);
+    return all;
+}
 
 constexpr int shortLesson = 400;  // without its head
 constexpr int tightLesson = 1000; // what else can be done with it stands in the foot
@@ -228,12 +249,22 @@ void LessonView::showMissingEvents(std::size_t step)
     m_banner->setVisible(isMissing);
 }
 
+// The faults that apply there. The lesson tells of its own runs: one with a fault is for the simulator to play.
 void LessonView::openFaultMenu(const LessonPlace &place, const QPoint &at)
 {
+    const auto &scenario = m_lesson.runs[place.run].scenario;
+    const auto &played = *m_picture->runs()[place.run];
+    const auto shown = comparisonOf(m_lesson).value_or(Comparison{scenario, {scenario.recipe}});
     auto *menu = named(new QMenu(this), u"lessonMenu"_s);
     menu->setAttribute(Qt::WA_DeleteOnClose);
-    addLessonFaults(*menu, pageWord("tryIt", m_language), m_lesson, *m_picture->runs()[place.run], place,
-                    [this](const Comparison &forked) { emit tryRequested(forked); });
+    addMenuHeading(*menu, pageWord("tryIt", m_language));
+    const ForkPlace here{place.at, place.lane, played.laneName(place.lane),
+                         std::max(1, played.recording().history.servers), place.server};
+    addFaults(*menu, shown, here, [this, shown](const contention::PlannedFault &fault) {
+        auto forked = shown;
+        forked.scenario.planned.push_back(fault);
+        emit tryRequested(forked);
+    });
     menu->popup(at);
 }
 

@@ -3,7 +3,6 @@
 
 #include <version>
 
-#include "ui/lessons/lessontext.h"
 #include "ui/simulator/comparison.h"
 #include "ui/simulator/rungrid.h"
 #include "ui/simulator/runner.h"
@@ -27,6 +26,17 @@ namespace lockscope::ui {
 class Banner;
 class LessonPicture;
 class QuestionBox;
+
+using lessons::Language;
+using lessons::pageWord;
+
+// Where somebody points.
+struct LessonPlace {
+    std::size_t run = 0;
+    Moment at{};
+    int lane = 0;
+    std::optional<int> server{}; // the one alone that was pointed at
+};
 
 // What a lesson ends in: its sentences, each with what was measured and whether it holds.
 class ProofList : public QFrame {
@@ -280,6 +290,33 @@ private:
     Moment m_from{}, m_target{}, m_since{};
     int m_frames = 0;
     int m_fitting = 0; // how often fit() is running
+};
+
+// Lessons as a page to hand out: a file of Markdown with a picture of each step beside it, or one of HTML that has
+// them inside.
+class HandoutWriter : public QObject {
+    Q_OBJECT
+public:
+    HandoutWriter(Simulate simulate, Language language, bool hasAnswers, QObject *parent);
+    // Plays them one after the other; done() follows, with what went wrong.
+    void write(std::vector<lessons::Lesson> lessons, const QString &file);
+
+signals:
+    void done(const QString &failure);
+
+private:
+    void playNext();
+    void add(const std::vector<PlayedRunPtr> &runs);
+    void finish();
+
+    Runner m_runner;
+    const Language m_language;
+    const bool m_hasAnswers;
+    LessonPicture m_picture; // never shown
+    std::vector<lessons::Lesson> m_lessons;
+    std::size_t m_next = 0;
+    QString m_file, m_text;
+    std::vector<std::pair<QString, QByteArray>> m_pictures; // PNG, by name
 };
 
 } // namespace lockscope::ui

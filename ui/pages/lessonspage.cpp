@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/pages/lessonspage.h"
 
-#include "ui/lessons/lessonlist.h"
 #include "ui/lessons/lessonview.h"
 #include "ui/parts/pagetext.h"
 #include "ui/parts/parts.h"

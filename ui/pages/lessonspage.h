@@ -4,7 +4,7 @@
 
 #include <version>
 
-#include "ui/lessons/lessontext.h"
+#include "ui/lessons/lessonlist.h"
 #include "ui/pages/page.h"
 #include "ui/simulator/comparison.h"
 #include "ui/simulator/runner.h"
