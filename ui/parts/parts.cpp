@@ -128,6 +128,32 @@ void resizeWithinParent(QWidget &dialog, QSize wanted)
     dialog.resize(parent ? wanted.boundedTo(parent->window()->size() - frame) : wanted);
 }
 
+QMenu *makePassingMenu(const QString &name, QWidget *parent)
+{
+    auto *menu = new QMenu(parent);
+    menu->setObjectName(name);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    return menu;
+}
+
+void setStyleProperty(QWidget *widget, const char *property, const QString &value)
+{
+    if (widget->property(property).toString() == value)
+        return;
+    widget->setProperty(property, value);
+    widget->style()->unpolish(widget);
+    widget->style()->polish(widget);
+}
+
+void clearLayout(QLayout &layout, int first)
+{
+    while (auto *item = layout.takeAt(first)) {
+        item->widget()->hide();
+        item->widget()->deleteLater();
+        delete item;
+    }
+}
+
 void stopListening(QObject *owner)
 {
     const auto children = owner->findChildren<QObject *>();

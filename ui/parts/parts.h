@@ -16,6 +16,7 @@
 #include <utility>
 
 class QLabel;
+class QLayout;
 class QMenu;
 class QScrollArea;
 
@@ -37,6 +38,13 @@ inline constexpr std::chrono::milliseconds filterDelay{150};
 
 // The name of a group of a menu's actions, which QMenu::addSection() does not show in every style.
 void addMenuHeading(QMenu &menu, const QString &text);
+
+// A menu that is gone once it is closed.
+[[nodiscard]] QMenu *makePassingMenu(const QString &name, QWidget *parent);
+// A property that the style sheet looks at: the widget is drawn by it at once.
+void setStyleProperty(QWidget *widget, const char *property, const QString &value);
+// Hides and deletes the widgets of a layout, those before `first` left out.
+void clearLayout(QLayout &layout, int first = 0);
 
 // As large as wanted, where the window it stands over leaves it room for its own frame and title as well.
 void resizeWithinParent(QWidget &dialog, QSize wanted);
