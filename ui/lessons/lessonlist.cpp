@@ -153,11 +153,7 @@ void LessonList::show(const lessons::Lessons &lessons, Language language)
         item->setData(Qt::AccessibleDescriptionRole, u"%1: %2"_s.arg(chapter, lesson.summary.in(language)));
     }
     placeHeadings();
-    while (auto *old = m_refused->takeAt(0)) {
-        old->widget()->hide();
-        old->widget()->deleteLater();
-        delete old;
-    }
+    clearLayout(*m_refused);
     for (const auto &error : lessons.refused) {
         auto *banner = new Banner(this);
         banner->say(Banner::Look::Warning, {}, pageWord("refused", language).arg(error.message));

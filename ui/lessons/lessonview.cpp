@@ -52,11 +52,7 @@ ProofList::ProofList(QWidget *parent)
 void ProofList::show(const lessons::Lesson &lesson, const lessons::PlayedRuns &runs, Language language)
 {
     m_head->setText(pageWord("proof", language).toUpper());
-    while (auto *item = m_grid->takeAt(0)) {
-        item->widget()->hide();
-        item->widget()->deleteLater();
-        delete item;
-    }
+    clearLayout(*m_grid);
     m_lines.clear();
     for (const auto &proof : lesson.proves) {
         const auto proven = lessons::prove(proof, runs, language);
@@ -255,8 +251,7 @@ void LessonView::openFaultMenu(const LessonPlace &place, const QPoint &at)
     const auto &scenario = m_lesson.runs[place.run].scenario;
     const auto &played = *m_picture->runs()[place.run];
     const auto shown = comparisonOf(m_lesson).value_or(Comparison{scenario, {scenario.recipe}});
-    auto *menu = named(new QMenu(this), u"lessonMenu"_s);
-    menu->setAttribute(Qt::WA_DeleteOnClose);
+    auto *menu = makePassingMenu(u"lessonMenu"_s, this);
     addMenuHeading(*menu, pageWord("tryIt", m_language));
     const ForkPlace here{place.at, place.lane, played.laneName(place.lane),
                          std::max(1, played.recording().history.servers), place.server};
@@ -275,8 +270,7 @@ void LessonView::tryIt()
         emit tryRequested(*all);
         return;
     }
-    auto *menu = named(new QMenu(this), u"tryMenu"_s);
-    menu->setAttribute(Qt::WA_DeleteOnClose);
+    auto *menu = makePassingMenu(u"tryMenu"_s, this);
     for (const auto &run : runs) {
         auto *action = menu->addAction(label(run.title.in(m_language).toUtf8(), 80).replace(u'&', u"&&"_s));
         connect(action, &QAction::triggered, this, [this, scenario = run.scenario] {
@@ -301,8 +295,7 @@ void LessonView::saveHandout(const QString &file, std::vector<lessons::Lesson> l
 // What goes into it, and then where it goes.
 void LessonView::askHandout()
 {
-    auto *menu = named(new QMenu(this), u"handoutMenu"_s);
-    menu->setAttribute(Qt::WA_DeleteOnClose);
+    auto *menu = makePassingMenu(u"handoutMenu"_s, this);
     const auto offer = [&](const QString &text, const QString &name, const std::vector<lessons::Lesson> &lessons,
                            bool hasAnswers) {
         connect(menu->addAction(text), &QAction::triggered, this, [this, name, lessons, hasAnswers] {

@@ -29,11 +29,8 @@ void ChoiceButton::setOutcome(Outcome outcome)
     const auto tone = outcome == Outcome::Right ? u"ok"_s : outcome == Outcome::Wrong ? u"critical"_s : QString();
     if (outcome != Outcome::Other)
         m_number->setText(outcome == Outcome::Right ? u"✓"_s : u"✗"_s);
-    for (QWidget *widget : std::initializer_list<QWidget *>{this, m_number, m_text}) {
-        widget->setProperty("tone", tone);
-        widget->style()->unpolish(widget);
-        widget->style()->polish(widget);
-    }
+    for (QWidget *widget : std::initializer_list<QWidget *>{this, m_number, m_text})
+        setStyleProperty(widget, "tone", tone);
 }
 
 QSize ChoiceButton::sizeHint() const
@@ -125,9 +122,7 @@ void QuestionBox::showAnswer()
     const bool isWrong = m_answer && *m_answer != m_question.right;
     const QString because = m_question.because.in(m_language);
     m_verdict->setText(!m_answer ? because : pageWord(isWrong ? "wrong" : "right", m_language) + u' ' + because);
-    m_verdict->setProperty("tone", isWrong ? u"warning"_s : u"ok"_s);
-    m_verdict->style()->unpolish(m_verdict);
-    m_verdict->style()->polish(m_verdict);
+    setStyleProperty(m_verdict, "tone", isWrong ? u"warning"_s : u"ok"_s);
     for (std::size_t i = 0; i < m_buttons.size(); ++i) {
         auto *button = static_cast<ChoiceButton *>(m_buttons[i]);
         button->setEnabled(false);

@@ -321,13 +321,6 @@ void SimulatorPage::fillForkMenu(QMenu &menu, int contender, std::optional<int> 
     });
 }
 
-QMenu *SimulatorPage::makeMenu(const QString &name)
-{
-    auto *menu = named(new QMenu(this), name);
-    menu->setAttribute(Qt::WA_DeleteOnClose);
-    return menu;
-}
-
 void SimulatorPage::openForkMenu()
 {
     const auto &runs = m_playback.runs();
@@ -337,7 +330,7 @@ void SimulatorPage::openForkMenu()
     int contender = m_grid->chosenLane();
     if (contender == contention::nobody)
         contender = std::max(0, runs.front()->holderAfter(m_playback.happened(0)));
-    auto *menu = makeMenu(u"forkMenu"_s);
+    auto *menu = makePassingMenu(u"forkMenu"_s, this);
     fillForkMenu(*menu, contender);
     const auto &fork = m_heading->forkButton();
     menu->popup(fork.mapToGlobal(QPoint(0, fork.height() + 2)));
@@ -348,7 +341,7 @@ void SimulatorPage::openLaneMenu(std::size_t run, int lane, const QPoint &at)
     const auto &runs = m_playback.runs();
     if (run >= runs.size())
         return;
-    auto *menu = makeMenu(u"laneMenu"_s);
+    auto *menu = makePassingMenu(u"laneMenu"_s, this);
     constexpr int reach = 4; // pixels beside a mark
     const auto &lanes = panel(run).lanes();
     const auto frame = lanes.frame();
@@ -362,7 +355,7 @@ void SimulatorPage::openLaneMenu(std::size_t run, int lane, const QPoint &at)
 
 void SimulatorPage::openServerMenu(int server, const QPoint &at)
 {
-    auto *menu = makeMenu(u"serverMenu"_s);
+    auto *menu = makePassingMenu(u"serverMenu"_s, this);
     fillForkMenu(*menu, 0, server);
     menu->popup(at);
 }

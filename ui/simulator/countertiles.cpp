@@ -24,20 +24,7 @@ namespace lockscope::ui {
 
 using contention::Mark;
 
-namespace {
-
 constexpr int narrowTiles = 330;
-
-void setLook(QWidget *widget, const char *property, const QString &value)
-{
-    if (widget->property(property).toString() == value)
-        return;
-    widget->setProperty(property, value);
-    widget->style()->unpolish(widget);
-    widget->style()->polish(widget);
-}
-
-} // namespace
 
 CounterTiles::CounterTiles(QWidget *parent) : QWidget(parent), m_grid(new QGridLayout(this))
 {
@@ -63,9 +50,9 @@ void CounterTiles::setLine()
     m_whole->hide();
     m_grid->setHorizontalSpacing(18);
     for (std::size_t i = 0; i < m_tiles.size(); ++i) {
-        setLook(m_tiles[i], "look", {});
-        setLook(m_names[i], "look", u"counted"_s);
-        setLook(m_figures[i], "look", u"count"_s);
+        setStyleProperty(m_tiles[i], "look", {});
+        setStyleProperty(m_names[i], "look", u"counted"_s);
+        setStyleProperty(m_figures[i], "look", u"count"_s);
         delete m_tiles[i]->layout();
         makeRow(m_tiles[i], {.spacing = 6}, {m_figures[i], m_names[i], Stretch{}});
     }
@@ -149,7 +136,10 @@ void CounterTiles::show(const PlayedRun &run, std::size_t happened, Moment at)
     for (std::size_t i = 0; i < m_kinds.size(); ++i) {
         const auto figure = m_kinds[i]->figure(run, happened, at);
         m_figures[i]->setText(figure.text);
-        setLook(m_figures[i], "tone", figure.isBad > 0 ? u"critical"_s : figure.isBad < 0 ? u"ok"_s : QString());
+        setStyleProperty(m_figures[i], "tone",
+                         figure.isBad > 0   ? u"critical"_s
+                         : figure.isBad < 0 ? u"ok"_s
+                                            : QString());
     }
     if (width() < leastWidth(m_columns)) // figures grow; back to one row at the next size only, or tiles would jump
         place(columnsFor(width()));

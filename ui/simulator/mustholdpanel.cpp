@@ -184,14 +184,9 @@ void MustHoldPanel::light(const Cell &cell) const
         return;
     cell.button->setVisible(isKnown);
     const bool isAhead = m_moment < cell.at && !m_isAtEnd;
-    const QString tone = isAhead ? u"ahead"_s : u"broken"_s;
-    if (cell.button->property("tone").toString() == tone)
-        return;
     cell.button->setText(isAhead ? tr("● until %1").arg(momentText(cell.at))
                                  : tr("✕ at %1").arg(momentText(cell.at)));
-    cell.button->setProperty("tone", tone);
-    cell.button->style()->unpolish(cell.button);
-    cell.button->style()->polish(cell.button);
+    setStyleProperty(cell.button, "tone", isAhead ? u"ahead"_s : u"broken"_s);
 }
 
 } // namespace lockscope::ui

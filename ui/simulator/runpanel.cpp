@@ -96,9 +96,7 @@ void RunPanel::retranslate()
     const WakeUps wakeUps = wakeUpsOf(recording);
     m_badge->setText(wakeUps.words);
     m_badge->setVisible(!wakeUps.words.isEmpty() && !m_hidesFuture); // it knows the whole run
-    m_badge->setProperty("tone", wakeUps.isHerd ? u"warning"_s : u"hold"_s);
-    m_badge->style()->unpolish(m_badge);
-    m_badge->style()->polish(m_badge);
+    setStyleProperty(m_badge, "tone", wakeUps.isHerd ? u"warning"_s : u"hold"_s);
     QStringList notes;
     if (!recording.note.isEmpty())
         notes << label(recording.note, 200);

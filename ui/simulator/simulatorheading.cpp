@@ -257,12 +257,7 @@ void SimulatorHeading::setRuns(const Comparison &comparison, const std::vector<P
     m_chips = chipsOf(comparison, runs);
     m_fork->setEnabled(!runs.empty());
     auto *flow = m_chipRow->layout();
-    while (flow->count() > 1) {
-        auto *item = flow->takeAt(1);
-        item->widget()->hide();
-        item->widget()->deleteLater();
-        delete item;
-    }
+    clearLayout(*flow, 1);
     for (const auto &chip : m_chips)
         flow->addWidget(makeChip(chip));
     for (auto *child : m_chipRow->findChildren<QWidget *>(Qt::FindDirectChildrenOnly))
