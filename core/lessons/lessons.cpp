@@ -314,20 +314,10 @@ QByteArray nameOthers(Lesson &lesson, const std::map<QByteArray, int> &numbers)
                 words.replace(match.captured(0), QString::number(at->second));
         }
     };
-    const auto inAll = [&](Text &text) {
+    visitTexts(lesson, [&](Text &text, const Step *) {
         for (auto *words : {&text.english, &text.chinese, &text.russian})
             inOne(*words);
-    };
-    for (auto &step : lesson.steps) {
-        inAll(step.text);
-        if (!step.question)
-            continue;
-        inAll(step.question->text);
-        inAll(step.question->because);
-        std::ranges::for_each(step.question->choices, inAll);
-    }
-    for (auto &proof : lesson.proves)
-        inAll(proof.text);
+    });
     return missing;
 }
 

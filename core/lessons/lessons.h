@@ -7,6 +7,8 @@
 
 #include <QStringList>
 
+#include <functional>
+
 class QLocale;
 class QRegularExpression;
 
@@ -143,6 +145,8 @@ struct Lesson {
 [[nodiscard]] QString formatMeasure(const Proof &proof, double measured, std::optional<double> other,
                                     Language language);
 
+// Calls `visit` for each text of its steps and of what it proves that numbers may stand in.
+void visitTexts(Lesson &lesson, const std::function<void(Text &text, const Step *step)> &visit);
 // The numbers that its texts leave to the runs ("{watchEvents}"), as these runs counted them, in each language's way.
 [[nodiscard]] Lesson withNumbers(Lesson lesson, const PlayedRuns &runs);
 // "{lesson redlock}", and the id in it.

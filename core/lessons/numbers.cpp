@@ -231,20 +231,26 @@ QString wrongNumberIn(const Text &text, std::size_t runs, bool hasMoment)
     return {};
 }
 
-Lesson withNumbers(Lesson lesson, const PlayedRuns &runs)
+void visitTexts(Lesson &lesson, const std::function<void(Text &, const Step *)> &visit)
 {
     for (auto &step : lesson.steps) {
-        const auto at = step.until ? momentOf(*step.until, runs) : std::nullopt;
-        fillIn(step.text, runs, at);
+        visit(step.text, &step);
         if (!step.question)
             continue;
-        fillIn(step.question->text, runs, at);
-        fillIn(step.question->because, runs, at);
+        visit(step.question->text, &step);
+        visit(step.question->because, &step);
         for (auto &choice : step.question->choices)
-            fillIn(choice, runs, at);
+            visit(choice, &step);
     }
     for (auto &proof : lesson.proves)
-        fillIn(proof.text, runs, std::nullopt);
+        visit(proof.text, nullptr);
+}
+
+Lesson withNumbers(Lesson lesson, const PlayedRuns &runs)
+{
+    visitTexts(lesson, [&](Text &text, const Step *step) {
+        fillIn(text, runs, step && step->until ? momentOf(*step->until, runs) : std::nullopt);
+    });
     return lesson;
 }
 

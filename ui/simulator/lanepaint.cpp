@@ -216,31 +216,19 @@ private:
         const double half = isDense(rect) ? 3 : 5;
         groups(events, lane, 2 * half, [&](double x, std::size_t first, std::size_t last) {
             // The gravest of those that fall together.
-            Mark worst = Mark::GivesUp;
+            static constexpr Mark byGravity[] = {Mark::GivesUp, Mark::Loses, Mark::Fault, Mark::Dies};
             const auto all = events.of(lane).subspan(first, std::min<std::size_t>(last - first, 8));
-            for (const quint32 index : all) {
-                const Mark mark = m_run.event(index).mark;
-                if (gravity(mark) > gravity(worst))
-                    worst = mark;
-            }
+            const auto worst = std::ranges::max(all, {}, [this](quint32 index) {
+                return std::ranges::find(byGravity, m_run.event(index).mark) - std::begin(byGravity);
+            });
             const QPointF centre(x, rect.center().y());
-            switch (worst) {
+            switch (m_run.event(worst).mark) {
             case Mark::Dies: drawCross(m_painter, centre, half, m_t.text, 2); break;
             case Mark::Fault: drawTriangle(m_painter, centre, half, m_t.warning); break;
             case Mark::Loses: drawLoses(m_painter, centre, half, m_t); break;
             default: drawGivesUp(m_painter, centre, half, m_t);
             }
         });
-    }
-
-    static int gravity(Mark mark)
-    {
-        switch (mark) {
-        case Mark::Dies: return 3;
-        case Mark::Fault: return 2;
-        case Mark::Loses: return 1;
-        default: return 0;
-        }
     }
 
     struct Written {

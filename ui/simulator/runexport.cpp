@@ -192,15 +192,8 @@ namespace {
 
 QString endingOf(ExportKind kind)
 {
-    switch (kind) {
-    case ExportKind::Png: return u"png"_s;
-    case ExportKind::Svg: return u"svg"_s;
-    case ExportKind::Animation: return u"animated.png"_s;
-    case ExportKind::Csv: return u"csv"_s;
-    case ExportKind::Json: return u"json"_s;
-    case ExportKind::Recording: return u"lockscope"_s;
-    }
-    return {};
+    static const QStringList endings{u"png"_s, u"svg"_s, u"animated.png"_s, u"csv"_s, u"json"_s, u"lockscope"_s};
+    return endings[static_cast<qsizetype>(kind)];
 }
 
 bool isOfOneRun(ExportKind kind)

@@ -38,6 +38,7 @@ class Runner;
 // All of it or nothing.
 [[nodiscard]] QString saveBytes(const QByteArray &bytes, const QString &file);
 
+// In the order of their files' endings.
 enum class ExportKind { Png, Svg, Animation, Csv, Json, Recording };
 
 // The menu of what goes to files, and comes from them: pictures, events, results, recordings.
