@@ -163,6 +163,21 @@ private slots:
         QVERIFY(!Recording::load(wrong.save()));
     }
 
+    void ownersAndWatchersAreRecorded()
+    {
+        const auto run = play(scenarioFor("zk-mutex", 3));
+        const auto isWatchOfSecond = [](const ServerChange &change) {
+            return change.line.owner == 0 && change.line.watchers == std::vector<int>{1};
+        };
+        QVERIFY(std::ranges::any_of(run.history.changes, isWatchOfSecond));
+        const auto read = Recording::load(run.save());
+        QVERIFY(read && std::ranges::any_of(read->history.changes, isWatchOfSecond));
+        // A contender that is not there.
+        auto wrong = run;
+        wrong.history.changes.front().line.owner = 3;
+        QVERIFY(!Recording::load(wrong.save()));
+    }
+
     void violationIsExplainedAsAStory()
     {
         auto scenario = scenarioFor("zk-mutex", 3);
