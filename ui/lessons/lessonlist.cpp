@@ -7,7 +7,6 @@
 
 #include <QBoxLayout>
 #include <QLabel>
-#include <QListWidget>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QScrollBar>
@@ -195,11 +194,6 @@ QStringList LessonList::headings() const
         if (const auto heading = m_rows->item(row)->data(headingRole).toString(); !heading.isEmpty())
             all << heading;
     return all;
-}
-
-void LessonList::choose(std::size_t lesson)
-{
-    m_rows->setCurrentRow(static_cast<int>(lesson));
 }
 
 QStringList LessonList::complaints() const

@@ -7,10 +7,9 @@
 
 #include "core/workspace/values.h"
 
-#include <QWidget>
+#include <QListWidget>
 
 class QLabel;
-class QListWidget;
 class QVBoxLayout;
 
 namespace lockscope::ui {
@@ -25,7 +24,7 @@ public:
 
     void show(const lessons::Lessons &lessons, Language language);
     void setFilter(const QString &text);
-    void choose(std::size_t lesson);
+    void choose(std::size_t lesson) { m_rows->setCurrentRow(static_cast<int>(lesson)); }
     [[nodiscard]] QListWidget &rows() { return *m_rows; }
     [[nodiscard]] QStringList complaints() const;
     [[nodiscard]] QStringList headings() const; // of the chapters that are shown

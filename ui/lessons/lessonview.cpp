@@ -2,7 +2,6 @@
 #include "ui/lessons/lessonview.h"
 
 #include "core/base/text.h"
-#include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/faultmenu.h"
 #include "ui/theme/theme.h"
@@ -428,16 +427,6 @@ void LessonView::choose(std::size_t choice)
 {
     if (!m_question->isHidden())
         m_question->choose(choice);
-}
-
-QString LessonView::text() const
-{
-    return m_text->text();
-}
-
-QString LessonView::complaint() const
-{
-    return m_banner->isHidden() ? QString() : m_banner->sentence();
 }
 
 } // namespace lockscope::ui

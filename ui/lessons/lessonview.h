@@ -3,6 +3,7 @@
 
 #include <version>
 
+#include "ui/parts/notices.h"
 #include "ui/simulator/comparison.h"
 #include "ui/simulator/rungrid.h"
 #include "ui/simulator/runner.h"
@@ -23,7 +24,6 @@ class QVBoxLayout;
 
 namespace lockscope::ui {
 
-class Banner;
 class LessonPicture;
 class QuestionBox;
 
@@ -81,8 +81,8 @@ public:
     [[nodiscard]] LessonPicture &picture() { return *m_picture; }
     [[nodiscard]] QuestionBox &question() { return *m_question; }
     [[nodiscard]] const ProofList &proof() const { return *m_proof; }
-    [[nodiscard]] QString text() const;
-    [[nodiscard]] QString complaint() const;
+    [[nodiscard]] QString text() const { return m_text->text(); }
+    [[nodiscard]] QString complaint() const { return m_banner->isHidden() ? QString() : m_banner->sentence(); }
     // "2 of 3 answers right"; empty before the first.
     [[nodiscard]] QString score() const;
 
@@ -190,7 +190,7 @@ public:
     // Beside the question where that leaves it half of the width; else below, and in a column where they are long.
     void placeChoices(int width);
     [[nodiscard]] const std::vector<QPushButton *> &choices() const { return m_buttons; }
-    [[nodiscard]] QString verdict() const;
+    [[nodiscard]] QString verdict() const { return m_isRevealed ? m_verdict->text() : QString(); }
 
 signals:
     void answered();

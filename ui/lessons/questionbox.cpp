@@ -132,9 +132,4 @@ void QuestionBox::showAnswer()
     }
 }
 
-QString QuestionBox::verdict() const
-{
-    return m_isRevealed ? m_verdict->text() : QString();
-}
-
 } // namespace lockscope::ui

@@ -133,11 +133,6 @@ bool LessonsPage::isSettled() const
     return m_isLoaded && !m_lesson->isBusy();
 }
 
-void LessonsPage::setFilter(const QString &text)
-{
-    m_list->setFilter(text);
-}
-
 void LessonsPage::focusContent()
 {
     if (isListOpen())

@@ -13,7 +13,6 @@ class QStackedWidget;
 
 namespace lockscope::ui {
 
-class LessonList;
 class LessonView;
 
 class LessonsPage : public Page {
@@ -25,7 +24,7 @@ public:
     void setBackend(Backend *) override {}
     void showConnection(const ConnectionName &) override {} // they play in a world of their own
     [[nodiscard]] ConnectionName connectionShown(const ConnectionName &) const override { return {}; }
-    void setFilter(const QString &text) override;
+    void setFilter(const QString &text) override { m_list->setFilter(text); }
     void focusContent() override;
     [[nodiscard]] KeyHints keys() const override;
     // Reads the files again: whoever writes a lesson looks at it.

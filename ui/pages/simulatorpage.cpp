@@ -2,7 +2,6 @@
 #include "ui/pages/simulatorpage.h"
 
 #include "ui/dialogs/guaranteesdialog.h"
-#include "ui/parts/notices.h"
 #include "ui/parts/pagetext.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/comparison.h"
@@ -13,13 +12,11 @@
 #include "ui/simulator/scalingchart.h"
 #include "ui/simulator/scenariodialog.h"
 #include "ui/simulator/sightbar.h"
-#include "ui/simulator/simulatorheading.h"
 #include "ui/simulator/simulatortext.h"
 #include "ui/simulator/transportbar.h"
 #include "ui/theme/theme.h"
 
 #include <QKeyEvent>
-#include <QLabel>
 #include <QMenu>
 #include <QPushButton>
 #include <QScrollArea>
@@ -437,16 +434,6 @@ void SimulatorPage::resizeEvent(QResizeEvent *event)
 {
     Page::resizeEvent(event);
     place();
-}
-
-QString SimulatorPage::heading() const
-{
-    return m_heading->text();
-}
-
-QStringList SimulatorPage::chips() const
-{
-    return m_heading->chips();
 }
 
 } // namespace lockscope::ui

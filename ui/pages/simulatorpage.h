@@ -6,26 +6,26 @@
 #include <version>
 
 #include "ui/pages/page.h"
+#include "ui/parts/notices.h"
 #include "ui/simulator/playback.h"
 #include "ui/simulator/player.h"
 #include "ui/simulator/runexport.h"
 #include "ui/simulator/rungrid.h"
+#include "ui/simulator/simulatorheading.h"
+
+#include <QLabel>
 
 class QBoxLayout;
-class QLabel;
 class QPushButton;
 class QScrollArea;
 class QStackedWidget;
 
 namespace lockscope::ui {
 
-class Banner;
-class EmptyNotice;
 class MustHoldPanel;
 class RunPanel;
 class ScalingChart;
 class SightBar;
-class SimulatorHeading;
 class TransportBar;
 
 class SimulatorPage : public Page {
@@ -64,10 +64,11 @@ public:
     [[nodiscard]] std::size_t panels() const { return m_grid->panels().size(); }
     [[nodiscard]] TransportBar &transport() { return *m_transport; }
     [[nodiscard]] ScalingChart &chart() { return *m_chart; }
-    [[nodiscard]] QString heading() const;
-    [[nodiscard]] QStringList chips() const;
-    [[nodiscard]] QString sentence() const;
-    [[nodiscard]] QString complaint() const; // the banner's; empty while it is not shown
+    [[nodiscard]] QString heading() const { return m_heading->text(); }
+    [[nodiscard]] QStringList chips() const { return m_heading->chips(); }
+    [[nodiscard]] QString sentence() const { return m_sentence->text(); }
+    // The banner's; empty while it is not shown.
+    [[nodiscard]] QString complaint() const { return m_banner->isHidden() ? QString() : m_banner->sentence(); }
 
 signals:
     // A scenario is to be played on a sandbox that is not there. sandboxChanged() follows.

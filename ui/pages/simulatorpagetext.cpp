@@ -2,13 +2,10 @@
 // The simulator's words, said again when another language is chosen while it is open; and what of it is remembered.
 #include "ui/pages/simulatorpage.h"
 
-#include "ui/parts/notices.h"
 #include "ui/simulator/mustholdpanel.h"
 #include "ui/simulator/sightbar.h"
-#include "ui/simulator/simulatorheading.h"
 
 #include <QEvent>
-#include <QLabel>
 #include <QPushButton>
 #include <QSettings>
 
@@ -64,16 +61,6 @@ KeyHints SimulatorPage::keys() const
             {u"F"_s, tr("fork at the cursor")},
             {u"↑ ↓ Enter"_s, tr("choose a contender; a fault for it, or for its message, at the cursor")},
             {u"H"_s, tr("guarantees")}};
-}
-
-QString SimulatorPage::sentence() const
-{
-    return m_sentence->text();
-}
-
-QString SimulatorPage::complaint() const
-{
-    return m_banner->isHidden() ? QString() : m_banner->sentence();
 }
 
 } // namespace lockscope::ui

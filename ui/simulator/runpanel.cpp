@@ -12,7 +12,6 @@
 #include "ui/theme/theme.h"
 
 #include <QGridLayout>
-#include <QLabel>
 #include <QStyle>
 
 namespace lockscope::ui {
@@ -139,11 +138,6 @@ void RunPanel::setCursor_(Moment at, std::size_t happened)
     if (m_stageHead)
         m_lanes->setWatches(happened == 0 ? std::vector<std::pair<int, int>>() : m_servers->then().watches());
     m_tiles->show(*m_run, happened, at);
-}
-
-QString RunPanel::badge() const
-{
-    return m_badge->text();
 }
 
 } // namespace lockscope::ui

@@ -6,10 +6,10 @@
 #include "ui/simulator/playedrun.h"
 
 #include <QFrame>
+#include <QLabel>
 
 class QBoxLayout;
 class QGridLayout;
-class QLabel;
 
 namespace lockscope::ui {
 
@@ -36,7 +36,7 @@ public:
     [[nodiscard]] QLabel &recipe() const { return *m_recipe; }
     // Of title and recipe, on a stage.
     [[nodiscard]] QBoxLayout &stageHead() const { return *m_stageHead; }
-    [[nodiscard]] QString badge() const;
+    [[nodiscard]] QString badge() const { return m_badge->text(); }
 
     // What title and badge take beside each other; where there is less, the badge stands below.
     [[nodiscard]] int headWidth() const;

@@ -7,7 +7,6 @@
 #include "ui/simulator/rungrid.h"
 #include "ui/simulator/runpanel.h"
 
-#include <QPushButton>
 #include <QScrollBar>
 
 #include <algorithm>
@@ -64,16 +63,6 @@ void SightBar::fitCrowd()
     m_overview->setChecked(std::ranges::any_of(
         m_grid.panels(), [](RunPanel *panel) { return panel->lanes().verticalScrollBar()->maximum() > 0; }));
     m_grid.fitTime();
-}
-
-void SightBar::setHidesFuture(bool isHidden)
-{
-    m_hide->setChecked(isHidden);
-}
-
-bool SightBar::hidesFuture() const
-{
-    return m_hide->isChecked();
 }
 
 void SightBar::hide(bool isHidden)

@@ -7,9 +7,8 @@
 
 #include "ui/simulator/playback.h"
 
+#include <QPushButton>
 #include <QWidget>
-
-class QPushButton;
 
 namespace lockscope::ui {
 
@@ -26,8 +25,8 @@ public:
     // The whole time; in thin lanes where there are more than fit.
     void fitCrowd();
     // Chosen by whoever looks on, and for every run until it is chosen otherwise.
-    void setHidesFuture(bool isHidden);
-    [[nodiscard]] bool hidesFuture() const;
+    void setHidesFuture(bool isHidden) { m_hide->setChecked(isHidden); }
+    [[nodiscard]] bool hidesFuture() const { return m_hide->isChecked(); }
     // Something is hidden still: the cursor has not been at the end.
     [[nodiscard]] bool isHiding() const { return m_isHiding; }
 

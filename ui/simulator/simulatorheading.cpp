@@ -10,7 +10,6 @@
 #include <QBoxLayout>
 #include <QClipboard>
 #include <QGuiApplication>
-#include <QLabel>
 #include <QMenu>
 #include <QPushButton>
 
@@ -267,11 +266,6 @@ void SimulatorHeading::setRuns(const Comparison &comparison, const std::vector<P
 void SimulatorHeading::setNarrow(bool isNarrow)
 {
     m_layout->setDirection(isNarrow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
-}
-
-QString SimulatorHeading::text() const
-{
-    return m_heading->text();
 }
 
 QStringList SimulatorHeading::chips() const

@@ -4,12 +4,12 @@
 #include "ui/simulator/comparison.h"
 #include "ui/simulator/playedrun.h"
 
+#include <QLabel>
 #include <QLayout>
 #include <QList>
 #include <QWidget>
 
 class QBoxLayout;
-class QLabel;
 class QMenu;
 class QPushButton;
 
@@ -57,7 +57,7 @@ public:
 
     void setRuns(const Comparison &comparison, const std::vector<PlayedRunPtr> &runs);
     void setNarrow(bool isNarrow); // the buttons below
-    [[nodiscard]] QString text() const;
+    [[nodiscard]] QString text() const { return m_heading->text(); }
     [[nodiscard]] QStringList chips() const;
     [[nodiscard]] QPushButton &forkButton() { return *m_fork; }
 

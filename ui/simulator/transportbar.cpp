@@ -8,7 +8,6 @@
 
 #include <QBoxLayout>
 #include <QComboBox>
-#include <QLabel>
 #include <QPushButton>
 #include <QSignalBlocker>
 #include <QSlider>
@@ -123,11 +122,6 @@ QString TransportBar::widestPlace() const
 {
     const QString all = formatCount(static_cast<qint64>(m_playback.eventsInAll()));
     return tr("t = %1 · event %2 of %3").arg(momentText(std::chrono::microseconds(888'800)), all, all);
-}
-
-QString TransportBar::place() const
-{
-    return m_place->text();
 }
 
 } // namespace lockscope::ui

@@ -8,10 +8,10 @@
 #include "ui/simulator/playback.h"
 
 #include <QFrame>
+#include <QLabel>
 
 class QBoxLayout;
 class QComboBox;
-class QLabel;
 class QPushButton;
 class QSlider;
 
@@ -26,7 +26,7 @@ public:
     // How many events there are in all is not said.
     void setHidesFuture(bool isHidden);
     // "t = 300.0 ms · event 1,204 of 9,405".
-    [[nodiscard]] QString place() const;
+    [[nodiscard]] QString place() const { return m_place->text(); }
     [[nodiscard]] QSlider *slider() const { return m_slider; }
 
 private:
