@@ -23,6 +23,8 @@
 #include <QLayout>
 #include <QListWidget>
 #include <QPushButton>
+#include <QScrollArea>
+#include <QScrollBar>
 
 using namespace lockscope::ui;
 
@@ -111,7 +113,8 @@ class TestLessonsFit : public QObject {
                  qPrintable(where + u"legend of %1"_s.arg(lesson().findChild<Legend *>()->height())));
         for (std::size_t run = 0; run < lesson().picture().runs().size(); ++run) {
             auto &lanes = lesson().picture().lanes(run);
-            const double wanted = std::min(leastLanes, lanes.run()->lanes() * 26.0);
+            const double wanted = std::max(std::min(leastLanes, lanes.run()->lanes() * 26.0),
+                                           lanes.stageRows() * QFontMetricsF(monoFont(12)).height());
             QVERIFY2(lanes.frame().lanes.height() >= wanted,
                      qPrintable(where + u"lanes of %1"_s.arg(lanes.frame().lanes.height())));
             // Beside each other: the words say left and right.
@@ -127,18 +130,32 @@ class TestLessonsFit : public QObject {
         QVERIFY2(title->isHidden() || title->height() <= 2 * title->fontMetrics().lineSpacing() + 6,
                  qPrintable(where + u"title of %1"_s.arg(title->height())));
     }
-    // Nothing lies over anything else, and the end of the page is on the screen.
+    // Nothing lies over anything else. What is between heading and foot scrolls where it has to; they never do.
     void isReachable(const QString &where)
     {
-        const QRect all = m_window->rect();
+        const auto *stage = lesson().findChild<QScrollArea *>(u"lessonStage"_s);
+        const auto placeIn = [](const QWidget *part, const QWidget *whole) {
+            return QRect(part->mapTo(whole, QPoint()), part->size());
+        };
         for (std::size_t run = 0; run < lesson().picture().runs().size(); ++run) {
             const auto *card = lesson().picture().lanes(run).parentWidget();
             const int needs = card->layout()->totalMinimumHeightForWidth(card->width());
             QVERIFY2(card->height() >= needs, qPrintable(where + u"%1 of %2"_s.arg(card->height()).arg(needs)));
-            QVERIFY(all.contains(QRect(card->mapTo(m_window.get(), QPoint()), card->size())));
+            QVERIFY(stage->widget()->rect().contains(placeIn(card, stage->widget())));
         }
-        const auto *next = lesson().findChild<QPushButton *>(u"lessonNext"_s);
-        QVERIFY(all.contains(QRect(next->mapTo(m_window.get(), QPoint()), next->size())));
+        const int hidden = stage->widget()->height() - stage->height();
+        QVERIFY2(hidden <= 0 || stage->verticalScrollBar()->maximum() == hidden,
+                 qPrintable(where + u"%1 below the stage"_s.arg(hidden)));
+        QVERIFY2(hidden <= 0 || m_screen->isProjector || lesson().isAtProof(),
+                 qPrintable(where + u"scrolls by %1"_s.arg(hidden)));
+        const auto *story = lesson().findChild<QLabel *>(u"lessonText"_s);
+        const int shown = story->parentWidget()->parentWidget()->height();
+        QVERIFY2(shown >= std::min(story->height(), 3 * story->fontMetrics().lineSpacing()),
+                 qPrintable(where + u"story of %1"_s.arg(shown)));
+        for (const auto &name : {u"lessonTitleLabel"_s, u"lessonNext"_s}) {
+            const auto *part = lesson().findChild<QWidget *>(name);
+            QVERIFY(part->isVisible() && m_window->rect().contains(placeIn(part, m_window.get())));
+        }
     }
     void toLastStep()
     {

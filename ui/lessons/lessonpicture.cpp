@@ -11,7 +11,6 @@
 
 #include <QBoxLayout>
 #include <QLabel>
-#include <QScopeGuard>
 #include <QScrollBar>
 #include <QStyle>
 
@@ -20,7 +19,7 @@
 namespace lockscope::ui {
 
 constexpr int headGap = 10;
-constexpr double leastStageLane = 24; // pixels, below which what the servers have gives way
+constexpr int easyLane = 6;           // pixels above the height of a name
 constexpr Moment shortestSight = 6ms; // of a step without a wake-up
 constexpr Moment causedWithin = 20ms; // a step that follows a wake-up so closely is about that
 constexpr std::chrono::milliseconds flightTime{1500}, fallTime{200}, silence{1000};
@@ -34,16 +33,11 @@ LessonPicture::LessonPicture(QWidget *parent) : QWidget(parent), m_grid(new RunG
     if (style()->styleHint(QStyle::SH_Widget_Animation_Duration, nullptr, this) == 0)
         m_pace = 0ms; // the desktop asks for no motion
     connect(&m_timer, &QTimer::timeout, this, &LessonPicture::advance);
-    connect(
-        Theme::instance(), &Theme::changed, this,
-        [this] {
-            for (const auto *panel : panels())
-                panel->recipe().setFont(monoFont(stageFontSize));
-            fit();
-        },
-        Qt::QueuedConnection);
+    connect(Theme::instance(), &Theme::changed, this, [this] {
+        for (const auto *panel : panels())
+            panel->recipe().setFont(monoFont(stageFontSize));
+    });
     connect(&m_playback, &Playback::moved, m_grid, &RunGrid::showMoment);
-    connect(m_grid, &RunGrid::tilesChanged, this, &LessonPicture::fit);
     connect(m_grid, &RunGrid::momentChosen, this, [this] {
         m_timer.stop();
         land();
@@ -100,7 +94,6 @@ void LessonPicture::setTitles(const lessons::Lesson &lesson, Language language, 
         panels()[i]->recipe().setText(areHidden ? QString() : label(run.scenario.recipe, 60));
         panels()[i]->lanes().setAccessibleName(panels()[i]->title().text());
     }
-    QMetaObject::invokeMethod(this, &LessonPicture::fit, Qt::QueuedConnection); // once what is new has its fonts
 }
 
 // Of a step that a wake-up leads to: from its cause to what came of it, and a little on: who holds is seen to.
@@ -244,94 +237,63 @@ void LessonPicture::advance()
         arrive();
 }
 
-void LessonPicture::resizeEvent(QResizeEvent *event)
-{
-    QWidget::resizeEvent(event);
-    fit();
-    QMetaObject::invokeMethod(this, &LessonPicture::fit, Qt::QueuedConnection); // once the parts have their widths
-}
-
-int LessonPicture::roomIn(const RunPanel &panel) const
-{
-    const auto margins = panel.layout()->contentsMargins() + panel.contentsMargins(); // and its frame
-    return cardWidth() - margins.left() - margins.right();
-}
-
-// The recipe stands beside its title, in all cards or in none: a card that took more room for both than its share
-// would be wider than the others.
-void LessonPicture::fitTitles()
+// The recipe stands beside its title, in all cards or in none, and all are as high as the highest: the lanes begin
+// beside each other.
+void LessonPicture::fitTitles(int room)
 {
     const auto hasBoth = [&](const RunPanel *panel) {
-        return panel->title().minimumSizeHint().width() + headGap + panel->recipe().sizeHint().width()
-               <= roomIn(*panel);
+        return panel->title().minimumSizeHint().width() + headGap + panel->recipe().sizeHint().width() <= room;
     };
     const bool isBeside = std::ranges::all_of(panels(), hasBoth);
-    int titles = 0; // as high as the highest: the lanes begin beside each other
+    int titles = 0;
     for (const auto *panel : panels()) {
         panel->stageHead().setDirection(isBeside ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
         panel->stageHead().setSpacing(isBeside ? headGap : 0);
         panel->title().setMinimumHeight(0); // or it tells no height below the one it has
-        const int room = roomIn(*panel) - (isBeside ? panel->recipe().sizeHint().width() + headGap : 0);
-        titles = std::max(titles, panel->title().heightForWidth(std::max(room, 40)));
+        const int others = isBeside ? panel->recipe().sizeHint().width() + headGap : 0;
+        titles = std::max(titles, panel->title().heightForWidth(std::max(room - others, 40)));
     }
     for (const auto *panel : panels())
         panel->title().setFixedHeight(titles);
 }
 
-void LessonPicture::show(const Parts &parts)
+// What the servers have gives way first, then the legend but for its first line, then all but a line of the counters.
+// Each is tried with lanes that are easy to read; in the last the lanes may be as low as their names.
+int LessonPicture::fit(const QSize &room)
 {
-    for (const auto *panel : panels()) {
-        panel->servers().setHasRoom(parts.hasServers);
-        panel->tiles().setVisible(parts.hasCounts);
-        panel->lanes().setShowsMessages(parts.hasMessages);
-        const int edge = parts.isTight ? 1 : 6;
-        panel->layout()->setContentsMargins(12, edge, 12, edge);
-        panel->layout()->setSpacing(parts.isTight ? 2 : 4);
-        panel->recipe().setVisible(!parts.isTight);
-    }
-    m_legend->setVisible(parts.hasLegend);
-}
-
-// What there is no room for is left out: what the servers have first, then the legend, the messages, the counters,
-// and at last the recipe's name and what is free around the lanes; never they.
-// A part that is shown is laid out at once, which may give the picture another height in the middle of this: that is
-// looked at once more, and the rest by what resizeEvent() queues. Without an end both called each other until the
-// stack was full (a window on its way to the size of a scaled projector).
-void LessonPicture::fit()
-{
-    if (m_fitting == 2)
-        return;
-    ++m_fitting;
-    const auto done = qScopeGuard([this] { --m_fitting; });
-    const int each = cardWidth();
-    fitTitles();
-    int servers = 0; // the same of what stands below the lanes
-    for (const auto *panel : panels()) {
-        panel->servers().setHasRoom(true);
-        servers = std::max(servers, panel->servers().heightFor(roomIn(*panel)));
-    }
-    for (const auto *panel : panels())
-        panel->servers().setMinimumHeight(servers);
-    m_grid->alignTiles();
-    const int legend = m_legend->heightForWidth(width()) + layout()->spacing();
-    const auto needed = [&](bool isReadable) {
+    if (panels().empty())
+        return 0;
+    const int count = static_cast<int>(panels().size());
+    const int each = (room.width() - m_grid->horizontalSpacing() * (count - 1)) / count;
+    const auto margins = panels().front()->layout()->contentsMargins() + panels().front()->contentsMargins();
+    const int inside = each - margins.left() - margins.right();
+    fitTitles(inside);
+    int needed = 0;
+    for (const int given : {0, 1, 2, 3}) {
+        int servers = 0, counts = 0, easier = 0, columns = 4;
+        for (const auto *panel : panels())
+            columns = std::min(columns, given < 3 ? panel->tiles().columnsFor(inside) : 4);
+        for (const auto *panel : panels()) {
+            panel->servers().setHasRoom(given < 1);
+            servers = given < 1 ? std::max(servers, panel->servers().heightFor(inside)) : 0;
+            panel->tiles().place(columns);
+            counts = std::max(counts, panel->tiles().layout()->minimumSize().height());
+            easier = std::max(easier, panel->lanes().stageRows() * easyLane);
+        }
+        m_legend->setFolded(given > 1);
+        needed = m_legend->heightForWidth(room.width()) + layout()->spacing();
         int most = 0;
         for (const auto *panel : panels()) {
-            panel->layout()->invalidate();
-            const int rows = std::min(panel->lanes().run()->lanes(), 10);
-            const int lanes = isReadable ? std::max(0, static_cast<int>(rows * leastStageLane) - 92) : 0;
-            most = std::max(most, panel->layout()->totalMinimumHeightForWidth(each) + lanes);
+            panel->servers().setMinimumHeight(servers);
+            panel->tiles().setFixedHeight(counts);
+            panel->layout()->activate();
+            most = std::max(most, panel->layout()->totalMinimumHeightForWidth(each));
         }
-        return most;
-    };
-    static constexpr Parts stages[] = {{true, true, true},           {false, true, true},
-                                       {false, false, true},         {false, false, false},
-                                       {false, false, false, false}, {false, false, false, false, true}};
-    for (const auto &stage : stages) {
-        show(stage);
-        if (needed(stage.hasServers) + (stage.hasLegend ? legend : 0) <= height())
+        needed += most;
+        if (needed + easier <= room.height())
             break;
     }
+    return needed;
 }
 
 void LessonPicture::showLegend()
@@ -342,14 +304,6 @@ void LessonPicture::showLegend()
     if (m_stage.sent)
         without = {LaneGlyph::Request, LaneGlyph::SentReply, LaneGlyph::SentEvent};
     m_legend->setRuns(m_playback.runs(), lanes(0).frame().seen, without);
-    fit();
-}
-
-int LessonPicture::cardWidth() const
-{
-    const int gaps = m_grid->horizontalSpacing() * static_cast<int>(panels().size() - 1);
-    constexpr int uneven = 4; // a card whose tiles want more takes it from the others
-    return panels().empty() ? 0 : (width() - gaps) / static_cast<int>(panels().size()) - uneven;
 }
 
 } // namespace lockscope::ui

@@ -35,8 +35,7 @@ static std::optional<Comparison> comparisonOf(const lessons::Lesson &lesson)
     return all;
 }
 
-constexpr int shortLesson = 400;  // without its head
-constexpr int tightLesson = 1000; // what else can be done with it stands in the foot
+constexpr int storyGap = 8; // beside its bar, and between text and proof
 
 ProofList::ProofList(QWidget *parent)
     : QFrame(parent), m_head(makeLabel({}, u"section"_s, this)), m_grid(new QGridLayout)
@@ -81,12 +80,22 @@ LessonView::LessonView(Simulate simulate, QWidget *parent)
     m_banner = new Banner(this);
     m_banner->hide();
     m_picture = new LessonPicture(this);
-    m_text = makeWrapped({}, u"lesson"_s, this);
+    m_text = named(makeWrapped({}, u"lesson"_s, this), u"lessonText"_s);
     m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_question = new QuestionBox(this);
     m_proof = new ProofList(this);
-    m_story = makePart({m_text, m_proof});
-    m_ask = makePart({m_question});
+    const auto scroll = [this](const BoxLook &look, std::initializer_list<BoxPart> parts) {
+        auto *inside = new QWidget;
+        makeColumn(inside, look, parts);
+        auto *area = makeScroll(inside, this);
+        area->setFocusPolicy(Qt::NoFocus);
+        area->viewport()->setAutoFillBackground(false);
+        inside->setAutoFillBackground(false);
+        return area;
+    };
+    m_story = scroll({.margins = {0, 0, storyGap, 0}, .spacing = storyGap}, {m_text, m_proof});
+    m_stage = named(scroll({.spacing = 8}, {m_story, {m_picture, 1}, m_question}), u"lessonStage"_s);
+    m_stage->installEventFilter(this);
     m_back = named(makeButton({}, this, &LessonView::back), u"lessonBack"_s);
     m_place = makeLabel({}, u"place"_s, this);
     m_replay = named(makeButton({}, this, &LessonView::replay), u"lessonReplay"_s);
@@ -97,7 +106,7 @@ LessonView::LessonView(Simulate simulate, QWidget *parent)
         makeRow({.spacing = 12},
                 {{m_list, 0, Qt::AlignTop}, {m_title, 1}, {m_handout, 0, Qt::AlignTop}, {m_try, 0, Qt::AlignTop}});
     m_foot = makeRow({.spacing = 12}, {m_back, m_place, Stretch{1}, m_replay, m_next});
-    makeColumn(this, {.spacing = 8}, {m_head, m_banner, m_story, {m_picture, 1}, m_ask, m_foot});
+    makeColumn(this, {.spacing = 8}, {m_head, m_banner, {m_stage, 1}, m_foot});
     connect(m_picture, &LessonPicture::menuRequested, this, &LessonView::openFaultMenu);
     connect(m_picture, &LessonPicture::arrived, this, &LessonView::ask);
     connect(m_question, &QuestionBox::answered, this, &LessonView::noteAnswer);
@@ -105,24 +114,15 @@ LessonView::LessonView(Simulate simulate, QWidget *parent)
     connect(&m_runner, &Runner::failed, this, [this](const Error &error) { fail(error.message); });
 }
 
-// What takes the room that it needs, and scrolls where that is too much.
-QScrollArea *LessonView::makePart(std::initializer_list<BoxPart> parts)
-{
-    auto *inside = new QWidget;
-    makeColumn(inside, {.margins = {0, 0, 8, 0}, .spacing = 10}, parts);
-    auto *scroll = makeScroll(inside, this);
-    scroll->setFocusPolicy(Qt::NoFocus);
-    scroll->viewport()->setAutoFillBackground(false);
-    inside->setAutoFillBackground(false);
-    return scroll;
-}
-
-// Once the picture has arrived, and not before.
+// Once the picture has arrived, and not before; all has its place from the start.
 void LessonView::ask()
 {
-    if (m_isPlayed && m_step < m_lesson.steps.size() && m_lesson.steps[m_step].question)
-        m_question->show();
+    const bool asks = hasQuestion() && !m_picture->isRunning();
+    m_question->setVisible(asks);
     showButtons();
+    place();
+    if (asks)
+        showEnd();
 }
 
 void LessonView::noteAnswer()
@@ -132,13 +132,7 @@ void LessonView::noteAnswer()
     m_picture->setTitles(m_lesson, m_language, hidesTitles());
     showButtons();
     place();
-    QMetaObject::invokeMethod(
-        this,
-        [this] { // to what it says about the answer
-            place();
-            m_ask->verticalScrollBar()->setValue(m_ask->verticalScrollBar()->maximum());
-        },
-        Qt::QueuedConnection);
+    showEnd();
     m_next->setFocus(); // its buttons cannot be pressed any more
 }
 
@@ -331,23 +325,29 @@ void LessonView::go(std::size_t step)
     m_story->verticalScrollBar()->setValue(0);
     showMissingEvents(step);
     m_picture->setTitles(m_lesson, m_language, hidesTitles());
-    place();
-    QMetaObject::invokeMethod(this, &LessonView::place, Qt::QueuedConnection); // once what is new has its fonts
+    m_stage->verticalScrollBar()->setValue(0);
     m_picture->runTo(momentOf(step), step > 0 ? momentOf(step - 1) : Moment{});
-    showButtons();
+    if (m_picture->isRunning())
+        ask();
 }
 
-// Story and question take what they need, up to a share of the height; the question's room is kept free until it is
-// asked, so that the picture stays where it is.
-void LessonView::place()
+// Where it scrolls: to what is asked, or said about the answer.
+void LessonView::showEnd()
 {
-    const bool isShort = height() < shortLesson;
-    const bool isTight = width() < tightLesson;
-    if (std::exchange(m_isShort, isShort) != isShort) {
-        (isShort ? m_foot : m_head)->insertWidget(0, m_list, 0, isShort ? Qt::Alignment() : Qt::AlignTop);
-        for (QWidget *part : std::initializer_list<QWidget *>{m_title, m_try, m_handout})
-            part->setVisible(!isShort);
-    }
+    m_stage->verticalScrollBar()->setValue(m_stage->verticalScrollBar()->maximum());
+}
+
+bool LessonView::hasQuestion() const
+{
+    return m_isPlayed && m_step < m_lesson.steps.size() && m_lesson.steps[m_step].question;
+}
+
+// What else can be done with a lesson stands in the foot where it would take half of the heading, and not at all
+// where the foot has no room for it either.
+void LessonView::placeButtons()
+{
+    const int gap = m_head->spacing(), others = m_handout->sizeHint().width() + m_try->sizeHint().width() + 2 * gap;
+    const bool isTight = 2 * (others + m_list->sizeHint().width()) > width();
     if (std::exchange(m_isTight, isTight) != isTight) {
         for (auto *button : {m_handout, m_try}) {
             if (isTight)
@@ -356,32 +356,64 @@ void LessonView::place()
                 m_head->addWidget(button, 0, Qt::AlignTop);
         }
     }
-    const int room = width() - m_story->verticalScrollBar()->sizeHint().width() - 8;
-    const auto fitPart = [room](QScrollArea *part, std::initializer_list<QWidget *> widgets, int most) {
-        int needed = 0;
-        for (auto *widget : widgets) {
-            if (widget->layout())
-                widget->layout()->invalidate();
-            needed += 2 + std::max(widget->heightForWidth(room), widget->minimumSizeHint().height());
-        }
-        part->setVisible(needed > 0);
-        part->setFixedHeight(std::min(needed + 10 * static_cast<int>(widgets.size() - 1), most));
-    };
-    if (isAtProof())
-        fitPart(m_story, {m_text, m_proof}, height() * (isShort ? 30 : 46) / 100);
-    else
-        fitPart(m_story, {m_text}, height() * 24 / 100);
-    const bool asks = m_isPlayed && m_step < m_lesson.steps.size() && m_lesson.steps[m_step].question;
-    m_question->placeChoices(room);
-    m_ask->setVisible(asks);
-    if (asks)
-        fitPart(m_ask, {m_question}, height() * 34 / 100);
+    int foot = others;
+    for (const QWidget *part : std::initializer_list<QWidget *>{m_back, m_place, m_replay, m_next})
+        foot += part->sizeHint().width() + gap;
+    for (auto *button : {m_handout, m_try})
+        button->setVisible(!isTight || foot <= width());
 }
 
-void LessonView::resizeEvent(QResizeEvent *event)
+// The picture has what story and question leave it; where that is too little all three scroll, and heading and foot
+// stay. The bar's width is taken from them only then, for good: no second look at what has become of it.
+void LessonView::place()
 {
-    QWidget::resizeEvent(event);
-    place();
+    for (auto *label : findChildren<QLabel *>())
+        label->ensurePolished(); // its font is not known before
+    placeButtons();
+    layout()->activate(); // the stage is as high as heading and foot let it be
+    const QSize room = m_stage->size();
+    const int bar = m_stage->verticalScrollBar()->sizeHint().width();
+    int needed = placeIn(room);
+    const bool scrolls = needed > room.height();
+    if (scrolls)
+        needed = placeIn(room - QSize(bar, 0));
+    m_stage->setVerticalScrollBarPolicy(scrolls ? Qt::ScrollBarAlwaysOn : Qt::ScrollBarAlwaysOff);
+    m_stage->widget()->setFixedHeight(std::max(needed, room.height()));
+}
+
+// How high all of it is at the least. The story scrolls by itself where it would take more than a share, but shows
+// three lines. The question's room is kept free until it is asked, so that the picture stays where it is.
+int LessonView::placeIn(const QSize &room)
+{
+    const int inside = room.width() - m_story->verticalScrollBar()->sizeHint().width() - storyGap;
+    const int gap = m_stage->widget()->layout()->spacing();
+    int story = std::max(0, m_text->heightForWidth(inside)), most = room.height() * 24 / 100;
+    if (isAtProof()) {
+        m_proof->layout()->activate();
+        story += storyGap + m_proof->layout()->totalHeightForWidth(inside);
+        most = room.height() * 46 / 100;
+    }
+    story = std::min(story, std::max(most, 3 * m_text->fontMetrics().lineSpacing()));
+    m_story->setFixedHeight(story);
+    int question = 0;
+    if (hasQuestion()) {
+        m_question->placeChoices(room.width());
+        m_question->layout()->activate();
+        question = m_question->heightForWidth(room.width());
+        m_question->setFixedHeight(question);
+        question += gap;
+    }
+    auto policy = m_question->sizePolicy();
+    policy.setRetainSizeWhenHidden(hasQuestion());
+    m_question->setSizePolicy(policy);
+    return story + gap + question + m_picture->fit({room.width(), room.height() - story - gap - question});
+}
+
+bool LessonView::eventFilter(QObject *watched, QEvent *event)
+{
+    if (watched == m_stage && event->type() == QEvent::Resize)
+        place();
+    return QWidget::eventFilter(watched, event);
 }
 
 void LessonView::showButtons()

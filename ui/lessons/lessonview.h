@@ -103,16 +103,19 @@ public:
     void setChapter(std::vector<lessons::Lesson> lessons) { m_chapter = std::move(lessons); }
 
 private:
-    void resizeEvent(QResizeEvent *event) override;
-    QScrollArea *makePart(std::initializer_list<BoxPart> parts);
+    bool eventFilter(QObject *watched, QEvent *event) override;
     void take(const std::vector<PlayedRunPtr> &runs);
     void fail(const QString &why);
     void go(std::size_t step);
     void openFaultMenu(const LessonPlace &place, const QPoint &at);
     void showButtons();
+    void placeButtons();
     void place();
+    [[nodiscard]] int placeIn(const QSize &room);
+    [[nodiscard]] bool hasQuestion() const;
     void ask();
     void noteAnswer();
+    void showEnd();
     [[nodiscard]] bool hidesTitles() const;
     void retranslate();
     [[nodiscard]] Moment momentOf(std::size_t step) const
@@ -130,7 +133,7 @@ private:
     int m_number = 0;
     std::size_t m_step = 0;
     bool m_isPlayed = false;
-    bool m_isShort = false, m_isTight = false;
+    bool m_isTight = false;                // the buttons of the heading stand in the foot
     std::map<std::size_t, bool> m_answers; // of the steps' questions: whether the first answer was right
 
     QPushButton *m_list = nullptr;
@@ -140,8 +143,8 @@ private:
     Banner *m_banner = nullptr;
     QBoxLayout *m_head = nullptr;
     QBoxLayout *m_foot = nullptr;
+    QScrollArea *m_stage = nullptr; // between heading and foot; scrolls where all of it is at its least
     QScrollArea *m_story = nullptr; // the text, and at last the proof
-    QScrollArea *m_ask = nullptr;
     QLabel *m_place = nullptr;
     QLabel *m_text = nullptr;
     QuestionBox *m_question = nullptr;
@@ -244,6 +247,10 @@ public:
     [[nodiscard]] const ServerStrip &servers(std::size_t run) const { return panels()[run]->servers(); }
     [[nodiscard]] QString title(std::size_t run) const { return panels()[run]->title().text(); }
 
+    // Chooses what there is room for, and says how high that is at the least: the lanes take what is left. It goes by
+    // the room alone and never by what it looks like already, so that the next time comes to the same.
+    int fit(const QSize &room);
+
     // As it looks with the cursor there, for a file.
     [[nodiscard]] std::vector<RunPicture> picturesAt(Moment since, Moment at) const;
 
@@ -253,13 +260,7 @@ signals:
     void menuRequested(const lockscope::ui::LessonPlace &place, const QPoint &at);
 
 private:
-    void resizeEvent(QResizeEvent *event) override;
-
     [[nodiscard]] const std::vector<RunPanel *> &panels() const { return m_grid->panels(); }
-    // How much there is room for.
-    struct Parts {
-        bool hasServers, hasLegend, hasMessages, hasCounts = true, isTight = false;
-    };
     struct Sight {
         Moment from{}, to{};
     };
@@ -272,11 +273,7 @@ private:
     void showSight(const Sight &sight);
     void fly(double flight, double fall);
     void land();
-    void fit();
-    void fitTitles();
-    void show(const Parts &parts);
-    [[nodiscard]] int cardWidth() const;
-    [[nodiscard]] int roomIn(const RunPanel &panel) const;
+    void fitTitles(int room);
     void showLegend();
     void advance();
 
@@ -289,7 +286,6 @@ private:
     Stage m_stage;
     Moment m_from{}, m_target{}, m_since{};
     int m_frames = 0;
-    int m_fitting = 0; // how often fit() is running
 };
 
 // Lessons as a page to hand out: a file of Markdown with a picture of each step beside it, or one of HTML that has

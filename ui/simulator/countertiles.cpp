@@ -2,6 +2,7 @@
 #include "ui/simulator/countertiles.h"
 
 #include "core/workspace/values.h"
+#include "ui/parts/labels.h"
 #include "ui/parts/pagetext.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/simulatortext.h"
@@ -26,36 +27,34 @@ using contention::Mark;
 
 constexpr int narrowTiles = 330;
 
-CounterTiles::CounterTiles(QWidget *parent) : QWidget(parent), m_grid(new QGridLayout(this))
+CounterTiles::CounterTiles(QWidget *parent, bool isLine)
+    : QWidget(parent), m_isLine(isLine), m_grid(new QGridLayout(this))
 {
     m_grid->setContentsMargins(0, 0, 0, 0);
     m_grid->setSpacing(6);
+    if (isLine)
+        m_grid->setHorizontalSpacing(18);
     for (std::size_t i = 0; i < m_tiles.size(); ++i) {
         auto *tile = new QFrame(this);
-        tile->setProperty("look", u"tile"_s);
-        m_names[i] = makeLabel({}, u"small"_s, tile);
-        m_figures[i] = makeLabel(u"0"_s, u"figure"_s, tile);
-        makeColumn(tile, {.margins = {8, 5, 6, 6}, .spacing = 0}, {m_names[i], m_figures[i]});
+        m_figures[i] = makeLabel(u"0"_s, isLine ? u"count"_s : u"figure"_s, tile);
+        if (isLine) {
+            m_names[i] = new ElidedLabel(tile);
+            m_names[i]->setProperty("look", u"counted"_s);
+            m_names[i]->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Preferred);
+            m_names[i]->setMinimumWidth(20);
+            makeRow(tile, {.spacing = 6}, {m_figures[i], {m_names[i], 1}});
+        } else {
+            tile->setProperty("look", u"tile"_s);
+            m_names[i] = makeLabel({}, u"small"_s, tile);
+            makeColumn(tile, {.margins = {8, 5, 6, 6}, .spacing = 0}, {m_names[i], m_figures[i]});
+        }
         m_tiles[i] = tile;
     }
     m_whole = makeWrapped({}, u"small"_s, this);
+    m_whole->setVisible(!isLine);
     m_whole->setMinimumWidth(10);
     m_whole->setAlignment(Qt::AlignTop | Qt::AlignLeft);
     choose(lessons::standardTiles());
-}
-
-void CounterTiles::setLine()
-{
-    m_isLine = true;
-    m_whole->hide();
-    m_grid->setHorizontalSpacing(18);
-    for (std::size_t i = 0; i < m_tiles.size(); ++i) {
-        setStyleProperty(m_tiles[i], "look", {});
-        setStyleProperty(m_names[i], "look", u"counted"_s);
-        setStyleProperty(m_figures[i], "look", u"count"_s);
-        delete m_tiles[i]->layout();
-        makeRow(m_tiles[i], {.spacing = 6}, {m_figures[i], m_names[i], Stretch{}});
-    }
 }
 
 void CounterTiles::choose(const QList<QByteArray> &names)
@@ -81,7 +80,7 @@ void CounterTiles::retranslate()
     }
     m_whole->setToolTip(tr(
         "Bytes: total network traffic. Wait: from a contender's first attempt until it gets the lock or gives up. Fairness: share of overlapping waits that were served in arrival order; 1 for a queue."));
-    if (m_columns > 0 && (m_isLine || width() < leastWidth(m_columns))) // words of another language are longer
+    if (!m_isLine && m_columns > 0 && width() < leastWidth(m_columns)) // words of another language are longer
         place(columnsFor(width()));
 }
 
@@ -105,27 +104,31 @@ int CounterTiles::leastWidth(int columns) const
     std::vector<int> widest(static_cast<std::size_t>(columns));
     for (std::size_t i = 0; i < m_kinds.size(); ++i) {
         auto &column = widest[i % widest.size()];
-        column = std::max(column, m_tiles[i]->minimumSizeHint().width());
+        column = std::max(column, m_tiles[i]->sizeHint().width());
     }
     return std::accumulate(widest.begin(), widest.end(), (columns - 1) * m_grid->horizontalSpacing());
 }
 
 int CounterTiles::columnsFor(int width) const
 {
-    if (width >= std::max(m_isLine ? 0 : narrowTiles, leastWidth(4)))
-        return 4;
-    return m_isLine && width < leastWidth(2) ? 1 : 2;
+    if (!m_isLine)
+        return width >= std::max(narrowTiles, leastWidth(4)) ? 4 : 2;
+    int columns = static_cast<int>(m_kinds.size());
+    while (columns > 1 && leastWidth(columns) > width)
+        columns /= 2;
+    return columns;
 }
 
 QSize CounterTiles::minimumSizeHint() const
 {
-    return {leastWidth(m_isLine ? 1 : 2), QWidget::minimumSizeHint().height()};
+    const QSize least = QWidget::minimumSizeHint();
+    return m_isLine ? least : QSize(leastWidth(2), least.height());
 }
 
 void CounterTiles::resizeEvent(QResizeEvent *event)
 {
     QWidget::resizeEvent(event);
-    if (event->oldSize().width() == width()) // its height follows from those beside it
+    if (m_isLine || event->oldSize().width() == width()) // its height follows from those beside it
         return;
     place(columnsFor(width()));
     emit widthChanged();
@@ -141,7 +144,9 @@ void CounterTiles::show(const PlayedRun &run, std::size_t happened, Moment at)
                          : figure.isBad < 0 ? u"ok"_s
                                             : QString());
     }
-    if (width() < leastWidth(m_columns)) // figures grow; back to one row at the next size only, or tiles would jump
+    if (!m_isLine
+        && width()
+               < leastWidth(m_columns)) // figures grow; back to one row at the next size only, or tiles would jump
         place(columnsFor(width()));
     tell(run, happened);
 }

@@ -24,15 +24,17 @@ struct TileKind;
 class CounterTiles : public QWidget {
     Q_OBJECT
 public:
-    explicit CounterTiles(QWidget *parent = nullptr);
+    // In a line, for a lesson: figure and name without frames; the rest is shown by pointing at it.
+    explicit CounterTiles(QWidget *parent = nullptr, bool isLine = false);
 
     // Two to four of lessons::tileNames().
     void choose(const QList<QByteArray> &names);
     // What is known of the whole run is said at its end only: it would answer what is to be guessed.
     void setHidesFuture(bool isHidden) { m_hidesFuture = isHidden; }
-    // Of a lesson: figure and name in a line, without frames; the rest is shown by pointing at it.
-    void setLine();
     void show(const PlayedRun &run, std::size_t happened, Moment at);
+    // As many as leave each name its room there, for place(); fewer elide the names of a line.
+    [[nodiscard]] int columnsFor(int width) const;
+    void place(int columns);
     // All as high as the highest, so that what stands beside each other above them does, too.
     static void align(std::span<CounterTiles *const> all);
     // As it stands there: "4,747"; "–" until somebody has released; empty where there is no such tile.
@@ -42,7 +44,7 @@ public:
     [[nodiscard]] QString wasted() const { return figure("wastedWakeups"); }
     [[nodiscard]] QString waitP99() const { return figure("waitP99Ms"); }
     [[nodiscard]] QString wholeRun() const { return m_all; }
-    [[nodiscard]] QSize minimumSizeHint() const override; // in two columns
+    [[nodiscard]] QSize minimumSizeHint() const override; // in two columns, or elided
 
 signals:
     void widthChanged(); // its words may take another number of lines: align() again
@@ -54,9 +56,8 @@ private:
     [[nodiscard]] QString scope(const PlayedRun &run, std::size_t happened) const;
     [[nodiscard]] QString ofWholeRun(const contention::Recording &recording) const;
     [[nodiscard]] int leastWidth(int columns) const;
-    [[nodiscard]] int columnsFor(int width) const;
-    void place(int columns);
 
+    const bool m_isLine;
     QGridLayout *m_grid;
     std::vector<const TileKind *> m_kinds; // as many as there are tiles to be seen
     std::array<QFrame *, 4> m_tiles{};
@@ -64,7 +65,6 @@ private:
     std::array<QLabel *, 4> m_figures{};
     QLabel *m_whole = nullptr;
     int m_columns = 0;
-    bool m_isLine = false;
     QString m_all; // what is known beside the tiles
     bool m_hidesFuture = false;
 };

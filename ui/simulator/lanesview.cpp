@@ -44,6 +44,11 @@ std::pair<int, int> rowsOfStage(int lanes)
 
 } // namespace
 
+int LanesView::stageRows() const
+{
+    return rowsOfStage(m_run ? m_run->lanes() : 1).first;
+}
+
 int LanesView::axisHeight() const
 {
     return std::max(22, QFontMetrics(textFont(fontSize())).height() + 6);
@@ -82,8 +87,9 @@ void LanesView::measure()
         const double more = others > 0 ? metrics.horizontalAdvance(Simulator::tr("%1 more").arg(others)) : 0;
         m_gutter = std::max({metrics.horizontalAdvance(m_run->laneName(m_run->lanes() - 1)), server, more}) + 18;
     }
-    const double wanted =
-        m_run ? std::min(leastLanesHeight, std::max(2, m_run->lanes()) * laneHeight) : leastLanesHeight;
+    double wanted = m_run ? std::min(leastLanesHeight, std::max(2, m_run->lanes()) * laneHeight) : leastLanesHeight;
+    if (m_isStage)
+        wanted = std::max(wanted, stageRows() * QFontMetricsF(monoFont(fontSize())).height());
     setMinimumHeight(axisHeight() + static_cast<int>(std::ceil(heightOfServers() + wanted))
                      + (m_isStage ? 0 : 14)); // its bar
     updateBars();
@@ -99,7 +105,7 @@ double LanesView::heightOfLane(double available) const
 {
     const double each = available / std::max(1, m_run ? m_run->lanes() : 1);
     if (m_isStage)
-        return std::min(available / rowsOfStage(m_run ? m_run->lanes() : 1).first, mostLaneHeight);
+        return std::min(available / stageRows(), mostLaneHeight);
     if (m_isDense)
         return std::clamp(each, leastHeight, mostHeight);
     // Few of them fill the picture; a few more are a little lower, rather than scrolled away.
@@ -405,7 +411,7 @@ void LanesView::askOfServer(const QContextMenuEvent &event)
 
 void LanesView::wheelEvent(QWheelEvent *event)
 {
-    if (m_isStage || event->modifiers() & Qt::ControlModifier) {
+    if (event->modifiers() & Qt::ControlModifier) {
         const Moment around = std::clamp(frame().momentAt(event->position().x()), Moment{}, m_end);
         emit zoomed(std::clamp(m_zoom * std::pow(1.2, event->angleDelta().y() / 120.0), 1.0, mostZoom), around);
         event->accept();

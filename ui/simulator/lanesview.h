@@ -31,9 +31,10 @@ public:
     void setHidesFuture(bool isHidden);
     void showUntil(Moment at);
     // Of a lesson, in the size of a lecture's text: all lanes at once, of many the first nine and a band of the
-    // others, and the time that it is told to show. The wheel zooms.
+    // others, and the time that it is told to show. No row is lower than its name.
     void setStage();
     void setSight(Moment from, Moment to);
+    [[nodiscard]] int stageRows() const;
     void setWakeUps(std::vector<WakeUp> wakeUps);
     void setFlight(double flight, double fall);
     void setWatches(std::vector<std::pair<int, int>> watches);
@@ -119,16 +120,20 @@ public:
     // As wide as that, from there on; how high it is. Without a painter only that.
     using Signs = std::vector<LaneGlyph>;
     static double paint(QPainter *painter, QPointF at, double width, const Tokens &tokens, const Signs &signs,
-                        int fontSize = 12);
+                        int fontSize = 12, bool isFolded = false);
     void setFontSize(int size) { m_fontSize = size; }
+    // Into its first line; a click shows the rest.
+    void setFolded(bool isFolded);
     [[nodiscard]] static Signs signsOf(const std::vector<PlayedRunPtr> &runs, std::optional<Moment> until);
 
 private:
     void paintEvent(QPaintEvent *event) override;
     void resizeEvent(QResizeEvent *event) override;
+    void mousePressEvent(QMouseEvent *event) override;
 
     Signs m_signs;
     int m_fontSize = 12;
+    bool m_isFolded = false;
 };
 
 } // namespace lockscope::ui

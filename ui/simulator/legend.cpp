@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/lanesview.h"
 #include "ui/parts/pagetext.h"
+#include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
+#include <QMenu>
+#include <QMouseEvent>
 #include <QPainter>
+#include <QWidgetAction>
 
 #include <algorithm>
 #include <cmath>
@@ -84,7 +88,8 @@ Legend::Signs Legend::signsOf(const std::vector<PlayedRunPtr> &runs, std::option
     return all;
 }
 
-double Legend::paint(QPainter *painter, QPointF at, double width, const Tokens &t, const Signs &signs, int fontSize)
+double Legend::paint(QPainter *painter, QPointF at, double width, const Tokens &t, const Signs &signs, int fontSize,
+                     bool isFolded)
 {
     const QFont font = textFont(fontSize);
     const QFontMetricsF metrics(font);
@@ -96,6 +101,11 @@ double Legend::paint(QPainter *painter, QPointF at, double width, const Tokens &
         if (std::ranges::find(signs, glyph) == signs.end())
             continue;
         const double wide = widthOf(metrics, word);
+        if (isFolded && x > 4 && x + wide + gap > width) {
+            if (painter)
+                painter->drawText(QRectF(at + QPointF(x, 0), QSizeF(gap, line)), Qt::AlignVCenter, u"…"_s);
+            break;
+        }
         if (x > 4 && x + wide > width) {
             x = 4;
             y += line;
@@ -111,9 +121,32 @@ double Legend::paint(QPainter *painter, QPointF at, double width, const Tokens &
     return y + line;
 }
 
+void Legend::setFolded(bool isFolded)
+{
+    if (std::exchange(m_isFolded, isFolded) == isFolded)
+        return;
+    updateGeometry();
+    update();
+}
+
+void Legend::mousePressEvent(QMouseEvent *event)
+{
+    if (!m_isFolded)
+        return;
+    auto *menu = makePassingMenu(u"legendMenu"_s, this);
+    auto *whole = new Legend(menu);
+    whole->m_signs = m_signs;
+    whole->m_fontSize = m_fontSize;
+    whole->setFixedSize(width() / 2, whole->heightForWidth(width() / 2));
+    auto *action = new QWidgetAction(menu);
+    action->setDefaultWidget(whole);
+    menu->addAction(action);
+    menu->popup(event->globalPosition().toPoint());
+}
+
 int Legend::heightForWidth(int width) const
 {
-    return static_cast<int>(std::ceil(paint(nullptr, {}, width, Theme::tokens(), m_signs, m_fontSize)));
+    return static_cast<int>(std::ceil(paint(nullptr, {}, width, Theme::tokens(), m_signs, m_fontSize, m_isFolded)));
 }
 
 QSize Legend::sizeHint() const
@@ -132,7 +165,7 @@ void Legend::paintEvent(QPaintEvent *)
 {
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
-    paint(&painter, {}, width(), Theme::tokens(), m_signs, m_fontSize);
+    paint(&painter, {}, width(), Theme::tokens(), m_signs, m_fontSize, m_isFolded);
 }
 
 } // namespace lockscope::ui

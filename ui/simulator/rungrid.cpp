@@ -136,6 +136,8 @@ void RunGrid::showMoment()
 
 void RunGrid::alignTiles()
 {
+    if (m_isOnStage) // whose picture does so
+        return;
     std::vector<CounterTiles *> tiles;
     for (auto *panel : m_panels)
         tiles.push_back(&panel->tiles());

@@ -36,7 +36,7 @@ WakeUps wakeUpsOf(const contention::Recording &recording)
 RunPanel::RunPanel(QWidget *parent, bool isOnStage)
     : QFrame(parent), m_title(makeLabel({}, u"title"_s, this)), m_recipe(makeLabel({}, u"muted"_s, this)),
       m_badge(makeLabel({}, u"badge"_s, this)), m_note(makeWrapped({}, u"small"_s, this)),
-      m_lanes(new LanesView(this)), m_servers(new ServerStrip(this)), m_tiles(new CounterTiles(this))
+      m_lanes(new LanesView(this)), m_servers(new ServerStrip(this)), m_tiles(new CounterTiles(this, isOnStage))
 {
     setProperty("look", u"card"_s);
     if (isOnStage) {
@@ -69,7 +69,6 @@ void RunPanel::setOnStage()
     m_lanes->setStage();
     m_servers->setFontSize(stageFontSize);
     m_tiles->setHidesFuture(true);
-    m_tiles->setLine();
     m_stageHead = makeRow({}, {{m_title, 1}, {m_recipe, 0, Qt::AlignTop}});
     makeColumn(this, {.margins = {12, 6, 12, 6}, .spacing = 4}, {m_stageHead, {m_lanes, 1}, m_servers, m_tiles});
 }
