@@ -128,12 +128,8 @@ qint64 countOf(const Number &number, const contention::Recording &run, std::opti
 // After a space that no line ends at.
 QString withUnit(const QString &digits, bool isSeconds, Language language)
 {
-    switch (language) {
-    case Language::Chinese: return digits + (isSeconds ? u"\u00a0秒"_s : u"\u00a0毫秒"_s);
-    case Language::Russian: return digits + (isSeconds ? u"\u00a0с"_s : u"\u00a0мс"_s);
-    case Language::English: break;
-    }
-    return digits + (isSeconds ? u"\u00a0s"_s : u"\u00a0ms"_s);
+    static const QString units[][2] = {{u"ms"_s, u"s"_s}, {u"毫秒"_s, u"秒"_s}, {u"мс"_s, u"с"_s}};
+    return digits + QChar::Nbsp + units[static_cast<std::size_t>(language)][isSeconds ? 1 : 0];
 }
 
 QString spoken(const Number &number, const PlayedRuns &runs, std::optional<contention::Moment> at, Language language)
@@ -183,12 +179,10 @@ const QRegularExpression &lessonBraces()
 
 QLocale localeOf(Language language)
 {
-    switch (language) {
-    case Language::Chinese: return {QLocale::Chinese, QLocale::China};
-    case Language::Russian: return {QLocale::Russian, QLocale::Russia};
-    case Language::English: break;
-    }
-    return {QLocale::English, QLocale::UnitedStates};
+    static const QLocale locales[] = {{QLocale::English, QLocale::UnitedStates},
+                                      {QLocale::Chinese, QLocale::China},
+                                      {QLocale::Russian, QLocale::Russia}};
+    return locales[static_cast<std::size_t>(language)];
 }
 
 // English groups from a thousand on, the others only what is longer.

@@ -5,7 +5,6 @@
 #include "tests/support/testmain.h"
 #include "tests/ui/lanepicture.h"
 #include "ui/simulator/lanepaint.h"
-#include "ui/simulator/messagepaint.h"
 #include "ui/simulator/runexport.h"
 #include "ui/theme/tokens.h"
 

@@ -10,7 +10,6 @@
 #include "ui/simulator/lanesview.h"
 #include "ui/simulator/runpanel.h"
 #include "ui/simulator/scalingchart.h"
-#include "ui/simulator/sightbar.h"
 #include "ui/simulator/transportbar.h"
 #include "ui/theme/theme.h"
 

@@ -4,7 +4,7 @@
 #include "tests/ui/lanepicture.h"
 #include "ui/simulator/countertiles.h"
 #include "ui/simulator/lanesview.h"
-#include "ui/simulator/messagepaint.h"
+#include "ui/simulator/lanepaint.h"
 #include "ui/simulator/playback.h"
 #include "ui/simulator/runner.h"
 #include "ui/simulator/runpanel.h"

@@ -9,10 +9,11 @@
 #include "ui/simulator/simulatortext.h"
 #include "ui/theme/theme.h"
 
-#include <QBoxLayout>
-#include <QLabel>
-#include <QScrollBar>
+#include <QBuffer>
+#include <QDir>
+#include <QFileInfo>
 #include <QStyle>
+#include <QTextDocument>
 
 #include <algorithm>
 
@@ -33,14 +34,10 @@ LessonPicture::LessonPicture(QWidget *parent) : QWidget(parent), m_grid(new RunG
     if (style()->styleHint(QStyle::SH_Widget_Animation_Duration, nullptr, this) == 0)
         m_pace = 0ms; // the desktop asks for no motion
     connect(&m_timer, &QTimer::timeout, this, &LessonPicture::advance);
-    connect(Theme::instance(), &Theme::changed, this, [this] {
-        for (const auto *panel : panels())
-            panel->recipe().setFont(monoFont(stageFontSize));
-    });
     connect(&m_playback, &Playback::moved, m_grid, &RunGrid::showMoment);
     connect(m_grid, &RunGrid::momentChosen, this, [this] {
         m_timer.stop();
-        land();
+        fly(1, 1);
         emit arrived();
     });
     connect(m_grid, &RunGrid::menuRequested, this, [this](std::size_t run, int lane, const QPoint &where) {
@@ -133,13 +130,6 @@ void LessonPicture::showSight(const Sight &sight)
         panel->lanes().setSight(sight.from, sight.to);
 }
 
-// In the frame of a stage it is seen what becomes of the wake-ups; nothing is hidden there but what is asked later.
-void LessonPicture::land()
-{
-    for (const auto *panel : panels())
-        panel->lanes().setFlight(1, 1);
-}
-
 std::vector<RunPicture> LessonPicture::picturesAt(Moment since, Moment at) const
 {
     auto all = m_grid->pictures();
@@ -192,7 +182,7 @@ void LessonPicture::replay()
 void LessonPicture::arrive()
 {
     m_timer.stop();
-    land();
+    fly(1, 1);
     m_playback.seek(m_target);
     if (m_stage.sent) { // with what is in the picture behind the event
         for (const auto *panel : panels())
@@ -204,7 +194,6 @@ void LessonPicture::arrive()
 
 void LessonPicture::fly(double flight, double fall)
 {
-    ++m_frames;
     for (const auto *panel : panels())
         panel->lanes().setFlight(flight, fall);
 }
@@ -267,12 +256,14 @@ int LessonPicture::fit(const QSize &room)
     const int each = (room.width() - m_grid->horizontalSpacing() * (count - 1)) / count;
     const auto margins = panels().front()->layout()->contentsMargins() + panels().front()->contentsMargins();
     const int inside = each - margins.left() - margins.right();
+    for (const auto *panel : panels())
+        panel->recipe().setFont(monoFont(stageFontSize)); // of another size on a projector
     fitTitles(inside);
     int needed = 0;
     for (const int given : {0, 1, 2, 3}) {
         int servers = 0, counts = 0, easier = 0, columns = 4;
         for (const auto *panel : panels())
-            columns = std::min(columns, given < 3 ? panel->tiles().columnsFor(inside) : 4);
+            columns = std::min(columns, panel->tiles().columnsFor(inside, given == 3));
         for (const auto *panel : panels()) {
             panel->servers().setHasRoom(given < 1);
             servers = given < 1 ? std::max(servers, panel->servers().heightFor(inside)) : 0;
@@ -304,6 +295,84 @@ void LessonPicture::showLegend()
     if (m_stage.sent)
         without = {LaneGlyph::Request, LaneGlyph::SentReply, LaneGlyph::SentEvent};
     m_legend->setRuns(m_playback.runs(), lanes(0).frame().seen, without);
+}
+
+HandoutWriter::HandoutWriter(Simulate simulate, Language language, bool hasAnswers, QObject *parent)
+    : QObject(parent), m_runner(std::move(simulate)), m_language(language), m_hasAnswers(hasAnswers)
+{
+    m_picture.resize(1280, 700);
+    m_picture.setPace({});
+    connect(&m_runner, &Runner::finished, this, &HandoutWriter::add);
+    connect(&m_runner, &Runner::failed, this, [this](const Error &error) { emit done(error.message); });
+}
+
+void HandoutWriter::write(std::vector<lessons::Lesson> lessons, const QString &file)
+{
+    m_lessons = std::move(lessons);
+    m_file = file;
+    playNext();
+}
+
+void HandoutWriter::playNext()
+{
+    if (m_next == m_lessons.size()) {
+        finish();
+        return;
+    }
+    std::vector<contention::Scenario> scenarios;
+    for (const auto &run : m_lessons[m_next].runs)
+        scenarios.push_back(run.scenario);
+    m_runner.play(scenarios);
+}
+
+void HandoutWriter::add(const std::vector<PlayedRunPtr> &runs)
+{
+    lessons::PlayedRuns recordings;
+    for (const auto &run : runs)
+        recordings.push_back(&run->recording());
+    const auto lesson = lessons::withNumbers(m_lessons[m_next], recordings);
+    m_picture.setRuns(lesson, runs);
+    m_picture.setTitles(lesson, m_language, !m_hasAnswers && lesson.titleAfter > 0);
+    QStringList names;
+    Moment since{};
+    for (std::size_t step = 0; step < lesson.steps.size(); ++step) {
+        const Moment at = lessons::momentOfStep(lesson, step, recordings);
+        const auto number =
+            (m_lessons.size() > 1 ? QString::fromLatin1(lesson.id) + u'-' : QString()) + QString::number(step + 1);
+        names << (at < Moment{} ? QString() : u"%1-%2.png"_s.arg(QFileInfo(m_file).completeBaseName(), number));
+        if (names.back().isEmpty())
+            continue;
+        QBuffer bytes;
+        bytes.open(QIODevice::WriteOnly);
+        const auto pictures = m_picture.picturesAt(since, at);
+        imageOf(pictures, lightTokens(), pictures, 1.5).save(&bytes, "PNG");
+        m_pictures.emplace_back(names.back(), bytes.data());
+        since = at;
+    }
+    m_text += lessons::handout(lesson, recordings, m_language, names, m_hasAnswers) + u'\n';
+    ++m_next;
+    playNext();
+}
+
+void HandoutWriter::finish()
+{
+    if (m_file.endsWith(".html"_L1, Qt::CaseInsensitive)) {
+        QTextDocument page;
+        page.setMarkdown(m_text);
+        QString html = page.toHtml();
+        for (const auto &[name, bytes] : m_pictures)
+            html.replace(u"src=\"%1\""_s.arg(name),
+                         u"style=\"max-width:100%\" src=\"data:image/png;base64,%1\""_s.arg(
+                             QString::fromLatin1(bytes.toBase64())));
+        emit done(saveBytes(html.toUtf8(), m_file));
+        return;
+    }
+    QString failure;
+    for (const auto &[name, bytes] : m_pictures) {
+        if (failure.isEmpty())
+            failure = saveBytes(bytes, QFileInfo(m_file).dir().filePath(name));
+    }
+    emit done(failure.isEmpty() ? saveBytes(m_text.toUtf8(), m_file) : failure);
 }
 
 } // namespace lockscope::ui

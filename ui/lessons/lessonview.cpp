@@ -110,6 +110,7 @@ LessonView::LessonView(Simulate simulate, QWidget *parent)
     connect(m_picture, &LessonPicture::menuRequested, this, &LessonView::openFaultMenu);
     connect(m_picture, &LessonPicture::arrived, this, &LessonView::ask);
     connect(m_question, &QuestionBox::answered, this, &LessonView::noteAnswer);
+    connect(Theme::instance(), &Theme::changed, this, &LessonView::place, Qt::QueuedConnection);
     connect(&m_runner, &Runner::finished, this, &LessonView::take);
     connect(&m_runner, &Runner::failed, this, [this](const Error &error) { fail(error.message); });
 }

@@ -4,8 +4,6 @@
 #include <version>
 
 #include "ui/parts/notices.h"
-#include "ui/simulator/comparison.h"
-#include "ui/simulator/rungrid.h"
 #include "ui/simulator/runner.h"
 #include "ui/simulator/runpanel.h"
 
@@ -18,9 +16,7 @@
 
 class QBoxLayout;
 class QGridLayout;
-class QPushButton;
 class QScrollArea;
-class QVBoxLayout;
 
 namespace lockscope::ui {
 
@@ -164,10 +160,10 @@ public:
     ChoiceButton(int number, const QString &text, QWidget *parent);
     void setOutcome(Outcome outcome);
 
-    [[nodiscard]] QSize sizeHint() const override;
-    [[nodiscard]] QSize minimumSizeHint() const override;
+    [[nodiscard]] QSize sizeHint() const override { return layout()->sizeHint(); }
+    [[nodiscard]] QSize minimumSizeHint() const override { return {80, layout()->minimumSize().height()}; }
     [[nodiscard]] bool hasHeightForWidth() const override { return true; }
-    [[nodiscard]] int heightForWidth(int width) const override;
+    [[nodiscard]] int heightForWidth(int width) const override { return layout()->heightForWidth(width); }
 
 private:
     QLabel *m_number;
@@ -236,7 +232,6 @@ public:
     void setPace(std::chrono::milliseconds pace) { m_pace = pace; }
     void arrive(); // at once
     [[nodiscard]] bool isRunning() const { return m_timer.isActive(); }
-    [[nodiscard]] int framesFlown() const { return m_frames; }
 
     [[nodiscard]] Moment at() const { return m_playback.at(); }
     [[nodiscard]] Moment end() const { return m_playback.end(); }
@@ -272,7 +267,6 @@ private:
     [[nodiscard]] Stage stageAt(Moment since, Moment at) const;
     void showSight(const Sight &sight);
     void fly(double flight, double fall);
-    void land();
     void fitTitles(int room);
     void showLegend();
     void advance();
@@ -285,7 +279,6 @@ private:
     std::chrono::milliseconds m_pace{1200};
     Stage m_stage;
     Moment m_from{}, m_target{}, m_since{};
-    int m_frames = 0;
 };
 
 // Lessons as a page to hand out: a file of Markdown with a picture of each step beside it, or one of HTML that has

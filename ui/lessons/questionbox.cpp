@@ -33,21 +33,6 @@ void ChoiceButton::setOutcome(Outcome outcome)
         setStyleProperty(widget, "tone", tone);
 }
 
-QSize ChoiceButton::sizeHint() const
-{
-    return layout()->sizeHint();
-}
-
-QSize ChoiceButton::minimumSizeHint() const
-{
-    return {80, layout()->minimumSize().height()};
-}
-
-int ChoiceButton::heightForWidth(int width) const
-{
-    return layout()->heightForWidth(width);
-}
-
 QuestionBox::QuestionBox(QWidget *parent)
     : QFrame(parent), m_text(makeLabel({}, u"lesson"_s, this)), m_choices(new QBoxLayout(QBoxLayout::LeftToRight)),
       m_verdict(makeLabel({}, u"verdict"_s, this))

@@ -123,11 +123,6 @@ void LessonsPage::openList()
     emit settled();
 }
 
-bool LessonsPage::isListOpen() const
-{
-    return m_stack->currentWidget() == m_list;
-}
-
 bool LessonsPage::isSettled() const
 {
     return m_isLoaded && !m_lesson->isBusy();

@@ -6,7 +6,6 @@
 
 #include "ui/lessons/lessonlist.h"
 #include "ui/pages/page.h"
-#include "ui/simulator/comparison.h"
 #include "ui/simulator/runner.h"
 
 class QStackedWidget;
@@ -36,7 +35,7 @@ public:
     void openLesson(std::size_t lesson);
     bool openLessonById(const QByteArray &id); // false: there is none
     void openList();
-    [[nodiscard]] bool isListOpen() const;
+    [[nodiscard]] bool isListOpen() const { return !m_open; }
     [[nodiscard]] LessonList &list() { return *m_list; }
     [[nodiscard]] LessonView &lesson() { return *m_lesson; }
 

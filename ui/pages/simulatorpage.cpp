@@ -11,15 +11,16 @@
 #include "ui/simulator/runpanel.h"
 #include "ui/simulator/scalingchart.h"
 #include "ui/simulator/scenariodialog.h"
-#include "ui/simulator/sightbar.h"
 #include "ui/simulator/simulatortext.h"
 #include "ui/simulator/transportbar.h"
 #include "ui/theme/theme.h"
 
+#include <QEvent>
 #include <QKeyEvent>
 #include <QMenu>
 #include <QPushButton>
 #include <QScrollArea>
+#include <QSettings>
 #include <QShortcut>
 #include <QStackedWidget>
 
@@ -434,6 +435,58 @@ void SimulatorPage::resizeEvent(QResizeEvent *event)
 {
     Page::resizeEvent(event);
     place();
+}
+
+void SimulatorPage::retranslate()
+{
+    m_toLesson->setText(tr("‹ Back to the lesson"));
+    m_empty->say(
+        tr("Nothing played yet"),
+        tr("A scenario plays the real recipes in the simulator, on virtual time, or on real servers. It shows who waits, who is woken and what it costs."),
+        tr("Scenario…"));
+}
+
+// What is shown of a run was said in the language of then. Its parts hear of it, too, in no certain order.
+void SimulatorPage::showRunsAgain()
+{
+    const auto &runs = m_playback.runs();
+    m_heading->setRuns(m_shown, runs);
+    if (runs.empty())
+        return;
+    m_grid->retranslate();
+    m_mustHold->setRuns(runs);
+    place();
+    showMoment();
+}
+
+void SimulatorPage::saveView(QSettings &settings) const
+{
+    settings.setValue(u"hidesFuture"_s, m_sight->hidesFuture());
+}
+
+void SimulatorPage::restoreView(QSettings &settings)
+{
+    m_sight->setHidesFuture(settings.value(u"hidesFuture"_s).toBool());
+}
+
+void SimulatorPage::changeEvent(QEvent *event)
+{
+    Page::changeEvent(event);
+    if (event->type() != QEvent::LanguageChange)
+        return;
+    retranslate();
+    QMetaObject::invokeMethod(this, &SimulatorPage::showRunsAgain, Qt::QueuedConnection);
+}
+
+KeyHints SimulatorPage::keys() const
+{
+    return {{u"Space"_s, tr("play and pause")},
+            {u"← →"_s, tr("one event back, one on")},
+            {u"Home End"_s, tr("to the start, to the end")},
+            {u"+ −"_s, tr("faster, slower")},
+            {u"F"_s, tr("fork at the cursor")},
+            {u"↑ ↓ Enter"_s, tr("choose a contender; a fault for it, or for its message, at the cursor")},
+            {u"H"_s, tr("guarantees")}};
 }
 
 } // namespace lockscope::ui

@@ -8,12 +8,10 @@
 #include "ui/simulator/simulatortext.h"
 #include "ui/theme/text.h"
 
-#include <QBoxLayout>
 #include <QFrame>
 #include <QGridLayout>
 #include <QLabel>
 #include <QResizeEvent>
-#include <QStyle>
 
 #include <algorithm>
 #include <iterator>
@@ -33,7 +31,7 @@ CounterTiles::CounterTiles(QWidget *parent, bool isLine)
     m_grid->setContentsMargins(0, 0, 0, 0);
     m_grid->setSpacing(6);
     if (isLine)
-        m_grid->setHorizontalSpacing(18);
+        m_grid->setHorizontalSpacing(14);
     for (std::size_t i = 0; i < m_tiles.size(); ++i) {
         auto *tile = new QFrame(this);
         m_figures[i] = makeLabel(u"0"_s, isLine ? u"count"_s : u"figure"_s, tile);
@@ -99,22 +97,22 @@ void CounterTiles::place(int columns)
     emit widthChanged();
 }
 
-int CounterTiles::leastWidth(int columns) const
+int CounterTiles::leastWidth(int columns, bool isElided) const
 {
     std::vector<int> widest(static_cast<std::size_t>(columns));
     for (std::size_t i = 0; i < m_kinds.size(); ++i) {
         auto &column = widest[i % widest.size()];
-        column = std::max(column, m_tiles[i]->sizeHint().width());
+        column = std::max(column, (isElided ? m_tiles[i]->minimumSizeHint() : m_tiles[i]->sizeHint()).width());
     }
     return std::accumulate(widest.begin(), widest.end(), (columns - 1) * m_grid->horizontalSpacing());
 }
 
-int CounterTiles::columnsFor(int width) const
+int CounterTiles::columnsFor(int width, bool isElided) const
 {
     if (!m_isLine)
         return width >= std::max(narrowTiles, leastWidth(4)) ? 4 : 2;
     int columns = static_cast<int>(m_kinds.size());
-    while (columns > 1 && leastWidth(columns) > width)
+    while (columns > 1 && leastWidth(columns, isElided) > width)
         columns /= 2;
     return columns;
 }

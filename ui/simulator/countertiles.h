@@ -32,8 +32,8 @@ public:
     // What is known of the whole run is said at its end only: it would answer what is to be guessed.
     void setHidesFuture(bool isHidden) { m_hidesFuture = isHidden; }
     void show(const PlayedRun &run, std::size_t happened, Moment at);
-    // As many as leave each name its room there, for place(); fewer elide the names of a line.
-    [[nodiscard]] int columnsFor(int width) const;
+    // For place(): as many as leave each name its room there. Those of a line may be elided, to be fewer lines.
+    [[nodiscard]] int columnsFor(int width, bool isElided = false) const;
     void place(int columns);
     // All as high as the highest, so that what stands beside each other above them does, too.
     static void align(std::span<CounterTiles *const> all);
@@ -55,7 +55,7 @@ private:
     void tell(const PlayedRun &run, std::size_t happened);
     [[nodiscard]] QString scope(const PlayedRun &run, std::size_t happened) const;
     [[nodiscard]] QString ofWholeRun(const contention::Recording &recording) const;
-    [[nodiscard]] int leastWidth(int columns) const;
+    [[nodiscard]] int leastWidth(int columns, bool isElided = false) const;
 
     const bool m_isLine;
     QGridLayout *m_grid;

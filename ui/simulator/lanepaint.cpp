@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/lanepaint.h"
 
-#include "ui/simulator/messagepaint.h"
-#include "ui/simulator/servertext.h"
+#include "ui/simulator/serverstrip.h"
 #include "ui/simulator/simulatortext.h"
 #include "ui/theme/theme.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/lanesview.h"
 
-#include "ui/simulator/messagepaint.h"
 #include "ui/simulator/playback.h"
 #include "ui/simulator/simulatortext.h"
 #include "ui/theme/text.h"
@@ -93,11 +92,6 @@ void LanesView::measure()
     setMinimumHeight(axisHeight() + static_cast<int>(std::ceil(heightOfServers() + wanted))
                      + (m_isStage ? 0 : 14)); // its bar
     updateBars();
-}
-
-Moment LanesView::span() const
-{
-    return Moment(std::max<Moment::rep>(1, std::llround(static_cast<double>(m_end.count()) / m_zoom)));
 }
 
 // In the overview all of them fit, if they can.

@@ -38,7 +38,10 @@ public:
     void setWakeUps(std::vector<WakeUp> wakeUps);
     void setFlight(double flight, double fall);
     void setWatches(std::vector<std::pair<int, int>> watches);
-    [[nodiscard]] Moment span() const;
+    [[nodiscard]] Moment span() const
+    {
+        return std::max(Moment(1), Moment(qRound64(double(m_end.count()) / m_zoom)));
+    }
     // 1 shows the whole run.
     void setZoom(double zoom, Moment around);
     [[nodiscard]] double zoom() const { return m_zoom; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/simulator/messagepaint.h"
+#include "ui/simulator/lanepaint.h"
 
 #include "ui/simulator/simulatortext.h"
 #include "ui/theme/theme.h"

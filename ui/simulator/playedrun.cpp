@@ -2,7 +2,7 @@
 #include "ui/simulator/playedrun.h"
 
 #include "core/base/text.h"
-#include "ui/simulator/messagepaint.h"
+#include "ui/simulator/lanepaint.h"
 
 #include <algorithm>
 
@@ -10,81 +10,6 @@ namespace lockscope::ui {
 
 using contention::Event;
 using contention::Mark;
-
-SignTimes::SignTimes(const PlayedRun &run)
-{
-    readScenario(run.recording().scenario);
-    readEvents(run);
-    if (hasMessagesToShow(run))
-        readMessages(run);
-}
-
-void SignTimes::see(LaneGlyph sign, contention::Moment at)
-{
-    const auto [known, isNew] = m_first.try_emplace(sign, at);
-    if (!isNew)
-        known->second = std::min(known->second, at);
-}
-
-void SignTimes::readScenario(const contention::Scenario &scenario)
-{
-    for (const auto always : {LaneGlyph::Waits, LaneGlyph::Holds, LaneGlyph::Request})
-        see(always);
-    if (scenario.readersPercent > 0)
-        see(LaneGlyph::Reads);
-    if (scenario.locks > 1 || scenario.acquires > 1)
-        see(LaneGlyph::HasOne);
-    if (contention::isOptimistic(scenario.recipe))
-        see(LaneGlyph::Works);
-}
-
-void SignTimes::readEvents(const PlayedRun &run)
-{
-    const auto crash = nameOf(contention::FaultKind::Crash);
-    const bool showsMessages = hasMessagesToShow(run);
-    for (const auto &event : run.recording().events) {
-        switch (event.mark) {
-        case Mark::WatchEvent:
-        case Mark::Message:
-            see(event.isWasted ? LaneGlyph::WokenInVain : LaneGlyph::Woken, event.at);
-            if (showsMessages)
-                see(LaneGlyph::SentEvent, event.at);
-            break;
-        case Mark::Pauses: see(LaneGlyph::Paused, event.at); break;
-        case Mark::Dies: see(LaneGlyph::Dead, event.at); break;
-        case Mark::GivesUp: see(LaneGlyph::GivesUp, event.at); break;
-        case Mark::Loses: see(LaneGlyph::Loses, event.at); break;
-        case Mark::Breaks: see(LaneGlyph::Breaks, event.at); break;
-        case Mark::Writes: see(LaneGlyph::Write, event.at); break;
-        case Mark::Acts: see(LaneGlyph::Act, event.at); break;
-        // On a lane; whoever crashes has the sign of the dead there.
-        case Mark::Fault:
-            if (event.contender >= 0 && event.what != crash)
-                see(LaneGlyph::Fault, event.at);
-            break;
-        default: break;
-        }
-        if (event.what == "refused")
-            see(LaneGlyph::WriteRefused, event.at);
-    }
-}
-
-void SignTimes::readMessages(const PlayedRun &run)
-{
-    see(LaneGlyph::SentRequest);
-    see(LaneGlyph::SentReply);
-    if (!run.serverFaults().empty())
-        see(LaneGlyph::Fault, run.serverFaults().front());
-    const auto &history = run.recording().history;
-    for (const auto &change : history.changes) {
-        if (change.line.name.isEmpty() && change.line.text == "down")
-            see(LaneGlyph::ServerDown, change.at);
-    }
-    for (const auto &message : history.messages) {
-        if (!message.arrives)
-            see(LaneGlyph::SentInVain, message.at);
-    }
-}
 
 namespace {
 
@@ -464,6 +389,74 @@ std::size_t PlayedRun::lastRelease(std::size_t count) const
 {
     const auto after = std::lower_bound(m_releases.begin(), m_releases.end(), count);
     return after == m_releases.begin() ? count : *(after - 1);
+}
+
+// Whom the last event of a server woke, and what came of it: what a lesson's rays show.
+
+bool PlayedRun::isCounted(const contention::SentMessage &message) const
+{
+    if (!message.arrives || m_recording.scenario.perProcess > 1) // the connection is that of the first of a process
+        return true;
+    const auto then = std::ranges::equal_range(m_recording.events, message.toServer ? message.at : *message.arrives,
+                                               {}, &Event::at);
+    return std::ranges::find(then, message.contender, &Event::contender) != then.end();
+}
+
+// The client asks again until it holds, or until it has all answers.
+WakeUp PlayedRun::wakeUpBy(const contention::SentMessage &message) const
+{
+    WakeUp woken{message.at, message.at, *message.arrives, message.contender, message.server, false};
+    int open = 0;
+    bool isAwake = false;
+    auto event = std::ranges::lower_bound(m_recording.events, woken.ends, {}, &Event::at);
+    for (; event != m_recording.events.end() && (open > 0 || event->at <= woken.ends); ++event) {
+        if (event->contender != woken.lane)
+            continue;
+        if (event->mark == Mark::WatchEvent || event->mark == Mark::Message) {
+            woken.isWasted |= !isAwake && event->isWasted;
+            isAwake = true;
+        } else if (isAwake && event->mark == Mark::Request) {
+            ++open;
+        } else if (isAwake && event->mark == Mark::Answer) {
+            --open;
+            woken.ends = event->at;
+        } else if (isAwake && (event->mark == Mark::Holds || event->mark == Mark::Dies)) {
+            woken.ends = event->at;
+            break;
+        }
+    }
+    return woken;
+}
+
+std::vector<WakeUp> PlayedRun::wakeUpsUntil(Moment until) const
+{
+    constexpr Moment sameEvent{50};
+    const auto &messages = m_recording.history.messages;
+    std::vector<WakeUp> all;
+    for (auto index = m_unusual.rbegin(); index != m_unusual.rend(); ++index) {
+        const auto &message = messages[*index];
+        if (!message.arrives || message.at > until)
+            continue;
+        if (!all.empty() && all.front().sent - message.at > sameEvent)
+            break;
+        all.push_back(wakeUpBy(message));
+    }
+    if (all.empty())
+        return all;
+    const Moment sent = all.front().sent;
+    Moment cause = sent;
+    for (auto at = std::ranges::upper_bound(messages, sent, {}, &contention::SentMessage::at);
+         at != messages.begin() && cause == sent;) {
+        --at;
+        if (at->toServer && at->arrives && *at->arrives <= sent && sent - *at->arrives <= sameEvent) {
+            cause = at->at; // whose client is told of what it did itself, too
+            std::erase_if(all, [&at](const WakeUp &one) { return one.lane == at->contender; });
+        } else if (sent - at->at > contention::longestLatency)
+            break;
+    }
+    for (auto &one : all)
+        one.cause = cause;
+    return all;
 }
 
 } // namespace lockscope::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/simulator/servertext.h"
+#include "ui/simulator/serverstrip.h"
 
 #include "core/base/text.h"
 #include "ui/simulator/simulatortext.h"

@@ -23,11 +23,6 @@ FlowLayout::FlowLayout(int spacing, QWidget *parent) : QLayout(parent)
     setContentsMargins(0, 0, 0, 0);
 }
 
-FlowLayout::~FlowLayout()
-{
-    qDeleteAll(m_items);
-}
-
 QLayoutItem *FlowLayout::takeAt(int index)
 {
     return index >= 0 && index < m_items.size() ? m_items.takeAt(index) : nullptr;

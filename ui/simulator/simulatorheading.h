@@ -19,7 +19,7 @@ namespace lockscope::ui {
 class FlowLayout : public QLayout {
 public:
     explicit FlowLayout(int spacing, QWidget *parent = nullptr);
-    ~FlowLayout() override;
+    ~FlowLayout() override { qDeleteAll(m_items); }
 
     void addItem(QLayoutItem *item) override { m_items << item; }
     [[nodiscard]] int count() const override { return static_cast<int>(m_items.size()); }
