@@ -21,6 +21,7 @@
 #include <QFile>
 #include <QLabel>
 #include <QListWidget>
+#include <QMenu>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QRegularExpression>
@@ -250,6 +251,41 @@ private slots:
         QCOMPARE(other.wakeUps.size(), std::size_t(1));
         QVERIFY(!other.wakeUps.front().isWasted && other.wakeUps.front().lane == 1);
         QCOMPARE(other.from, frame.from);
+    }
+
+    // It goes by the room alone: what it was before does not matter.
+    void stageIsTheSameInTheSameRoom()
+    {
+        LessonScene scene;
+        QVERIFY(scene.open("predecessor"));
+        const auto heightsIn = [&](const QSize &room) {
+            scene.page.resize(room);
+            for (int turn = 0; turn < 3; ++turn)
+                QCoreApplication::processEvents();
+            const auto &picture = scene.lesson().picture();
+            return std::tuple(picture.height(), picture.lanes(0).height(), picture.servers(0).isHidden(),
+                              picture.tiles(0).height(), scene.lesson().findChild<Legend *>()->height());
+        };
+        const QSize rooms[] = {{640, 360}, {1024, 600}, {1280, 720}, {1440, 900}};
+        std::vector<decltype(heightsIn(rooms[0]))> growing;
+        for (const auto &room : rooms)
+            growing.push_back(heightsIn(room));
+        for (std::size_t i = std::size(rooms); i-- > 0;)
+            QVERIFY(heightsIn(rooms[i]) == growing[i]);
+        QVERIFY(std::get<2>(growing.front()) && !std::get<2>(growing.back())); // the servers' state gives way first
+    }
+
+    void foldedLegendOpensToAll()
+    {
+        LessonScene scene;
+        scene.page.resize(640, 360);
+        QVERIFY(scene.open("predecessor"));
+        auto *legend = scene.lesson().findChild<Legend *>();
+        QTest::mouseClick(legend, Qt::LeftButton);
+        auto *menu = legend->findChild<QMenu *>(u"legendMenu"_s);
+        QVERIFY(menu && menu->isVisible());
+        QVERIFY(menu->findChild<Legend *>()->height() > legend->height());
+        menu->close();
     }
 
     void bandHoldsAllBehindTheNinthLane()

@@ -343,8 +343,8 @@ bool LessonView::hasQuestion() const
     return m_isPlayed && m_step < m_lesson.steps.size() && m_lesson.steps[m_step].question;
 }
 
-// What else can be done with a lesson stands in the foot where it would take half of the heading, and not at all
-// where the foot has no room for it either.
+// Where the two buttons for more would take half of the heading they are in the foot, and where that has no room
+// either they are hidden.
 void LessonView::placeButtons()
 {
     const int gap = m_head->spacing(), others = m_handout->sizeHint().width() + m_try->sizeHint().width() + 2 * gap;
