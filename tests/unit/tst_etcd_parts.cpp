@@ -355,6 +355,7 @@ private slots:
         const QByteArray number("7587868007797608997");
         QCOMPARE(strayLockOf(entryOf("locks/" + number, 11, 0)), std::optional<QByteArray>("locks"));
         QVERIFY(!strayLockOf(entryOf("locks/" + number, 11, number.toLongLong())));
+        QVERIFY(!strayLockOf(entryOf("locks/" + number, 11, 7))); // a number like any other
         QVERIFY(!strayLockOf(entryOf("users/" + number, 11, 0)));
         QVERIFY(!strayLockOf(entryOf("locks/1700000000", 11, 0)));
     }

@@ -263,7 +263,8 @@ std::optional<QByteArray> strayLockOf(const etcd::KeyValue &entry)
         return std::nullopt;
     const auto lock = entry.key.left(slash);
     const auto number = name.toLongLong(nullptr, 16);
-    const bool isDecimal = name.size() >= leastDecimals && name == QByteArray::number(name.toLongLong());
+    const bool isDecimal =
+        entry.lease == 0 && name.size() >= leastDecimals && name == QByteArray::number(name.toLongLong());
     const bool isLease = (number > 0 && name == etcd::leaseText(number)) || (isDecimal && isBelowLock(lock));
     return isLease ? std::optional(lock) : std::nullopt;
 }
