@@ -27,7 +27,7 @@ signals:
 
 private slots:
     void onAction(uint id, const QString &action);
-    void onClosed(uint id, uint reason) { m_shown.erase(id); }
+    void onClosed(uint id, uint) { m_shown.erase(id); }
 
 private:
     std::map<uint, inspect::LockName> m_shown; // by the service's number
