@@ -145,6 +145,26 @@ Result<std::vector<SavedConnection>> readTables(const toml::array &tables, const
     return connections;
 }
 
+// What is open is judged, and then read: by its name it could be another by then.
+Result<std::vector<SavedConnection>> readOpened(const QString &path, bool isFound)
+{
+    const auto name = label(path.toUtf8(), 300);
+    const auto opened = openRegularFile(path);
+    if (!opened)
+        return Error{ErrorCode::BadInput, u"%1: %2"_s.arg(name, opened.error().message)};
+    struct ::stat is = {};
+    if (::fstat((*opened)->handle(), &is) != 0)
+        return Error{ErrorCode::BadInput, u"%1: %2"_s.arg(name, qt_error_string(errno))};
+    const bool isOurs = (is.st_uid == ::getuid() || is.st_uid == 0) && !(is.st_mode & S_IWOTH);
+    if (isFound && !isOurs)
+        return Error{ErrorCode::Refused, u"%1 was not read: another user owns it, or every user can write it, and "
+                                         u"could redirect your credentials"_s.arg(name)};
+    const auto bytes = (*opened)->read(mostSharedBytes + 1);
+    if (bytes.size() > mostSharedBytes)
+        return Error{ErrorCode::BadInput, u"%1: too large to be a list of connections"_s.arg(name)};
+    return readSharedConnections(bytes, path);
+}
+
 } // namespace
 
 Result<std::vector<SavedConnection>> readSharedConnections(const QByteArray &toml, const QString &file)
@@ -192,30 +212,6 @@ QByteArray writeSharedConnections(const std::vector<SavedConnection> &connection
          << toml::table{{"version", sharedVersion}, {"connection", std::move(tables)}} << '\n';
     return QByteArray::fromStdString(text.str());
 }
-
-namespace {
-
-// What is open is judged, and then read: by its name it could be another by then.
-Result<std::vector<SavedConnection>> readOpened(const QString &path, bool isFound)
-{
-    const auto name = label(path.toUtf8(), 300);
-    const auto opened = openRegularFile(path);
-    if (!opened)
-        return Error{ErrorCode::BadInput, u"%1: %2"_s.arg(name, opened.error().message)};
-    struct ::stat is = {};
-    if (::fstat((*opened)->handle(), &is) != 0)
-        return Error{ErrorCode::BadInput, u"%1: %2"_s.arg(name, qt_error_string(errno))};
-    const bool isOurs = (is.st_uid == ::getuid() || is.st_uid == 0) && !(is.st_mode & S_IWOTH);
-    if (isFound && !isOurs)
-        return Error{ErrorCode::Refused, u"%1 was not read: another user owns it, or every user can write it, and "
-                                         u"could redirect your credentials"_s.arg(name)};
-    const auto bytes = (*opened)->read(mostSharedBytes + 1);
-    if (bytes.size() > mostSharedBytes)
-        return Error{ErrorCode::BadInput, u"%1: too large to be a list of connections"_s.arg(name)};
-    return readSharedConnections(bytes, path);
-}
-
-} // namespace
 
 Result<std::vector<SavedConnection>> readSharedConnectionsFrom(const QString &file)
 {

@@ -106,42 +106,6 @@ inspect::Identity identityFrom(const WrittenIdentity &is, BackendKind backend)
                               : unlessEmpty(inspect::RowIdentity{.lockedBy = is.text, .stamp = is.second});
 }
 
-} // namespace
-
-LOCKSCOPE_FIELDS(inspect::LockName, v.connection, v.name)
-LOCKSCOPE_FIELDS(inspect::WatchEdge, v.target, v.children, v.evidence)
-LOCKSCOPE_FIELDS(WrittenIdentity, v.path, v.number, v.owner, v.version, v.text, v.expiryMs, v.comesAgain, v.second)
-LOCKSCOPE_FIELDS(inspect::WaitLimit, v.setting, v.longest, v.isOwn)
-LOCKSCOPE_FIELDS(inspect::Contender, v.id, v.role, v.mode, v.position, v.session, v.endpoint, v.identity, v.program,
-                 v.pid, v.reentry, v.heldSince, v.heldAtMost, v.waitingSince, v.expiresAt, v.watches, v.guard,
-                 since<3>(v.limits))
-LOCKSCOPE_FIELDS(inspect::NodeSaid, v.node, v.answered, v.value, v.expiresAt)
-LOCKSCOPE_FIELDS(inspect::TimeInMessage, v.at, v.length, v.moment, v.isAhead)
-LOCKSCOPE_FIELDS(WrittenFinding, v.code, v.severity, v.message, v.contenders, v.moments)
-LOCKSCOPE_FIELDS(inspect::LockSnapshot, v.lock, v.backend, v.recipe, v.client, v.why, v.confidence, v.state,
-                 v.contenders, v.waitersKnown, v.findings, v.companions, v.nodes, v.observed, v.serverAhead,
-                 v.mayBeOld)
-LOCKSCOPE_FIELDS(inspect::SnapshotChange, v.kind, v.lock)
-LOCKSCOPE_FIELDS(inspect::SessionSnapshot, v.connection, v.session, v.endpoint, v.client, v.holds, v.waits,
-                 v.expiresAt, v.serverAhead, since<3>(v.alsoEnds), since<3>(v.alsoEndsCount))
-LOCKSCOPE_FIELDS(inspect::Unexplained, v.count, v.text, v.example, since<6>(v.isWait))
-LOCKSCOPE_FIELDS(inspect::HiddenLocks, v.count, v.withFindings, v.worst, v.code, v.example)
-LOCKSCOPE_FIELDS(inspect::EndedDeadlock::Party, v.session, v.client, v.statement, v.awaited, v.isRolledBack)
-LOCKSCOPE_FIELDS(inspect::EndedDeadlock, v.at, v.isAtLatest, v.count, v.parties, v.unknown)
-LOCKSCOPE_FIELDS(inspect::Coverage, v.connection, v.complete, v.message, since<4>(v.unexplained), since<4>(v.hidden),
-                 since<7>(v.endedDeadlocks))
-LOCKSCOPE_FIELDS(Confirmation, v.connection, v.until)
-LOCKSCOPE_FIELDS(SessionsSeen, v.connection, v.sessions)
-LOCKSCOPE_FIELDS(CoverageSeen, v.connection, v.coverage)
-LOCKSCOPE_FIELDS(LinkState, v.name, v.backend, v.uri, v.server, v.production, v.isConnected, v.isLookedThrough,
-                 v.isGone, v.problem)
-LOCKSCOPE_FIELDS(Act, v.time, v.actor, v.action, v.lock, v.holder, v.reason, v.phase, v.outcome, v.before, v.after,
-                 v.hasReleased)
-
-#undef LOCKSCOPE_FIELDS
-
-namespace {
-
 // The last one there is: a higher number is none.
 constexpr Overloaded lastOf{
     [](inspect::Confidence) { return inspect::Confidence::High; },
@@ -388,6 +352,38 @@ void getWhat(Decoder &in, Change::What &what, quint8 index)
 }
 
 } // namespace
+
+LOCKSCOPE_FIELDS(inspect::LockName, v.connection, v.name)
+LOCKSCOPE_FIELDS(inspect::WatchEdge, v.target, v.children, v.evidence)
+LOCKSCOPE_FIELDS(WrittenIdentity, v.path, v.number, v.owner, v.version, v.text, v.expiryMs, v.comesAgain, v.second)
+LOCKSCOPE_FIELDS(inspect::WaitLimit, v.setting, v.longest, v.isOwn)
+LOCKSCOPE_FIELDS(inspect::Contender, v.id, v.role, v.mode, v.position, v.session, v.endpoint, v.identity, v.program,
+                 v.pid, v.reentry, v.heldSince, v.heldAtMost, v.waitingSince, v.expiresAt, v.watches, v.guard,
+                 since<3>(v.limits))
+LOCKSCOPE_FIELDS(inspect::NodeSaid, v.node, v.answered, v.value, v.expiresAt)
+LOCKSCOPE_FIELDS(inspect::TimeInMessage, v.at, v.length, v.moment, v.isAhead)
+LOCKSCOPE_FIELDS(WrittenFinding, v.code, v.severity, v.message, v.contenders, v.moments)
+LOCKSCOPE_FIELDS(inspect::LockSnapshot, v.lock, v.backend, v.recipe, v.client, v.why, v.confidence, v.state,
+                 v.contenders, v.waitersKnown, v.findings, v.companions, v.nodes, v.observed, v.serverAhead,
+                 v.mayBeOld)
+LOCKSCOPE_FIELDS(inspect::SnapshotChange, v.kind, v.lock)
+LOCKSCOPE_FIELDS(inspect::SessionSnapshot, v.connection, v.session, v.endpoint, v.client, v.holds, v.waits,
+                 v.expiresAt, v.serverAhead, since<3>(v.alsoEnds), since<3>(v.alsoEndsCount))
+LOCKSCOPE_FIELDS(inspect::Unexplained, v.count, v.text, v.example, since<6>(v.isWait))
+LOCKSCOPE_FIELDS(inspect::HiddenLocks, v.count, v.withFindings, v.worst, v.code, v.example)
+LOCKSCOPE_FIELDS(inspect::EndedDeadlock::Party, v.session, v.client, v.statement, v.awaited, v.isRolledBack)
+LOCKSCOPE_FIELDS(inspect::EndedDeadlock, v.at, v.isAtLatest, v.count, v.parties, v.unknown)
+LOCKSCOPE_FIELDS(inspect::Coverage, v.connection, v.complete, v.message, since<4>(v.unexplained), since<4>(v.hidden),
+                 since<7>(v.endedDeadlocks))
+LOCKSCOPE_FIELDS(Confirmation, v.connection, v.until)
+LOCKSCOPE_FIELDS(SessionsSeen, v.connection, v.sessions)
+LOCKSCOPE_FIELDS(CoverageSeen, v.connection, v.coverage)
+LOCKSCOPE_FIELDS(LinkState, v.name, v.backend, v.uri, v.server, v.production, v.isConnected, v.isLookedThrough,
+                 v.isGone, v.problem)
+LOCKSCOPE_FIELDS(Act, v.time, v.actor, v.action, v.lock, v.holder, v.reason, v.phase, v.outcome, v.before, v.after,
+                 v.hasReleased)
+
+#undef LOCKSCOPE_FIELDS
 
 void encode(const Change &change, QByteArray &to)
 {

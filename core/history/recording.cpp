@@ -214,6 +214,19 @@ void addDeadlocks(LockHistory &history, const QByteArray &lock, Moment at,
     }
 }
 
+std::optional<QDateTime> readTime(const FlightRecording &recording, const QString &text)
+{
+    auto time = QDateTime::fromString(text, Qt::ISODateWithMs);
+    if (!time.isValid()) {
+        const auto end = QDateTime::fromMSecsSinceEpoch(recording.end().time_since_epoch().count());
+        const auto hour = QTime::fromString(text, Qt::ISODateWithMs);
+        if (!hour.isValid())
+            return std::nullopt;
+        time = QDateTime(end.date(), hour);
+    }
+    return time;
+}
+
 } // namespace
 
 Result<LockHistory> FlightRecording::historyOf(const inspect::LockName &lock, Moment to,
@@ -273,23 +286,6 @@ Result<void> FlightRecording::saveTo(const QString &path) const
     }
     return file.commit() ? Result<void>() : failed(file.errorString());
 }
-
-namespace {
-
-std::optional<QDateTime> readTime(const FlightRecording &recording, const QString &text)
-{
-    auto time = QDateTime::fromString(text, Qt::ISODateWithMs);
-    if (!time.isValid()) {
-        const auto end = QDateTime::fromMSecsSinceEpoch(recording.end().time_since_epoch().count());
-        const auto hour = QTime::fromString(text, Qt::ISODateWithMs);
-        if (!hour.isValid())
-            return std::nullopt;
-        time = QDateTime(end.date(), hour);
-    }
-    return time;
-}
-
-} // namespace
 
 Result<Moment> momentIn(const FlightRecording &recording, const QString &text)
 {

@@ -153,6 +153,58 @@ public:
     }
 };
 
+QString said(const QSqlError &error)
+{
+    const auto text = error.databaseText().isEmpty() ? error.driverText() : error.databaseText();
+    const auto number = numberOf(error);
+    const auto harmless = label(text.toUtf8(), 300);
+    return number > 0 ? u"%1 (%2)"_s.arg(harmless, QString::number(number)) : harmless;
+}
+
+// REQUIRE SSL and REQUIRE X509 are refused in the words of a wrong password.
+QString alsoRefused(Secured secured)
+{
+    switch (secured) {
+    case Secured::No: return clause(u"the server reports the same to a user who must use TLS (tls=on)"_s);
+    case Secured::ByTls:
+        return clause(u"the server reports the same to a user who needs a client certificate (cert= and key=)"_s);
+    case Secured::ByCertificate: break;
+    }
+    return {};
+}
+
+// The client library's own are 2000 to 2999.
+bool isOfServer(int number)
+{
+    return number >= 1000 && number / 1000 != 2;
+}
+
+struct Printed {
+    QByteArray id; // empty while it has none
+    ConnectionId connection = 0;
+};
+
+// "---TRANSACTION 4711, ACTIVE 3 sec", and below it "MariaDB thread id 12, OS thread handle …".
+std::vector<Printed> activeIn(const QByteArray &status)
+{
+    std::vector<Printed> found;
+    bool isActive = false;
+    for (const auto &line : status.split('\n')) {
+        if (line.startsWith("---TRANSACTION ")) {
+            const auto comma = line.indexOf(',');
+            const auto id = line.mid(15, comma - 15);
+            isActive = comma > 0 && line.mid(comma).startsWith(", ACTIVE");
+            if (isActive)
+                found.push_back({id.startsWith('(') ? QByteArray() : id, 0});
+            continue;
+        }
+        const auto at = line.startsWith("MariaDB thread id ") ? 18 : line.startsWith("MySQL thread id ") ? 16 : 0;
+        if (at > 0 && isActive && found.back().connection == 0)
+            found.back().connection = line.mid(at, line.indexOf(',') - at).toULongLong();
+    }
+    return found;
+}
+
 } // namespace
 
 QByteArray greeting()
@@ -181,36 +233,6 @@ const Dialect &ownDialect()
     static const auto *const instance = new OwnDialect;
     return *instance;
 }
-
-namespace {
-
-QString said(const QSqlError &error)
-{
-    const auto text = error.databaseText().isEmpty() ? error.driverText() : error.databaseText();
-    const auto number = numberOf(error);
-    const auto harmless = label(text.toUtf8(), 300);
-    return number > 0 ? u"%1 (%2)"_s.arg(harmless, QString::number(number)) : harmless;
-}
-
-// REQUIRE SSL and REQUIRE X509 are refused in the words of a wrong password.
-QString alsoRefused(Secured secured)
-{
-    switch (secured) {
-    case Secured::No: return clause(u"the server reports the same to a user who must use TLS (tls=on)"_s);
-    case Secured::ByTls:
-        return clause(u"the server reports the same to a user who needs a client certificate (cert= and key=)"_s);
-    case Secured::ByCertificate: break;
-    }
-    return {};
-}
-
-// The client library's own are 2000 to 2999.
-bool isOfServer(int number)
-{
-    return number >= 1000 && number / 1000 != 2;
-}
-
-} // namespace
 
 int numberOf(const QSqlError &error)
 {
@@ -289,36 +311,6 @@ Error connectError(const QSqlError &error, Secured secured)
         return Error{ErrorCode::AuthFailed, said(error)};
     return Error{ErrorCode::NotConnected, said(error), true, isOfServer(numberOf(error))};
 }
-
-namespace {
-
-struct Printed {
-    QByteArray id; // empty while it has none
-    ConnectionId connection = 0;
-};
-
-// "---TRANSACTION 4711, ACTIVE 3 sec", and below it "MariaDB thread id 12, OS thread handle …".
-std::vector<Printed> activeIn(const QByteArray &status)
-{
-    std::vector<Printed> found;
-    bool isActive = false;
-    for (const auto &line : status.split('\n')) {
-        if (line.startsWith("---TRANSACTION ")) {
-            const auto comma = line.indexOf(',');
-            const auto id = line.mid(15, comma - 15);
-            isActive = comma > 0 && line.mid(comma).startsWith(", ACTIVE");
-            if (isActive)
-                found.push_back({id.startsWith('(') ? QByteArray() : id, 0});
-            continue;
-        }
-        const auto at = line.startsWith("MariaDB thread id ") ? 18 : line.startsWith("MySQL thread id ") ? 16 : 0;
-        if (at > 0 && isActive && found.back().connection == 0)
-            found.back().connection = line.mid(at, line.indexOf(',') - at).toULongLong();
-    }
-    return found;
-}
-
-} // namespace
 
 QByteArray freshMark()
 {

@@ -47,47 +47,6 @@ QString freshName()
     return u"lockscope-%1"_s.arg(next++);
 }
 
-} // namespace
-
-SqlConnection::SqlConnection(const SessionOptions &options, const QString &timeouts)
-    : m_dialect(*options.dialect), m_name(freshName())
-{
-    auto database = QSqlDatabase::addDatabase(m_dialect.driver(), m_name);
-    database.setHostName(options.host.host);
-    database.setPort(options.host.port);
-    database.setUserName(options.user);
-    database.setPassword(options.password);
-    database.setDatabaseName(options.database);
-    database.setConnectOptions(timeouts);
-}
-
-SqlConnection::~SqlConnection()
-{
-    QSqlDatabase::removeDatabase(m_name);
-}
-
-bool SqlConnection::open()
-{
-    return database().open();
-}
-
-void SqlConnection::close()
-{
-    database().close();
-}
-
-QByteArray SqlConnection::server() const
-{
-    return m_dialect.server(database());
-}
-
-QSqlDatabase SqlConnection::database() const
-{
-    return QSqlDatabase::database(m_name, false);
-}
-
-namespace {
-
 constexpr std::chrono::milliseconds firstBackOff{50}, longestBackOff{2000};
 
 // Threads that are ending, and KILLs under way. Never destroyed: they may go on when static objects are.
@@ -169,6 +128,43 @@ Rows rowsOf(QSqlQuery &query)
 }
 
 } // namespace
+
+SqlConnection::SqlConnection(const SessionOptions &options, const QString &timeouts)
+    : m_dialect(*options.dialect), m_name(freshName())
+{
+    auto database = QSqlDatabase::addDatabase(m_dialect.driver(), m_name);
+    database.setHostName(options.host.host);
+    database.setPort(options.host.port);
+    database.setUserName(options.user);
+    database.setPassword(options.password);
+    database.setDatabaseName(options.database);
+    database.setConnectOptions(timeouts);
+}
+
+SqlConnection::~SqlConnection()
+{
+    QSqlDatabase::removeDatabase(m_name);
+}
+
+bool SqlConnection::open()
+{
+    return database().open();
+}
+
+void SqlConnection::close()
+{
+    database().close();
+}
+
+QByteArray SqlConnection::server() const
+{
+    return m_dialect.server(database());
+}
+
+QSqlDatabase SqlConnection::database() const
+{
+    return QSqlDatabase::database(m_name, false);
+}
 
 void waitForClosingSessions(std::chrono::milliseconds atMost)
 {

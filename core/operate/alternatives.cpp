@@ -70,6 +70,56 @@ Error refusedAction(const LockSnapshot &snapshot, const Contender &contender, Re
                                                  wordsOf(waysFor(snapshot, contender))})};
 }
 
+QString doneWord(ReleaseAction way)
+{
+    switch (way) {
+    case ReleaseAction::Revoke: return u"asked"_s;
+    case ReleaseAction::ShortenTtl: return u"shortened"_s;
+    case ReleaseAction::KillWaiter: return u"removed"_s;
+    case ReleaseAction::KillQuery: return u"ended"_s;
+    case ReleaseAction::EndLease: return u"lease ended"_s;
+    case ReleaseAction::Release: break;
+    }
+    return u"released"_s;
+}
+
+QString whatWasDone(const ForceReleasePlan &plan)
+{
+    const auto who = label(plan.holder, 80);
+    const auto lock = label(plan.before.lock.text());
+    switch (plan.way) {
+    case ReleaseAction::Revoke: return u"%1: %2 was asked to release the lock"_s.arg(lock, who);
+    case ReleaseAction::ShortenTtl:
+        return u"%1: the lease of %2 ends in %3 s at the latest unless it renews it"_s.arg(
+            lock, who, QString::number(shortenedTo.count() / 1000));
+    case ReleaseAction::KillWaiter: return u"%1: %2 was removed from the waiters"_s.arg(lock, who);
+    case ReleaseAction::KillQuery: return u"%1: the running statement of %2 was ended"_s.arg(lock, who);
+    case ReleaseAction::EndLease: return u"%1: released from %2, and its lease was ended"_s.arg(lock, who);
+    case ReleaseAction::Release: break;
+    }
+    return lock;
+}
+
+// The holder is the same by its id; what it did since with its data is its own.
+bool isStillThere(const ForceReleasePlan &plan, const Result<LockSnapshot> &now)
+{
+    return now && now->find(plan.holder);
+}
+
+QString whatIsNow(const ForceReleasePlan &plan, const Result<LockSnapshot> &now)
+{
+    if (!now && !isNoLock(now.error()))
+        return u"could not re-read the lock: %1"_s.arg(now.error().message);
+    const bool isThere = isStillThere(plan, now);
+    if (plan.way == ReleaseAction::KillWaiter)
+        return isThere ? u"but it still waits, or waits again"_s : u"it no longer waits"_s;
+    if (isThere)
+        return plan.way == ReleaseAction::Revoke ? u"it still holds the lock; the release is up to its client"_s
+                                                 : u"it still holds the lock"_s;
+    const bool isUnseen = !now && recipes::recipeOf(plan.before.recipe).seenContended;
+    return isUnseen ? notShownNow(plan) : u"it no longer holds the lock"_s;
+}
+
 } // namespace
 
 QByteArray wordOf(ReleaseAction way)
@@ -139,60 +189,6 @@ Result<ForceReleasePlan> planWay(const LockSnapshot &snapshot, const QByteArray 
     warnOfConfidence(plan);
     return plan;
 }
-
-namespace {
-
-QString doneWord(ReleaseAction way)
-{
-    switch (way) {
-    case ReleaseAction::Revoke: return u"asked"_s;
-    case ReleaseAction::ShortenTtl: return u"shortened"_s;
-    case ReleaseAction::KillWaiter: return u"removed"_s;
-    case ReleaseAction::KillQuery: return u"ended"_s;
-    case ReleaseAction::EndLease: return u"lease ended"_s;
-    case ReleaseAction::Release: break;
-    }
-    return u"released"_s;
-}
-
-QString whatWasDone(const ForceReleasePlan &plan)
-{
-    const auto who = label(plan.holder, 80);
-    const auto lock = label(plan.before.lock.text());
-    switch (plan.way) {
-    case ReleaseAction::Revoke: return u"%1: %2 was asked to release the lock"_s.arg(lock, who);
-    case ReleaseAction::ShortenTtl:
-        return u"%1: the lease of %2 ends in %3 s at the latest unless it renews it"_s.arg(
-            lock, who, QString::number(shortenedTo.count() / 1000));
-    case ReleaseAction::KillWaiter: return u"%1: %2 was removed from the waiters"_s.arg(lock, who);
-    case ReleaseAction::KillQuery: return u"%1: the running statement of %2 was ended"_s.arg(lock, who);
-    case ReleaseAction::EndLease: return u"%1: released from %2, and its lease was ended"_s.arg(lock, who);
-    case ReleaseAction::Release: break;
-    }
-    return lock;
-}
-
-// The holder is the same by its id; what it did since with its data is its own.
-bool isStillThere(const ForceReleasePlan &plan, const Result<LockSnapshot> &now)
-{
-    return now && now->find(plan.holder);
-}
-
-QString whatIsNow(const ForceReleasePlan &plan, const Result<LockSnapshot> &now)
-{
-    if (!now && !isNoLock(now.error()))
-        return u"could not re-read the lock: %1"_s.arg(now.error().message);
-    const bool isThere = isStillThere(plan, now);
-    if (plan.way == ReleaseAction::KillWaiter)
-        return isThere ? u"but it still waits, or waits again"_s : u"it no longer waits"_s;
-    if (isThere)
-        return plan.way == ReleaseAction::Revoke ? u"it still holds the lock; the release is up to its client"_s
-                                                 : u"it still holds the lock"_s;
-    const bool isUnseen = !now && recipes::recipeOf(plan.before.recipe).seenContended;
-    return isUnseen ? notShownNow(plan) : u"it no longer holds the lock"_s;
-}
-
-} // namespace
 
 void noteAlternativeOutcome(AuditRecord &record, const ForceReleasePlan &plan, const Result<Sent> &sent,
                             const Result<LockSnapshot> &now)

@@ -262,6 +262,19 @@ std::optional<uid_t> loginUser()
     return ::geteuid() == 0 && isNumber ? std::optional<uid_t>(id) : std::nullopt;
 }
 
+QString stampOf(const QString &path)
+{
+    const auto one = [](const QString &name) {
+        struct stat info = {};
+        return ::stat(QFile::encodeName(name).constData(), &info) != 0 ? u"none"_s
+                                                                       : u"%1:%2:%3.%4"_s.arg(info.st_ino)
+                                                                             .arg(info.st_size)
+                                                                             .arg(info.st_mtim.tv_sec)
+                                                                             .arg(info.st_mtim.tv_nsec);
+    };
+    return one(path) + u' ' + one(headPath(path));
+}
+
 } // namespace
 
 QString currentActor()
@@ -404,23 +417,6 @@ Result<std::vector<AuditRecord>> AuditFile::read(QStringList *problems) const
     markUnfinished(records);
     return records;
 }
-
-namespace {
-
-QString stampOf(const QString &path)
-{
-    const auto one = [](const QString &name) {
-        struct stat info = {};
-        return ::stat(QFile::encodeName(name).constData(), &info) != 0 ? u"none"_s
-                                                                       : u"%1:%2:%3.%4"_s.arg(info.st_ino)
-                                                                             .arg(info.st_size)
-                                                                             .arg(info.st_mtim.tv_sec)
-                                                                             .arg(info.st_mtim.tv_nsec);
-    };
-    return one(path) + u' ' + one(headPath(path));
-}
-
-} // namespace
 
 Result<AuditReport> reportOf(const AuditFile &file, const QString &knownStamp)
 {

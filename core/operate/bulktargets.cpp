@@ -42,6 +42,47 @@ BulkTarget targetOfBulk(const LockSnapshot &lock, const Contender &one, ReleaseA
     return target;
 }
 
+constexpr std::chrono::seconds eachWithin(15);
+
+// What the same act would end that nobody chose; empty: nothing.
+QString unchosen(const BulkTarget &target, const ForceReleasePlan &plan)
+{
+    QStringList names;
+    for (const auto &name : plan.otherLocksLost) {
+        const bool isChosen =
+            name == plan.before.lock.name || std::ranges::count(target.goWithIt, name, &inspect::LockName::name) > 0;
+        if (!isChosen)
+            names << label(name, 80);
+    }
+    return firstNamed(names, 5);
+}
+
+// Empty: it was done. Else why it was not, or what else is not as expected.
+Task<QString> releaseOne(BulkTarget target, BulkTools tools, QString reason)
+{
+    const auto deadline = Deadline::after(*tools.loop, eachWithin);
+    const auto plan = co_await tools.plan(target, deadline);
+    if (!plan)
+        co_return plan.error().message;
+    if (plan->holder != target.contender)
+        co_return u"nothing was sent: the new plan is for %1"_s.arg(label(plan->holder, 80));
+    if (!plan->risk.isEmpty())
+        co_return u"nothing was sent: %1. Check and release this lock separately"_s.arg(plan->risk);
+    if (const auto others = unchosen(target, *plan); !others.isEmpty())
+        co_return u"nothing was sent: it also holds %1. Check and release this lock separately"_s.arg(others);
+    const auto *now = plan->before.find(plan->holder);
+    if (target.isStale && !(now && isLeftBehind(plan->before, *now)))
+        co_return u"nothing was sent: it is no longer a leftover entry"_s;
+    if (now && (holdsAnew(plan->before, *now, target.shown) || inspect::isDifferentHold(target.hold, now->hold)))
+        co_return u"nothing was sent: its client released it and acquired it again"_s;
+    const auto outcome = co_await tools.act(*plan, reason, deadline);
+    if (!outcome)
+        co_return outcome.error().message;
+    const bool isDone = target.way == ReleaseAction::Release ? outcome->released : outcome->done;
+    // What cannot be recorded ends it here, as it would have ended the next one.
+    co_return isDone && outcome->isRecorded ? QString() : outcome->message;
+}
+
 } // namespace
 
 bool isLeftBehind(const LockSnapshot &lock, const Contender &one)
@@ -109,51 +150,6 @@ std::vector<BulkTarget> staleEntriesOf(const std::vector<const LockSnapshot *> &
         target.isStale = true;
     return targets;
 }
-
-namespace {
-
-constexpr std::chrono::seconds eachWithin(15);
-
-// What the same act would end that nobody chose; empty: nothing.
-QString unchosen(const BulkTarget &target, const ForceReleasePlan &plan)
-{
-    QStringList names;
-    for (const auto &name : plan.otherLocksLost) {
-        const bool isChosen =
-            name == plan.before.lock.name || std::ranges::count(target.goWithIt, name, &inspect::LockName::name) > 0;
-        if (!isChosen)
-            names << label(name, 80);
-    }
-    return firstNamed(names, 5);
-}
-
-// Empty: it was done. Else why it was not, or what else is not as expected.
-Task<QString> releaseOne(BulkTarget target, BulkTools tools, QString reason)
-{
-    const auto deadline = Deadline::after(*tools.loop, eachWithin);
-    const auto plan = co_await tools.plan(target, deadline);
-    if (!plan)
-        co_return plan.error().message;
-    if (plan->holder != target.contender)
-        co_return u"nothing was sent: the new plan is for %1"_s.arg(label(plan->holder, 80));
-    if (!plan->risk.isEmpty())
-        co_return u"nothing was sent: %1. Check and release this lock separately"_s.arg(plan->risk);
-    if (const auto others = unchosen(target, *plan); !others.isEmpty())
-        co_return u"nothing was sent: it also holds %1. Check and release this lock separately"_s.arg(others);
-    const auto *now = plan->before.find(plan->holder);
-    if (target.isStale && !(now && isLeftBehind(plan->before, *now)))
-        co_return u"nothing was sent: it is no longer a leftover entry"_s;
-    if (now && (holdsAnew(plan->before, *now, target.shown) || inspect::isDifferentHold(target.hold, now->hold)))
-        co_return u"nothing was sent: its client released it and acquired it again"_s;
-    const auto outcome = co_await tools.act(*plan, reason, deadline);
-    if (!outcome)
-        co_return outcome.error().message;
-    const bool isDone = target.way == ReleaseAction::Release ? outcome->released : outcome->done;
-    // What cannot be recorded ends it here, as it would have ended the next one.
-    co_return isDone && outcome->isRecorded ? QString() : outcome->message;
-}
-
-} // namespace
 
 Task<Result<BulkReport>> bulkRelease(std::vector<BulkTarget> targets, BulkTools tools, QString reason)
 {

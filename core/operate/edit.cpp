@@ -208,47 +208,6 @@ Task<Act<EditSent, EditState>> sendAndRecord(EditPlan plan, EditTools tools, QSt
     return guardedAct(std::move(steps), tools.audit);
 }
 
-} // namespace
-
-Task<Result<EditPlan>> planEdit(EditRequest request, EditTools tools, Deadline deadline)
-{
-    CO_TRY(auto &state, co_await tools.read(request, deadline));
-    auto locks = touchedLocks(request, tools.locks());
-    if (request.expected) {
-        auto other = differenceFor(request, *request.expected, state);
-        if (other.isEmpty() && request.kind == EditKind::KeyExpire && request.expected->expiryMs != state.expiryMs)
-            other = u"its TTL has changed"_s;
-        if (other.isEmpty() && isLeaseAnother(locks, *request.expected, state))
-            other = leaseAnotherText();
-        if (!other.isEmpty())
-            co_return Error{ErrorCode::Refused,
-                            u"nothing was undone: %1 was changed since (%2)"_s.arg(subjectText(request), other)};
-    }
-    EditPlan plan;
-    plan.before = std::move(state);
-    plan.locks = std::move(locks);
-    plan.locksKnown = tools.areLocksKnown;
-    plan.request = std::move(request);
-    co_return plan;
-}
-
-Task<Result<EditOutcome>> applyEdit(EditPlan plan, EditTools tools, QString reason, Deadline deadline)
-{
-    if (auto refusal = editError(plan))
-        co_return *refusal;
-    if (plan.touchesHeld() && !plan.areLocksAccepted)
-        co_return Error{ErrorCode::Refused, sentence("edit-unconfirmed", {subjectText(plan.request)})};
-    auto now = co_await tools.read(plan.request, deadline);
-    if (auto refusal = refusalOfEdit(plan, now, tools))
-        co_return *refusal;
-    if (plan.endTellsHolds())
-        plan.leaseEnds = now->expiryMs;
-    const auto act = co_await sendAndRecord(plan, tools, reason, deadline);
-    co_return withAudit(outcomeOfEdit(plan, act.sent, act.reread), act.recorded);
-}
-
-namespace {
-
 std::optional<EditRequest> undoOfZnodes(const EditPlan &plan, const EditSent &sent, const EditState &after)
 {
     const auto &request = plan.request;
@@ -367,6 +326,43 @@ bool isAsWanted(const EditPlan &plan, const EditState &now)
 }
 
 } // namespace
+
+Task<Result<EditPlan>> planEdit(EditRequest request, EditTools tools, Deadline deadline)
+{
+    CO_TRY(auto &state, co_await tools.read(request, deadline));
+    auto locks = touchedLocks(request, tools.locks());
+    if (request.expected) {
+        auto other = differenceFor(request, *request.expected, state);
+        if (other.isEmpty() && request.kind == EditKind::KeyExpire && request.expected->expiryMs != state.expiryMs)
+            other = u"its TTL has changed"_s;
+        if (other.isEmpty() && isLeaseAnother(locks, *request.expected, state))
+            other = leaseAnotherText();
+        if (!other.isEmpty())
+            co_return Error{ErrorCode::Refused,
+                            u"nothing was undone: %1 was changed since (%2)"_s.arg(subjectText(request), other)};
+    }
+    EditPlan plan;
+    plan.before = std::move(state);
+    plan.locks = std::move(locks);
+    plan.locksKnown = tools.areLocksKnown;
+    plan.request = std::move(request);
+    co_return plan;
+}
+
+Task<Result<EditOutcome>> applyEdit(EditPlan plan, EditTools tools, QString reason, Deadline deadline)
+{
+    if (auto refusal = editError(plan))
+        co_return *refusal;
+    if (plan.touchesHeld() && !plan.areLocksAccepted)
+        co_return Error{ErrorCode::Refused, sentence("edit-unconfirmed", {subjectText(plan.request)})};
+    auto now = co_await tools.read(plan.request, deadline);
+    if (auto refusal = refusalOfEdit(plan, now, tools))
+        co_return *refusal;
+    if (plan.endTellsHolds())
+        plan.leaseEnds = now->expiryMs;
+    const auto act = co_await sendAndRecord(plan, tools, reason, deadline);
+    co_return withAudit(outcomeOfEdit(plan, act.sent, act.reread), act.recorded);
+}
 
 bool isAsSent(const EditPlan &plan, const EditState &after)
 {

@@ -122,33 +122,6 @@ Task<Result<Sent>> deleteKey(ForceReleasePlan plan, etcd::Client *client, Deadli
     co_return refusedBy(plan, done);
 }
 
-} // namespace
-
-std::vector<ReleaseMethod> releaseMethodsOfEtcd()
-{
-    return {{ReleaseMechanism::DeleteAtRevision, &planDeleteKey, &wokenByDeletion, &hasKey}};
-}
-
-std::vector<AlternativeMethod> alternativeMethodsOfEtcd()
-{
-    return {{ReleaseAction::KillWaiter, &canLeaveEtcdQueue, &whatLeaveEtcdQueue, &planLeaveEtcdQueue},
-            endLeaseMethod()};
-}
-
-Task<Result<Sent>> sendRelease(ForceReleasePlan plan, etcd::Client *client, Deadline deadline)
-{
-    if (plan.way == ReleaseAction::KillWaiter)
-        return deleteKey(std::move(plan), client, deadline);
-    if (plan.way == ReleaseAction::EndLease)
-        return endLease(std::move(plan), client, deadline);
-    const auto way = plan.way == ReleaseAction::Release ? releaseWay(plan.before)
-                                                        : Result<ReleaseMechanism>(ReleaseMechanism::None);
-    return way && *way == ReleaseMechanism::DeleteAtRevision ? deleteKey(std::move(plan), client, deadline)
-                                                             : nothingSent(std::move(plan));
-}
-
-namespace {
-
 constexpr std::size_t mostLocksAsked = 32;
 
 etcd::LeaseId leaseOf(const ForceReleasePlan &plan)
@@ -229,75 +202,6 @@ std::optional<Error> objectionTo(const ForceReleasePlan &plan, const etcd::Lease
         return std::nullopt;
     return changedMeanwhile(plan, u"its lease has new keys: %1"_s.arg(namesOf(unnamed)));
 }
-
-} // namespace
-
-AlternativeMethod endLeaseMethod()
-{
-    return {ReleaseAction::EndLease, &canEndLease, &whatEndLease, &planEndLease};
-}
-
-Task<ForceReleasePlan> withLeaseKeys(ForceReleasePlan plan, etcd::Client *client, Deadline deadline)
-{
-    if (plan.way != ReleaseAction::EndLease)
-        co_return plan;
-    const auto lease = co_await client->timeToLive(leaseOf(plan), true, deadline);
-    if (!lease) {
-        plan.alsoLost += u" ("_s + lease.error().message + u')';
-        co_return plan;
-    }
-    plan.leaseKeys = lease->keys;
-    std::ranges::sort(*plan.leaseKeys);
-    co_await addOtherLocks(&plan, client, deadline);
-    const auto others = othersOf(plan);
-    const auto count = static_cast<qsizetype>(others.size());
-    plan.alsoLost = others.empty() ? u"no other key is attached to the lease"_s
-                    : count == 1   ? u"1 other key of the lease: %1"_s.arg(namesOf(others))
-                                   : u"%1 other keys of the lease: %2"_s.arg(QString::number(count), namesOf(others));
-    if (!plan.otherLocksLost.empty())
-        plan.alsoLost += clause(u"with these keys it holds the locks %1"_s.arg(namesOf(plan.otherLocksLost)));
-    co_return plan;
-}
-
-Error refusedBy(const ForceReleasePlan &plan, const etcd::TransactionAnswer &answer)
-{
-    if (answer.ranges.empty())
-        return changedMeanwhile(plan, u"etcd did not report the difference"_s);
-    const auto &there = answer.ranges.front().entries;
-    if (there.empty())
-        return goneAlready(plan);
-    if (there.front().created != plan.guard.etcd().createRevision)
-        return changedMeanwhile(plan, u"its key was re-created at revision %1"_s.arg(there.front().created));
-    if (plan.way == ReleaseAction::EndLease || isFixed(plan.before))
-        return changedMeanwhile(plan, u"its key is now attached to another lease"_s);
-    return changedMeanwhile(plan, u"the client before it has left, so it may now hold the lock"_s);
-}
-
-Task<Result<Sent>> endLease(ForceReleasePlan plan, etcd::Client *client, Deadline deadline)
-{
-    if (!plan.leaseKeys)
-        co_return Error{ErrorCode::Refused, sentence("etcd-keys-unread")};
-    const auto lease = co_await client->timeToLive(leaseOf(plan), true, deadline);
-    if (!lease)
-        co_return nothingChanged(u"the keys of the lease"_s, lease.error());
-    if (const auto no = objectionTo(plan, *lease))
-        co_return *no;
-    const auto transaction = deletionOf(plan, leaseOf(plan));
-    CO_TRY(const auto &deleted, co_await client->commit(transaction, deadline));
-    if (!deleted.held)
-        co_return refusedBy(plan, deleted);
-    // Begun is ended: it has time of its own.
-    const auto revoked =
-        co_await client->revoke(leaseOf(plan), Deadline::after(client->loop(), std::chrono::seconds(5)));
-    if (revoked || revoked.error().code == ErrorCode::NoNode) // it ended by itself just now
-        co_return Sent();
-    // Not as its code says: something was done.
-    co_return Error{ErrorCode::UnknownOutcome, sentence("etcd-lease-unknown", {revoked.error().message})};
-}
-
-using etcd::Operation;
-
-namespace {
 
 QString rangeText(const etcd::RangeRequest &range)
 {
@@ -424,6 +328,94 @@ private:
 };
 
 } // namespace
+
+std::vector<ReleaseMethod> releaseMethodsOfEtcd()
+{
+    return {{ReleaseMechanism::DeleteAtRevision, &planDeleteKey, &wokenByDeletion, &hasKey}};
+}
+
+std::vector<AlternativeMethod> alternativeMethodsOfEtcd()
+{
+    return {{ReleaseAction::KillWaiter, &canLeaveEtcdQueue, &whatLeaveEtcdQueue, &planLeaveEtcdQueue},
+            endLeaseMethod()};
+}
+
+Task<Result<Sent>> sendRelease(ForceReleasePlan plan, etcd::Client *client, Deadline deadline)
+{
+    if (plan.way == ReleaseAction::KillWaiter)
+        return deleteKey(std::move(plan), client, deadline);
+    if (plan.way == ReleaseAction::EndLease)
+        return endLease(std::move(plan), client, deadline);
+    const auto way = plan.way == ReleaseAction::Release ? releaseWay(plan.before)
+                                                        : Result<ReleaseMechanism>(ReleaseMechanism::None);
+    return way && *way == ReleaseMechanism::DeleteAtRevision ? deleteKey(std::move(plan), client, deadline)
+                                                             : nothingSent(std::move(plan));
+}
+
+AlternativeMethod endLeaseMethod()
+{
+    return {ReleaseAction::EndLease, &canEndLease, &whatEndLease, &planEndLease};
+}
+
+Task<ForceReleasePlan> withLeaseKeys(ForceReleasePlan plan, etcd::Client *client, Deadline deadline)
+{
+    if (plan.way != ReleaseAction::EndLease)
+        co_return plan;
+    const auto lease = co_await client->timeToLive(leaseOf(plan), true, deadline);
+    if (!lease) {
+        plan.alsoLost += u" ("_s + lease.error().message + u')';
+        co_return plan;
+    }
+    plan.leaseKeys = lease->keys;
+    std::ranges::sort(*plan.leaseKeys);
+    co_await addOtherLocks(&plan, client, deadline);
+    const auto others = othersOf(plan);
+    const auto count = static_cast<qsizetype>(others.size());
+    plan.alsoLost = others.empty() ? u"no other key is attached to the lease"_s
+                    : count == 1   ? u"1 other key of the lease: %1"_s.arg(namesOf(others))
+                                   : u"%1 other keys of the lease: %2"_s.arg(QString::number(count), namesOf(others));
+    if (!plan.otherLocksLost.empty())
+        plan.alsoLost += clause(u"with these keys it holds the locks %1"_s.arg(namesOf(plan.otherLocksLost)));
+    co_return plan;
+}
+
+Error refusedBy(const ForceReleasePlan &plan, const etcd::TransactionAnswer &answer)
+{
+    if (answer.ranges.empty())
+        return changedMeanwhile(plan, u"etcd did not report the difference"_s);
+    const auto &there = answer.ranges.front().entries;
+    if (there.empty())
+        return goneAlready(plan);
+    if (there.front().created != plan.guard.etcd().createRevision)
+        return changedMeanwhile(plan, u"its key was re-created at revision %1"_s.arg(there.front().created));
+    if (plan.way == ReleaseAction::EndLease || isFixed(plan.before))
+        return changedMeanwhile(plan, u"its key is now attached to another lease"_s);
+    return changedMeanwhile(plan, u"the client before it has left, so it may now hold the lock"_s);
+}
+
+Task<Result<Sent>> endLease(ForceReleasePlan plan, etcd::Client *client, Deadline deadline)
+{
+    if (!plan.leaseKeys)
+        co_return Error{ErrorCode::Refused, sentence("etcd-keys-unread")};
+    const auto lease = co_await client->timeToLive(leaseOf(plan), true, deadline);
+    if (!lease)
+        co_return nothingChanged(u"the keys of the lease"_s, lease.error());
+    if (const auto no = objectionTo(plan, *lease))
+        co_return *no;
+    const auto transaction = deletionOf(plan, leaseOf(plan));
+    CO_TRY(const auto &deleted, co_await client->commit(transaction, deadline));
+    if (!deleted.held)
+        co_return refusedBy(plan, deleted);
+    // Begun is ended: it has time of its own.
+    const auto revoked =
+        co_await client->revoke(leaseOf(plan), Deadline::after(client->loop(), std::chrono::seconds(5)));
+    if (revoked || revoked.error().code == ErrorCode::NoNode) // it ended by itself just now
+        co_return Sent();
+    // Not as its code says: something was done.
+    co_return Error{ErrorCode::UnknownOutcome, sentence("etcd-lease-unknown", {revoked.error().message})};
+}
+
+using etcd::Operation;
 
 bool isWrite(const etcd::Transaction &transaction)
 {

@@ -101,40 +101,6 @@ QString nothingToRelease(const LockSnapshot &snapshot)
     return elsewhere ? sentence("first-is-foreign", {label(*elsewhere, 120)}) : u"There is nothing to release"_s;
 }
 
-} // namespace
-
-Result<const Contender *> meant(const LockSnapshot &snapshot, const QByteArray &holder)
-{
-    const auto lock = lockText(snapshot);
-    const auto said = label(holder, 80);
-    if (const auto *exact = snapshot.find(holder))
-        return exact;
-    static const QByteArray bySession = "session:";
-    if (holder.startsWith(bySession + "0x")) {
-        const auto found = ofSession(snapshot, holder.mid(bySession.size()));
-        if (found.size() == 1)
-            return found.front();
-        if (found.size() > 1)
-            return refused(u"\"%1\" has %2 nodes in %3"_s.arg(said, QString::number(found.size()), lock),
-                           u"Give one of these IDs: %1"_s.arg(idsOf(found)));
-    }
-    std::vector<const Contender *> fuller;
-    for (const auto &contender : snapshot.contenders) {
-        if (recipes::isFullFormOf(contender.id, holder))
-            fuller.push_back(&contender);
-    }
-    if (!fuller.empty())
-        return refused(sentence("ambiguous-id", {said, lock}),
-                       u"Check the current entry, then give its full ID: %1"_s.arg(idsOf(fuller)));
-    const auto holders = holdersOf(snapshot);
-    if (holders.empty())
-        return refused(u"no client holds %1"_s.arg(lock), nothingToRelease(snapshot));
-    return refused(u"\"%1\" does not hold %2 (any more, or never did)"_s.arg(said, lock),
-                   u"It is held by "_s + idsOf(holders));
-}
-
-namespace {
-
 // Empty when the contender holds. On a Redlock set a claim below the majority may be taken away, too: that is how
 // what a dead client left behind goes.
 std::optional<Error> refusalOf(const LockSnapshot &snapshot, const Contender &contender)
@@ -212,6 +178,36 @@ void planWarnings(ForceReleasePlan &plan, const Contender &holder, const Release
 }
 
 } // namespace
+
+Result<const Contender *> meant(const LockSnapshot &snapshot, const QByteArray &holder)
+{
+    const auto lock = lockText(snapshot);
+    const auto said = label(holder, 80);
+    if (const auto *exact = snapshot.find(holder))
+        return exact;
+    static const QByteArray bySession = "session:";
+    if (holder.startsWith(bySession + "0x")) {
+        const auto found = ofSession(snapshot, holder.mid(bySession.size()));
+        if (found.size() == 1)
+            return found.front();
+        if (found.size() > 1)
+            return refused(u"\"%1\" has %2 nodes in %3"_s.arg(said, QString::number(found.size()), lock),
+                           u"Give one of these IDs: %1"_s.arg(idsOf(found)));
+    }
+    std::vector<const Contender *> fuller;
+    for (const auto &contender : snapshot.contenders) {
+        if (recipes::isFullFormOf(contender.id, holder))
+            fuller.push_back(&contender);
+    }
+    if (!fuller.empty())
+        return refused(sentence("ambiguous-id", {said, lock}),
+                       u"Check the current entry, then give its full ID: %1"_s.arg(idsOf(fuller)));
+    const auto holders = holdersOf(snapshot);
+    if (holders.empty())
+        return refused(u"no client holds %1"_s.arg(lock), nothingToRelease(snapshot));
+    return refused(u"\"%1\" does not hold %2 (any more, or never did)"_s.arg(said, lock),
+                   u"It is held by "_s + idsOf(holders));
+}
 
 Result<ForceReleasePlan> planForceRelease(const LockSnapshot &snapshot, const QByteArray &holder)
 {

@@ -45,24 +45,6 @@ qsizetype firstSecret(const redis::Command &command)
     return command.size();
 }
 
-} // namespace
-
-bool isWrite(const redis::Command &command)
-{
-    if (command.isEmpty())
-        return true;
-    static const auto readOnlyCommands = listedCommands(false);
-    static const auto readOnlySubcommands = listedCommands(true);
-    const auto name = command[0].toUpper();
-    if (readOnlyCommands.contains(name))
-        return false;
-    if (command.size() == 1)
-        return name != "COMMAND";
-    return !readOnlySubcommands.contains(name + ' ' + command[1].toUpper());
-}
-
-namespace {
-
 QString commandText(const redis::Command &command)
 {
     constexpr int mostPerArgument = 60;
@@ -182,6 +164,20 @@ private:
 };
 
 } // namespace
+
+bool isWrite(const redis::Command &command)
+{
+    if (command.isEmpty())
+        return true;
+    static const auto readOnlyCommands = listedCommands(false);
+    static const auto readOnlySubcommands = listedCommands(true);
+    const auto name = command[0].toUpper();
+    if (readOnlyCommands.contains(name))
+        return false;
+    if (command.size() == 1)
+        return name != "COMMAND";
+    return !readOnlySubcommands.contains(name + ' ' + command[1].toUpper());
+}
 
 std::unique_ptr<redis::Connection> gated(redis::Connection &connection, Gate &gate, const QString &node)
 {

@@ -169,21 +169,6 @@ private:
     }
 };
 
-} // namespace
-
-std::unique_ptr<zk::Session> gated(zk::Session &session, Gate &gate)
-{
-    return std::make_unique<GatedSession>(session, nullptr, gate);
-}
-
-std::unique_ptr<zk::Session> gated(std::unique_ptr<zk::Session> session, Gate &gate)
-{
-    auto &inner = *session;
-    return std::make_unique<GatedSession>(inner, std::move(session), gate);
-}
-
-namespace {
-
 // A question that locks, writes a file, or changes who holds a named lock.
 bool locksOrWrites(const QByteArray &select, const SqlWriteWords &words)
 {
@@ -238,6 +223,17 @@ public:
 };
 
 } // namespace
+
+std::unique_ptr<zk::Session> gated(zk::Session &session, Gate &gate)
+{
+    return std::make_unique<GatedSession>(session, nullptr, gate);
+}
+
+std::unique_ptr<zk::Session> gated(std::unique_ptr<zk::Session> session, Gate &gate)
+{
+    auto &inner = *session;
+    return std::make_unique<GatedSession>(inner, std::move(session), gate);
+}
 
 bool isSqlWrite(const mariadb::Statement &statement, const SqlWriteWords &words)
 {

@@ -231,49 +231,7 @@ Task<Result<EditSent>> noKeysHere()
     co_return Error{ErrorCode::Unsupported, u"nothing was sent: a ZooKeeper has znodes, not keys"_s};
 }
 
-} // namespace
-
-Task<Result<EditState>> readForEdit(EditRequest request, zk::Session *session, Deadline deadline)
-{
-    EditState state;
-    if (request.isSequential)
-        co_return state; // no name yet that could be there
-    const ZPath path(request.name);
-    auto syncReply = session->sync(path, deadline);
-    const auto copy = co_await copyOf(session, path, true, deadline);
-    const auto synced = co_await syncReply;
-    if (!copy && copy.error().code == ErrorCode::NoNode)
-        co_return state;
-    if (!copy)
-        co_return copy.error();
-    if (!synced)
-        co_return synced.error();
-    state.exists = true;
-    state.stat = copy->stat;
-    state.value = copy->data.value_or(QByteArray()).left(largestEdit);
-    state.isWhole = copy->data && copy->data->size() <= largestEdit;
-    state.acls = copy->acls;
-    if (request.kind == EditKind::ZnodeDelete && copy->stat.numChildren > 0) {
-        CO_TRY(auto &below, co_await allBelow(session, path, deadline));
-        state.below = std::move(below);
-    }
-    co_return state;
-}
-
-Task<Result<EditSent>> sendEdit(EditPlan plan, zk::Session *session, Deadline deadline)
-{
-    const auto kind = plan.request.kind;
-    if (!isOfZnodes(kind))
-        return noKeysHere();
-    if (kind == EditKind::ZnodeCreate)
-        return sendCreate(std::move(plan), session, deadline);
-    return kind == EditKind::ZnodeDelete || kind == EditKind::ZnodeRestore
-               ? sendMany(std::move(plan), session, deadline)
-               : sendChange(std::move(plan), session, deadline);
-}
-
 // What an edit of a znode will do, in words, and why it cannot be. Pure.
-namespace {
 
 bool isPathToEdit(const QByteArray &path)
 {
@@ -359,6 +317,45 @@ void previewCreate(EditPreview &preview, const EditPlan &plan)
 }
 
 } // namespace
+
+Task<Result<EditState>> readForEdit(EditRequest request, zk::Session *session, Deadline deadline)
+{
+    EditState state;
+    if (request.isSequential)
+        co_return state; // no name yet that could be there
+    const ZPath path(request.name);
+    auto syncReply = session->sync(path, deadline);
+    const auto copy = co_await copyOf(session, path, true, deadline);
+    const auto synced = co_await syncReply;
+    if (!copy && copy.error().code == ErrorCode::NoNode)
+        co_return state;
+    if (!copy)
+        co_return copy.error();
+    if (!synced)
+        co_return synced.error();
+    state.exists = true;
+    state.stat = copy->stat;
+    state.value = copy->data.value_or(QByteArray()).left(largestEdit);
+    state.isWhole = copy->data && copy->data->size() <= largestEdit;
+    state.acls = copy->acls;
+    if (request.kind == EditKind::ZnodeDelete && copy->stat.numChildren > 0) {
+        CO_TRY(auto &below, co_await allBelow(session, path, deadline));
+        state.below = std::move(below);
+    }
+    co_return state;
+}
+
+Task<Result<EditSent>> sendEdit(EditPlan plan, zk::Session *session, Deadline deadline)
+{
+    const auto kind = plan.request.kind;
+    if (!isOfZnodes(kind))
+        return noKeysHere();
+    if (kind == EditKind::ZnodeCreate)
+        return sendCreate(std::move(plan), session, deadline);
+    return kind == EditKind::ZnodeDelete || kind == EditKind::ZnodeRestore
+               ? sendMany(std::move(plan), session, deadline)
+               : sendChange(std::move(plan), session, deadline);
+}
 
 EditPreview previewOfZnodeEdit(const EditPlan &plan)
 {

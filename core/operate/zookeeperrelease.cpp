@@ -77,27 +77,11 @@ Task<Result<Sent>> deleteNode(ForceReleasePlan plan, zk::Session *session, Deadl
     co_return Sent();
 }
 
-} // namespace
-
-std::vector<ReleaseMethod> releaseMethodsOfZooKeeper()
-{
-    return {{ReleaseMechanism::DeleteNode, &planDelete, &wokenByDelete, &hasNode}};
-}
-
-Task<Result<Sent>> sendRelease(ForceReleasePlan plan, zk::Session *session, Deadline deadline)
-{
-    if (plan.way != ReleaseAction::Release)
-        return sendAlternative(std::move(plan), session, deadline);
-    const auto way = releaseWay(plan.before);
-    return way && *way == ReleaseMechanism::DeleteNode ? deleteNode(plan, session, deadline) : nothingSent(plan);
-}
-
 // Asking a holder to let go (Curator's Revoker), and taking one waiter's place away.
 //
 // To end somebody else's session is not among it: a client can only end a session whose password it knows, and the
 // AdminServer has no command for it. The server's JMX has (ConnectionMXBean.terminateSession), which we do not speak;
 // docs/layouts.md says how to.
-namespace {
 
 QString whoIsNamed(const Contender &one)
 {
@@ -211,6 +195,19 @@ Task<Result<Sent>> killWaiter(ForceReleasePlan plan, zk::Session *session, Deadl
 }
 
 } // namespace
+
+std::vector<ReleaseMethod> releaseMethodsOfZooKeeper()
+{
+    return {{ReleaseMechanism::DeleteNode, &planDelete, &wokenByDelete, &hasNode}};
+}
+
+Task<Result<Sent>> sendRelease(ForceReleasePlan plan, zk::Session *session, Deadline deadline)
+{
+    if (plan.way != ReleaseAction::Release)
+        return sendAlternative(std::move(plan), session, deadline);
+    const auto way = releaseWay(plan.before);
+    return way && *way == ReleaseMechanism::DeleteNode ? deleteNode(plan, session, deadline) : nothingSent(plan);
+}
 
 Task<Result<zk::Stat>> lookAtNode(ForceReleasePlan plan, zk::Session *session, Deadline deadline)
 {

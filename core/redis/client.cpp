@@ -290,22 +290,6 @@ private:
     RespConnection m_link;
 };
 
-} // namespace
-
-std::unique_ptr<Connection> openConnection(Loop &loop, ConnectionOptions options)
-{
-    return openConnection(loop, options, [options](Transport::Callbacks callbacks) {
-        return std::make_unique<SocketTransport>(options, std::move(callbacks));
-    });
-}
-
-std::unique_ptr<Connection> openConnection(Loop &loop, ConnectionOptions options, MakeTransport makeTransport)
-{
-    return std::make_unique<Client>(loop, options, makeTransport);
-}
-
-namespace {
-
 QByteArray textOf(const QByteArray &name)
 {
     return readResource(QStringLiteral("lua/%1.lua").arg(QString::fromLatin1(name)));
@@ -322,6 +306,18 @@ Script readScript(const QByteArray &name)
 }
 
 } // namespace
+
+std::unique_ptr<Connection> openConnection(Loop &loop, ConnectionOptions options)
+{
+    return openConnection(loop, options, [options](Transport::Callbacks callbacks) {
+        return std::make_unique<SocketTransport>(options, std::move(callbacks));
+    });
+}
+
+std::unique_ptr<Connection> openConnection(Loop &loop, ConnectionOptions options, MakeTransport makeTransport)
+{
+    return std::make_unique<Client>(loop, options, makeTransport);
+}
 
 // Read and hashed once: a recipe asks for its script with every acquire.
 Script loadScript(const QByteArray &name)

@@ -239,26 +239,6 @@ private:
     Scope m_work; // last, so that it goes first
 };
 
-} // namespace
-
-std::unique_ptr<Connection> openCluster(Loop &loop, std::vector<HostPort> seeds, OpenNode open)
-{
-    return std::make_unique<ClusterConnection>(loop, std::move(seeds), std::move(open));
-}
-
-std::unique_ptr<Connection> openCluster(Loop &loop, std::vector<HostPort> seeds, const ConnectionOptions &options)
-{
-    auto common = options;
-    common.database = 0;
-    return openCluster(loop, std::move(seeds), [&loop, common](const HostPort &host) {
-        auto own = common;
-        own.host = host;
-        return openConnection(loop, own);
-    });
-}
-
-namespace {
-
 // Where the keys of a command stand.
 enum class Keys { None, First, FirstTwo, Second, All, AllFromSecond, EveryOther, Counted, CountedAfterKey, ButLast };
 
@@ -307,6 +287,22 @@ bool isForEveryone(const Command &command)
 }
 
 } // namespace
+
+std::unique_ptr<Connection> openCluster(Loop &loop, std::vector<HostPort> seeds, OpenNode open)
+{
+    return std::make_unique<ClusterConnection>(loop, std::move(seeds), std::move(open));
+}
+
+std::unique_ptr<Connection> openCluster(Loop &loop, std::vector<HostPort> seeds, const ConnectionOptions &options)
+{
+    auto common = options;
+    common.database = 0;
+    return openCluster(loop, std::move(seeds), [&loop, common](const HostPort &host) {
+        auto own = common;
+        own.host = host;
+        return openConnection(loop, own);
+    });
+}
 
 QByteArrayList keysOf(const Command &command)
 {

@@ -22,6 +22,30 @@ QByteArray verbOf(PubSub::Kind kind, bool isOff)
     return 'S' + verb;
 }
 
+constexpr Duration attemptAtMost = 5s;
+constexpr Duration firstPause = 50ms;
+constexpr Duration longestPause = 5s;
+// A connection that lived shorter than this does not reset the back-off: a server that accepts and
+// closes at once must not be hammered.
+constexpr Duration settled = 1s;
+// A peer that vanished without closing is noticed by silence: a PING after `beatEvery`, the end after `silentAtMost`.
+constexpr Duration beatEvery = 10s;
+constexpr Duration silentAtMost = 30s;
+
+// What the server said about AUTH, without its own words: a hostile one could put the password there.
+Error authError(const Value &reply)
+{
+    if (reply.text.contains("without any password configured"))
+        return {ErrorCode::AuthFailed, u"the server has no password set, but one was given"_s, false};
+    return {ErrorCode::AuthFailed, u"the server refused the user name or password"_s, false};
+}
+
+// Refusals that have nothing to do with who we are; the next attempt may do better.
+bool isPassing(const Value &reply)
+{
+    return reply.text.startsWith("ERR max number of clients") || errorFrom(reply).retryable;
+}
+
 } // namespace
 
 // One listener; its Subscription owns it.
@@ -237,34 +261,6 @@ void PubSub::settle()
     if (std::exchange(m_restoring, false))
         m_restored();
 }
-
-namespace {
-
-constexpr Duration attemptAtMost = 5s;
-constexpr Duration firstPause = 50ms;
-constexpr Duration longestPause = 5s;
-// A connection that lived shorter than this does not reset the back-off: a server that accepts and
-// closes at once must not be hammered.
-constexpr Duration settled = 1s;
-// A peer that vanished without closing is noticed by silence: a PING after `beatEvery`, the end after `silentAtMost`.
-constexpr Duration beatEvery = 10s;
-constexpr Duration silentAtMost = 30s;
-
-// What the server said about AUTH, without its own words: a hostile one could put the password there.
-Error authError(const Value &reply)
-{
-    if (reply.text.contains("without any password configured"))
-        return {ErrorCode::AuthFailed, u"the server has no password set, but one was given"_s, false};
-    return {ErrorCode::AuthFailed, u"the server refused the user name or password"_s, false};
-}
-
-// Refusals that have nothing to do with who we are; the next attempt may do better.
-bool isPassing(const Value &reply)
-{
-    return reply.text.startsWith("ERR max number of clients") || errorFrom(reply).retryable;
-}
-
-} // namespace
 
 RespConnection::RespConnection(Loop &loop, ConnectionOptions options, MakeTransport makeTransport,
                                Callbacks callbacks)

@@ -294,39 +294,6 @@ private:
     Scope m_work; // last, so that it goes first
 };
 
-} // namespace
-
-std::unique_ptr<Connection> openBySentinels(Loop &loop, std::vector<HostPort> sentinels, QByteArray service,
-                                            SentinelOpeners openers)
-{
-    return std::make_unique<SentinelConnection>(loop, std::move(sentinels), std::move(service), std::move(openers));
-}
-
-std::unique_ptr<Connection> openBySentinels(Loop &loop, std::vector<HostPort> sentinels, QByteArray service,
-                                            const ConnectionOptions &options)
-{
-    SentinelOpeners openers;
-    openers.hasPassword = !options.password.isEmpty();
-    openers.server = [&loop, options](const HostPort &host) {
-        auto own = options;
-        own.host = host;
-        return openConnection(loop, own);
-    };
-    openers.sentinel = [&loop, options](const HostPort &host, bool withPassword) {
-        auto own = options;
-        own.host = host;
-        own.database = 0;
-        if (!withPassword) {
-            own.user.clear();
-            own.password.clear();
-        }
-        return openConnection(loop, own);
-    };
-    return openBySentinels(loop, std::move(sentinels), std::move(service), std::move(openers));
-}
-
-namespace {
-
 constexpr std::chrono::seconds placeWithin(5);
 
 class FindingConnection final : public EndPort<Connection> {
@@ -425,6 +392,35 @@ private:
 };
 
 } // namespace
+
+std::unique_ptr<Connection> openBySentinels(Loop &loop, std::vector<HostPort> sentinels, QByteArray service,
+                                            SentinelOpeners openers)
+{
+    return std::make_unique<SentinelConnection>(loop, std::move(sentinels), std::move(service), std::move(openers));
+}
+
+std::unique_ptr<Connection> openBySentinels(Loop &loop, std::vector<HostPort> sentinels, QByteArray service,
+                                            const ConnectionOptions &options)
+{
+    SentinelOpeners openers;
+    openers.hasPassword = !options.password.isEmpty();
+    openers.server = [&loop, options](const HostPort &host) {
+        auto own = options;
+        own.host = host;
+        return openConnection(loop, own);
+    };
+    openers.sentinel = [&loop, options](const HostPort &host, bool withPassword) {
+        auto own = options;
+        own.host = host;
+        own.database = 0;
+        if (!withPassword) {
+            own.user.clear();
+            own.password.clear();
+        }
+        return openConnection(loop, own);
+    };
+    return openBySentinels(loop, std::move(sentinels), std::move(service), std::move(openers));
+}
 
 ServerPlace placeOf(const Value &info, const Value &role)
 {

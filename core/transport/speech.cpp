@@ -26,6 +26,59 @@ QString refusal(const QString &asked)
            u"tls=on and a certificate that can be verified (ca=FILE)"_s.arg(asked);
 }
 
+constexpr int noConnection = 2003, noTls = 2026; // of MariaDB's client
+constexpr int noSuchLogin = 1251;                // of its server: a form of login that the client does not have
+constexpr qsizetype headSize = 4;                // three bytes of length, one number
+constexpr int numberAt = 3;
+constexpr char tlsInSecondByte = 0x08; // CLIENT_SSL is 0x0800
+constexpr qsizetype loginHead = 32;    // capabilities, packet size, character set, 23 more
+constexpr qsizetype mostPacket = 64 * 1024;
+constexpr char okMark = '\x00', errorMark = '\xff';
+
+qsizetype sizeOf(const QByteArray &bytes)
+{
+    const auto at = [&bytes](int i) { return static_cast<qsizetype>(static_cast<quint8>(bytes[i])); };
+    return at(0) | at(1) << 8 | at(2) << 16;
+}
+
+// The first whole packet, with its head.
+std::optional<QByteArray> takePacket(QByteArray &bytes)
+{
+    if (bytes.size() < headSize || bytes.size() < headSize + sizeOf(bytes))
+        return std::nullopt;
+    auto packet = bytes.left(headSize + sizeOf(bytes));
+    bytes.remove(0, packet.size());
+    return packet;
+}
+
+bool isTooLong(const QByteArray &bytes)
+{
+    return bytes.size() >= headSize && sizeOf(bytes) > mostPacket;
+}
+
+void renumber(QByteArray &packet, int by)
+{
+    packet[numberAt] = static_cast<char>(packet[numberAt] + by);
+}
+
+QByteArray packed(const QByteArray &body, int number)
+{
+    QByteArray head(headSize, '\0');
+    for (int i = 0; i < 3; ++i)
+        head[i] = static_cast<char>((body.size() >> (8 * i)) & 0xff);
+    head[numberAt] = static_cast<char>(number);
+    return head + body;
+}
+
+Prelude::Step failed(const QString &why)
+{
+    Prelude::Step step;
+    step.problem = why;
+    return step;
+}
+
+const QString notUnderstood = u"the server does not use the protocol of MariaDB or MySQL"_s;
+
 } // namespace
 
 Trust trustOf(const QString &host, bool isVerified)
@@ -96,63 +149,6 @@ QString objectionToPostgreSql(const QByteArray &message, Trust trust)
     return refusal(isClear ? u"the password in clear text (AuthenticationCleartextPassword)"_s
                            : u"a login method that may reveal the password in clear text"_s);
 }
-
-namespace {
-
-constexpr int noConnection = 2003, noTls = 2026; // of MariaDB's client
-constexpr int noSuchLogin = 1251;                // of its server: a form of login that the client does not have
-constexpr qsizetype headSize = 4;                // three bytes of length, one number
-constexpr int numberAt = 3;
-constexpr char tlsInSecondByte = 0x08; // CLIENT_SSL is 0x0800
-constexpr qsizetype loginHead = 32;    // capabilities, packet size, character set, 23 more
-constexpr qsizetype mostPacket = 64 * 1024;
-constexpr char okMark = '\x00', errorMark = '\xff';
-
-qsizetype sizeOf(const QByteArray &bytes)
-{
-    const auto at = [&bytes](int i) { return static_cast<qsizetype>(static_cast<quint8>(bytes[i])); };
-    return at(0) | at(1) << 8 | at(2) << 16;
-}
-
-// The first whole packet, with its head.
-std::optional<QByteArray> takePacket(QByteArray &bytes)
-{
-    if (bytes.size() < headSize || bytes.size() < headSize + sizeOf(bytes))
-        return std::nullopt;
-    auto packet = bytes.left(headSize + sizeOf(bytes));
-    bytes.remove(0, packet.size());
-    return packet;
-}
-
-bool isTooLong(const QByteArray &bytes)
-{
-    return bytes.size() >= headSize && sizeOf(bytes) > mostPacket;
-}
-
-void renumber(QByteArray &packet, int by)
-{
-    packet[numberAt] = static_cast<char>(packet[numberAt] + by);
-}
-
-QByteArray packed(const QByteArray &body, int number)
-{
-    QByteArray head(headSize, '\0');
-    for (int i = 0; i < 3; ++i)
-        head[i] = static_cast<char>((body.size() >> (8 * i)) & 0xff);
-    head[numberAt] = static_cast<char>(number);
-    return head + body;
-}
-
-Prelude::Step failed(const QString &why)
-{
-    Prelude::Step step;
-    step.problem = why;
-    return step;
-}
-
-const QString notUnderstood = u"the server does not use the protocol of MariaDB or MySQL"_s;
-
-} // namespace
 
 Prelude::Step MySqlPrelude::fromServer(const QByteArray &bytes)
 {

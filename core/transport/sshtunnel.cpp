@@ -45,6 +45,17 @@ QStringList asOptions(const std::vector<QString> &options)
     return all;
 }
 
+QByteArray lastLineOf(const QByteArray &said)
+{
+    QByteArray last;
+    for (const auto &raw : said.split('\n')) {
+        const auto line = raw.trimmed();
+        if (!line.isEmpty() && !line.startsWith("Warning:") && !line.startsWith("debug"))
+            last = line;
+    }
+    return last;
+}
+
 } // namespace
 
 SshTunnel::SshTunnel(SshOptions ssh, std::vector<HostPort> servers, std::shared_ptr<Problem> problem)
@@ -239,21 +250,6 @@ void SshTunnel::whenUp(const HostPort &server, QObject *context, std::function<v
     notifyWaiting();
     forwardMore();
 }
-
-namespace {
-
-QByteArray lastLineOf(const QByteArray &said)
-{
-    QByteArray last;
-    for (const auto &raw : said.split('\n')) {
-        const auto line = raw.trimmed();
-        if (!line.isEmpty() && !line.startsWith("Warning:") && !line.startsWith("debug"))
-            last = line;
-    }
-    return last;
-}
-
-} // namespace
 
 bool isForwardable(const QString &host)
 {

@@ -20,43 +20,6 @@ namespace {
 constexpr std::chrono::seconds rightsWithin(5);
 constexpr std::chrono::seconds reachedWithin(4);
 
-} // namespace
-
-Task<QStringList> Link::rights(Deadline)
-{
-    const auto backend = backendOf(spec().scheme);
-    const auto title = backend ? infoOf(*backend).title : u"this server"_s;
-    co_return QStringList{
-        u"%1 does not report the user's permissions; a denied request is reported where it happens"_s.arg(title)};
-}
-
-Task<Result<ConnectionAccount>> accountOf(Workspace &workspace, ConnectionName name, Deadline deadline)
-{
-    auto connecting = workspace.whenConnected(name, deadline);
-    CO_TRY_VOID(co_await connecting);
-    auto *link = workspace.find(name);
-    ConnectionAccount account;
-    auto asking = link->rights(Deadline::after(workspace.loop(), rightsWithin));
-    account.rights = co_await asking;
-    // By another one meanwhile, where its session expired.
-    const auto first = workspace.find(name)->observer().firstSnapshot();
-    const Completion<bool> over(workspace.loop());
-    first.then([over](bool) { over.complete(true); });
-    over.completeAt(deadline, false);
-    account.isFirstLookOver = co_await over;
-    link = workspace.find(name);
-    account.address = link->spec().displayUri();
-    account.server = link->serverVersion();
-    account.remark = link->remark();
-    if (const auto latency = link->latency())
-        account.latency = std::chrono::duration_cast<std::chrono::microseconds>(*latency);
-    account.locks = int(link->observer().snapshots().size());
-    account.coverage = link->coverage();
-    co_return account;
-}
-
-namespace {
-
 using Check = TrialCheck;
 using Checks = std::vector<TrialCheck>;
 
@@ -189,6 +152,39 @@ void addSession(Checks &checks, const ConnectionAccount &account, const Connecti
 
 } // namespace
 
+Task<QStringList> Link::rights(Deadline)
+{
+    const auto backend = backendOf(spec().scheme);
+    const auto title = backend ? infoOf(*backend).title : u"this server"_s;
+    co_return QStringList{
+        u"%1 does not report the user's permissions; a denied request is reported where it happens"_s.arg(title)};
+}
+
+Task<Result<ConnectionAccount>> accountOf(Workspace &workspace, ConnectionName name, Deadline deadline)
+{
+    auto connecting = workspace.whenConnected(name, deadline);
+    CO_TRY_VOID(co_await connecting);
+    auto *link = workspace.find(name);
+    ConnectionAccount account;
+    auto asking = link->rights(Deadline::after(workspace.loop(), rightsWithin));
+    account.rights = co_await asking;
+    // By another one meanwhile, where its session expired.
+    const auto first = workspace.find(name)->observer().firstSnapshot();
+    const Completion<bool> over(workspace.loop());
+    first.then([over](bool) { over.complete(true); });
+    over.completeAt(deadline, false);
+    account.isFirstLookOver = co_await over;
+    link = workspace.find(name);
+    account.address = link->spec().displayUri();
+    account.server = link->serverVersion();
+    account.remark = link->remark();
+    if (const auto latency = link->latency())
+        account.latency = std::chrono::duration_cast<std::chrono::microseconds>(*latency);
+    account.locks = int(link->observer().snapshots().size());
+    account.coverage = link->coverage();
+    co_return account;
+}
+
 Task<Result<Checks>> tryConnection(Loop &loop, ConnectionSpec spec, Deadline deadline)
 {
     std::vector<ConnectionSpec> named{spec};
@@ -314,6 +310,60 @@ redis::Command readCommand(const QByteArray &type, const QByteArray &key)
     return {};
 }
 
+Task<Result<KeyPage>> scanNode(redis::Connection *redis, QByteArray pattern, quint64 cursor, Deadline deadline)
+{
+    const QByteArray count = "1000";
+    const redis::Command scan{"SCAN", QByteArray::number(cursor), "MATCH", pattern.isEmpty() ? "*" : pattern, "COUNT",
+                              count};
+    auto sizeReply = redis->command(redis::Command{"DBSIZE"}, deadline);
+    auto scanReply = redis->command(scan, deadline);
+    const auto size = co_await sizeReply;
+    CO_TRY(const auto &page, co_await scanReply);
+    if (page.items.size() != 2)
+        co_return Error{ErrorCode::Server, u"SCAN answered in a form this version does not know"_s};
+    KeyPage result;
+    result.cursor = page.items[0].text.toULongLong();
+    result.total = size ? size->integer : 0;
+    result.scanned = count.toLongLong();
+    std::vector<redis::Command> questions;
+    for (const auto &key : page.items[1].items) {
+        for (auto &command : describe(key.text))
+            questions.push_back(std::move(command));
+    }
+    if (questions.empty())
+        co_return result;
+    CO_TRY(const auto &facts, co_await redis->pipeline(std::move(questions), deadline));
+    for (std::size_t i = 0; i < page.items[1].items.size(); ++i) {
+        const auto &key = page.items[1].items[i].text;
+        result.rows.push_back(rowFrom(key, facts[i * 3], facts[i * 3 + 1], facts[i * 3 + 2]));
+    }
+    co_return result;
+}
+
+Task<Result<KeyDetail>> readKeyOn(redis::Connection *redis, RedisKey key, Deadline deadline)
+{
+    CO_TRY(const auto &facts, co_await redis->pipeline(describe(key.bytes()), deadline));
+    KeyDetail detail;
+    detail.row = rowFrom(key.bytes(), facts[0], facts[1], facts[2]);
+    if (detail.row.type == "none")
+        co_return Error{ErrorCode::NoNode, u"key %1 no longer exists"_s.arg(label(key.bytes()))};
+    const auto command = readCommand(detail.row.type, key.bytes());
+    if (command.isEmpty())
+        co_return detail;
+    CO_TRY(const auto &value, co_await redis->command(command, deadline));
+    // HSCAN and SSCAN answer [cursor, items].
+    const bool scanned = detail.row.type == "hash" || detail.row.type == "set";
+    const auto &items = scanned && value.items.size() == 2 ? value.items[1].items : value.items;
+    if (detail.row.type == "string")
+        detail.items = {value.text};
+    for (const auto &item : items)
+        detail.items.push_back(item.text.left(dataCapBytes));
+    const bool moreToScan = scanned && value.items.size() == 2 && value.items[0].text != "0";
+    detail.cut = moreToScan || items.size() >= static_cast<std::size_t>(itemCap)
+                 || (detail.row.type == "string" && value.text.size() == dataCapBytes);
+    co_return detail;
+}
+
 } // namespace
 
 Task<Result<std::vector<ZnodeRow>>> answer(Workspace &workspace, ListZnodes query, Deadline deadline,
@@ -373,64 +423,6 @@ Task<Result<ZnodeDetail>> answer(Workspace &workspace, ReadZnode query, Deadline
         detail.acls = acls->acls;
     co_return detail;
 }
-
-namespace {
-
-Task<Result<KeyPage>> scanNode(redis::Connection *redis, QByteArray pattern, quint64 cursor, Deadline deadline)
-{
-    const QByteArray count = "1000";
-    const redis::Command scan{"SCAN", QByteArray::number(cursor), "MATCH", pattern.isEmpty() ? "*" : pattern, "COUNT",
-                              count};
-    auto sizeReply = redis->command(redis::Command{"DBSIZE"}, deadline);
-    auto scanReply = redis->command(scan, deadline);
-    const auto size = co_await sizeReply;
-    CO_TRY(const auto &page, co_await scanReply);
-    if (page.items.size() != 2)
-        co_return Error{ErrorCode::Server, u"SCAN answered in a form this version does not know"_s};
-    KeyPage result;
-    result.cursor = page.items[0].text.toULongLong();
-    result.total = size ? size->integer : 0;
-    result.scanned = count.toLongLong();
-    std::vector<redis::Command> questions;
-    for (const auto &key : page.items[1].items) {
-        for (auto &command : describe(key.text))
-            questions.push_back(std::move(command));
-    }
-    if (questions.empty())
-        co_return result;
-    CO_TRY(const auto &facts, co_await redis->pipeline(std::move(questions), deadline));
-    for (std::size_t i = 0; i < page.items[1].items.size(); ++i) {
-        const auto &key = page.items[1].items[i].text;
-        result.rows.push_back(rowFrom(key, facts[i * 3], facts[i * 3 + 1], facts[i * 3 + 2]));
-    }
-    co_return result;
-}
-
-Task<Result<KeyDetail>> readKeyOn(redis::Connection *redis, RedisKey key, Deadline deadline)
-{
-    CO_TRY(const auto &facts, co_await redis->pipeline(describe(key.bytes()), deadline));
-    KeyDetail detail;
-    detail.row = rowFrom(key.bytes(), facts[0], facts[1], facts[2]);
-    if (detail.row.type == "none")
-        co_return Error{ErrorCode::NoNode, u"key %1 no longer exists"_s.arg(label(key.bytes()))};
-    const auto command = readCommand(detail.row.type, key.bytes());
-    if (command.isEmpty())
-        co_return detail;
-    CO_TRY(const auto &value, co_await redis->command(command, deadline));
-    // HSCAN and SSCAN answer [cursor, items].
-    const bool scanned = detail.row.type == "hash" || detail.row.type == "set";
-    const auto &items = scanned && value.items.size() == 2 ? value.items[1].items : value.items;
-    if (detail.row.type == "string")
-        detail.items = {value.text};
-    for (const auto &item : items)
-        detail.items.push_back(item.text.left(dataCapBytes));
-    const bool moreToScan = scanned && value.items.size() == 2 && value.items[0].text != "0";
-    detail.cut = moreToScan || items.size() >= static_cast<std::size_t>(itemCap)
-                 || (detail.row.type == "string" && value.text.size() == dataCapBytes);
-    co_return detail;
-}
-
-} // namespace
 
 Task<Result<KeyPage>> answer(Workspace &workspace, ScanKeys query, Deadline deadline)
 {

@@ -47,6 +47,26 @@ ConnectionStatus statusOf(Link &link)
     return status;
 }
 
+constexpr std::size_t mostLogKept = 5000; // the window keeps no more than the log does
+
+// Moves the values out.
+template <class Key, class Value>
+std::vector<Value> valuesOf(std::map<Key, Value> &map)
+{
+    std::vector<Value> values;
+    values.reserve(map.size());
+    for (auto &[key, value] : std::exchange(map, {}))
+        values.push_back(std::move(value));
+    return values;
+}
+
+constexpr auto feedEvery = 200ms;
+
+QByteArray asBytes(const QJsonObject &lock)
+{
+    return lock.isEmpty() ? QByteArray() : QJsonDocument(lock).toJson(QJsonDocument::Compact);
+}
+
 } // namespace
 
 NewsFeed::NewsFeed(Loop &loop, std::function<void(Batch)> deliver) : m_loop(loop), m_deliver(std::move(deliver)) {}
@@ -205,23 +225,6 @@ void NewsFeed::delivered()
 
 using inspect::ChangeKind;
 
-namespace {
-
-constexpr std::size_t mostLogKept = 5000; // the window keeps no more than the log does
-
-// Moves the values out.
-template <class Key, class Value>
-std::vector<Value> valuesOf(std::map<Key, Value> &map)
-{
-    std::vector<Value> values;
-    values.reserve(map.size());
-    for (auto &[key, value] : std::exchange(map, {}))
-        values.push_back(std::move(value));
-    return values;
-}
-
-} // namespace
-
 void News::add(inspect::SnapshotChange change, WallTime now)
 {
     const auto at = m_locks.find(change.lock.lock);
@@ -295,17 +298,6 @@ bool News::isTakenBefore(quint64 number) const
 {
     return m_order.empty() || m_order.front().number >= number;
 }
-
-namespace {
-
-constexpr auto feedEvery = 200ms;
-
-QByteArray asBytes(const QJsonObject &lock)
-{
-    return lock.isEmpty() ? QByteArray() : QJsonDocument(lock).toJson(QJsonDocument::Compact);
-}
-
-} // namespace
 
 inspect::LinkState stateOf(Link &link)
 {

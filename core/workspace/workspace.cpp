@@ -24,6 +24,38 @@ Result<std::unique_ptr<LinkBase>> makeLink(BackendKind backend, ConnectionSpec s
     return makers[static_cast<std::size_t>(backend)](std::move(spec), context);
 }
 
+// A connection's name may be given to another server between a look and the act, or an edit and its undo. What is
+// there may even be the same: a copy of this one.
+std::optional<Error> refusalElsewhere(const inspect::LockName &what, const QString &server, const Link &link)
+{
+    const auto now = link.spec().displayUri();
+    if (server.isEmpty() || server == now)
+        return std::nullopt;
+    return Error{ErrorCode::Refused,
+                 u"%1 was read from %2, but connection %3 now points to %4. Nothing was sent"_s.arg(
+                     label(what.text()), server, escaped(what.connection.bytes()), now)};
+}
+
+Error noEdits(const Link &link)
+{
+    return Error{ErrorCode::Unsupported,
+                 u"%1: what is stored there is not edited here"_s.arg(escaped(link.spec().name.bytes()))};
+}
+
+operate::EditTools editToolsOf(Link *link, Loop &loop, operate::AuditFile &audit)
+{
+    operate::EditTools tools;
+    tools.read = [link](operate::EditRequest request, Deadline by) {
+        return link->readForEdit(std::move(request), by);
+    };
+    tools.send = [link](operate::EditPlan plan, Deadline by) { return link->sendEdit(std::move(plan), by); };
+    tools.locks = [link] { return link->observer().snapshots(); };
+    tools.areLocksKnown = link->progress().firstSnapshotComplete;
+    tools.audit = &audit;
+    tools.loop = &loop;
+    return tools;
+}
+
 } // namespace
 
 Workspace::Workspace(Loop &loop, WorkspaceOptions options, inspect::ObserverSink *sink)
@@ -178,22 +210,6 @@ Task<operate::ForceReleasePlan> Link::withLosses(operate::ForceReleasePlan plan,
     co_return plan;
 }
 
-namespace {
-
-// A connection's name may be given to another server between a look and the act, or an edit and its undo. What is
-// there may even be the same: a copy of this one.
-std::optional<Error> refusalElsewhere(const inspect::LockName &what, const QString &server, const Link &link)
-{
-    const auto now = link.spec().displayUri();
-    if (server.isEmpty() || server == now)
-        return std::nullopt;
-    return Error{ErrorCode::Refused,
-                 u"%1 was read from %2, but connection %3 now points to %4. Nothing was sent"_s.arg(
-                     label(what.text()), server, escaped(what.connection.bytes()), now)};
-}
-
-} // namespace
-
 Task<Result<operate::ForceReleasePlan>> Workspace::planForceRelease(inspect::LockName lock, QByteArray holder,
                                                                     Deadline deadline, operate::ReleaseAction way,
                                                                     QString server)
@@ -248,30 +264,6 @@ Task<Result<operate::BulkReport>> Workspace::bulkRelease(std::vector<operate::Bu
     tools.loop = &m_loop;
     return operate::bulkRelease(std::move(targets), std::move(tools), std::move(reason));
 }
-
-namespace {
-
-Error noEdits(const Link &link)
-{
-    return Error{ErrorCode::Unsupported,
-                 u"%1: what is stored there is not edited here"_s.arg(escaped(link.spec().name.bytes()))};
-}
-
-operate::EditTools editToolsOf(Link *link, Loop &loop, operate::AuditFile &audit)
-{
-    operate::EditTools tools;
-    tools.read = [link](operate::EditRequest request, Deadline by) {
-        return link->readForEdit(std::move(request), by);
-    };
-    tools.send = [link](operate::EditPlan plan, Deadline by) { return link->sendEdit(std::move(plan), by); };
-    tools.locks = [link] { return link->observer().snapshots(); };
-    tools.areLocksKnown = link->progress().firstSnapshotComplete;
-    tools.audit = &audit;
-    tools.loop = &loop;
-    return tools;
-}
-
-} // namespace
 
 Task<Result<operate::EditState>> Link::readForEdit(operate::EditRequest, Deadline)
 {

@@ -75,16 +75,6 @@ void closeInBackground(zhandle_t *handle, std::shared_ptr<Mailbox> mailbox)
     });
 }
 
-} // namespace
-
-void waitForClosingSessions(std::chrono::milliseconds atMost)
-{
-    std::unique_lock lock(background().mutex);
-    background().changed.wait_for(lock, atMost, [] { return background().closing == 0; });
-}
-
-namespace {
-
 QByteArray connectString(const SessionOptions &options)
 {
     QByteArrayList hosts;
@@ -127,6 +117,12 @@ void openHandle(const std::shared_ptr<Mailbox> &mailbox, const SessionOptions &o
 }
 
 } // namespace
+
+void waitForClosingSessions(std::chrono::milliseconds atMost)
+{
+    std::unique_lock lock(background().mutex);
+    background().changed.wait_for(lock, atMost, [] { return background().closing == 0; });
+}
 
 std::unique_ptr<Session> openSession(Loop &loop, SessionOptions options)
 {

@@ -88,6 +88,58 @@ std::optional<qint64> numberAfter(const QByteArray &text, const QByteArray &labe
     return ok ? std::optional(number) : std::nullopt;
 }
 
+SessionId sessionOf(const QJsonValue &number)
+{
+    return {static_cast<quint64>(number.toInteger())};
+}
+
+std::optional<qint64> integer(const QJsonValue &value)
+{
+    return value.isDouble() ? std::optional(value.toInteger()) : std::nullopt;
+}
+
+void readDumpJson(const QJsonObject &answer, Evidence &into)
+{
+    const auto expiries = answer[u"expiry_time_to_session_ids"_s].toObject();
+    for (auto at = expiries.begin(); at != expiries.end(); ++at)
+        for (const auto &session : at.value().toArray())
+            into.raw.expiries[sessionOf(session)] = milliseconds(at.key().toLongLong());
+    const auto ephemerals = answer[u"session_id_to_ephemeral_paths"_s].toObject();
+    for (auto at = ephemerals.begin(); at != ephemerals.end(); ++at) {
+        auto &paths = into.ephemerals[{static_cast<quint64>(at.key().toLongLong())}];
+        for (const auto &path : at.value().toArray())
+            paths.emplace_back(path.toString().toUtf8());
+    }
+}
+
+void readConnectionsJson(const QJsonArray &connections, Evidence &into)
+{
+    for (const auto &entry : connections) {
+        const auto connection = entry.toObject();
+        const auto session = sessionOf(connection[u"session_id"_s]);
+        if (session.isNone())
+            continue;
+        ConnectionFacts facts;
+        facts.endpoint = connection[u"remote_socket_address"_s].toString();
+        if (facts.endpoint.startsWith(u'/'))
+            facts.endpoint.remove(0, 1);
+        facts.established = milliseconds(connection[u"established"_s].toInteger());
+        facts.timeout = milliseconds(connection[u"session_timeout"_s].toInteger());
+        into.connections[session] = facts;
+        if (const auto response = integer(connection[u"last_response_time"_s]))
+            into.raw.lastResponses[session] = milliseconds(*response);
+    }
+}
+
+void readWatchesJson(const QJsonObject &paths, Evidence &into)
+{
+    for (auto at = paths.begin(); at != paths.end(); ++at) {
+        auto &watchers = into.dataWatches[ZPath(at.key().toUtf8())];
+        for (const auto &session : at.value().toArray())
+            watchers.insert(sessionOf(session));
+    }
+}
+
 } // namespace
 
 void readDump(const QByteArray &fourLetterAnswer, Evidence &into)
@@ -206,62 +258,6 @@ bool readFourLetter(const QByteArray &command, const QByteArray &answer, Evidenc
 
 // The AdminServer's JSON. Session ids are signed 64-bit numbers there, as text where they are keys;
 // QJsonValue::toInteger() keeps all their digits.
-
-namespace {
-
-SessionId sessionOf(const QJsonValue &number)
-{
-    return {static_cast<quint64>(number.toInteger())};
-}
-
-std::optional<qint64> integer(const QJsonValue &value)
-{
-    return value.isDouble() ? std::optional(value.toInteger()) : std::nullopt;
-}
-
-void readDumpJson(const QJsonObject &answer, Evidence &into)
-{
-    const auto expiries = answer[u"expiry_time_to_session_ids"_s].toObject();
-    for (auto at = expiries.begin(); at != expiries.end(); ++at)
-        for (const auto &session : at.value().toArray())
-            into.raw.expiries[sessionOf(session)] = milliseconds(at.key().toLongLong());
-    const auto ephemerals = answer[u"session_id_to_ephemeral_paths"_s].toObject();
-    for (auto at = ephemerals.begin(); at != ephemerals.end(); ++at) {
-        auto &paths = into.ephemerals[{static_cast<quint64>(at.key().toLongLong())}];
-        for (const auto &path : at.value().toArray())
-            paths.emplace_back(path.toString().toUtf8());
-    }
-}
-
-void readConnectionsJson(const QJsonArray &connections, Evidence &into)
-{
-    for (const auto &entry : connections) {
-        const auto connection = entry.toObject();
-        const auto session = sessionOf(connection[u"session_id"_s]);
-        if (session.isNone())
-            continue;
-        ConnectionFacts facts;
-        facts.endpoint = connection[u"remote_socket_address"_s].toString();
-        if (facts.endpoint.startsWith(u'/'))
-            facts.endpoint.remove(0, 1);
-        facts.established = milliseconds(connection[u"established"_s].toInteger());
-        facts.timeout = milliseconds(connection[u"session_timeout"_s].toInteger());
-        into.connections[session] = facts;
-        if (const auto response = integer(connection[u"last_response_time"_s]))
-            into.raw.lastResponses[session] = milliseconds(*response);
-    }
-}
-
-void readWatchesJson(const QJsonObject &paths, Evidence &into)
-{
-    for (auto at = paths.begin(); at != paths.end(); ++at) {
-        auto &watchers = into.dataWatches[ZPath(at.key().toUtf8())];
-        for (const auto &session : at.value().toArray())
-            watchers.insert(sessionOf(session));
-    }
-}
-
-} // namespace
 
 bool readAdmin(const QByteArray &command, const QByteArray &json, Evidence &into)
 {

@@ -108,6 +108,14 @@ bool isNoName(QByteArrayView name)
     return name.isEmpty() || (name.front() == '.' && (name == "." || name == ".."));
 }
 
+qsizetype sizeOf(const Acls &acls)
+{
+    qsizetype bytes = 0;
+    for (const auto &acl : acls)
+        bytes += 12 + acl.scheme.size() + acl.id.size();
+    return bytes;
+}
+
 } // namespace
 
 std::optional<Error> preSendError(SessionState state, const Attempt &attempt, qsizetype payloadBytes,
@@ -204,18 +212,6 @@ Attempt attemptOf(const Op &op)
     static constexpr const char *verbs[] = {"create", "delete", "write", "check"};
     return {verbs[static_cast<int>(op.kind)], op.path};
 }
-
-namespace {
-
-qsizetype sizeOf(const Acls &acls)
-{
-    qsizetype bytes = 0;
-    for (const auto &acl : acls)
-        bytes += 12 + acl.scheme.size() + acl.id.size();
-    return bytes;
-}
-
-} // namespace
 
 qsizetype payloadOf(const CreateRequest &request)
 {
