@@ -94,10 +94,12 @@ void printRemark(const Link &link);
 inline const QString releaseMethods = u"revoke, shorten-ttl, kill-waiter, kill-query, release or end-lease"_s;
 
 // What runs each command.
-#define LOCKSCOPE_COMMANDS(X)                                                                                        \
-    X(Locks)                                                                                                         \
-    X(Show) X(Sessions) X(Findings) X(Graph) X(Note) X(Tree) X(Keys) X(Acquire) X(ForceRelease) X(Rehearse) X(Audit) \
-        X(Record) X(Replay) X(Recipes) X(Simulate) X(Lesson) X(Test) X(Recognise) X(Sandbox)
+#define LOCKSCOPE_INSPECTING(EACH) EACH(Locks) EACH(Show) EACH(Sessions) EACH(Findings) EACH(Graph) EACH(Note)
+#define LOCKSCOPE_READING(EACH) EACH(Tree) EACH(Keys) EACH(Audit) EACH(Record) EACH(Replay) EACH(Recipes)
+#define LOCKSCOPE_ACTING(EACH) EACH(Acquire) EACH(ForceRelease) EACH(Rehearse) EACH(Simulate) EACH(Lesson)
+#define LOCKSCOPE_SETTING_UP(EACH) EACH(Test) EACH(Recognise) EACH(Sandbox)
+#define LOCKSCOPE_COMMANDS(EACH)                                                                                     \
+    LOCKSCOPE_INSPECTING(EACH) LOCKSCOPE_READING(EACH) LOCKSCOPE_ACTING(EACH) LOCKSCOPE_SETTING_UP(EACH)
 #define LOCKSCOPE_RUN(Name) [[nodiscard]] Task<Result<Exit>> run##Name(CommandContext &context);
 LOCKSCOPE_COMMANDS(LOCKSCOPE_RUN)
 #undef LOCKSCOPE_RUN

@@ -229,8 +229,8 @@ private:
         for (const auto contender : std::exchange(m_hung, {}))
             kill(contender); // else its lock would be given back
         m_round.reset();
-        // For what goes on in the background: it may have to connect again first, which takes a Redis client up to 5 s of
-        // pause and 5 s of trying.
+        // For what goes on in the background: it may have to connect again first, which takes a Redis client up to
+        // 5 s of pause and 5 s of trying.
         co_await sleepFor(m_world, 12s);
         for (const auto &process : m_processes) {
             if (process)

@@ -300,7 +300,8 @@ private:
         const auto alice = accounts.child(NodeName("alice")), bob = accounts.child(NodeName("bob"));
         co_await makeParents(m_stagehand.get(), alice);
         co_await makeParents(m_stagehand.get(), bob);
-        // Their rest is shorter than the pause between two locks, so that a deadlock that was ended comes about again.
+        // Their rest is shorter than the pause between two locks, so that a deadlock that was ended comes about
+        // again.
         m_scope.launch(repeat(
             [this, alice, bob](zk::Session *session) { return transfer(session, "transfer-a", alice, bob); }, 500ms));
         m_scope.launch(repeat(

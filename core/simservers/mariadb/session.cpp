@@ -131,8 +131,8 @@ private:
         m_backOff = {};
         dial();
     }
-    // What runs is ended by KILL, except what is to last; the server hears that nobody is there any more. Returns what
-    // was queued and is not going to be sent.
+    // What runs is ended by KILL, except what is to last; the server hears that nobody is there any more. Returns
+    // what was queued and is not going to be sent.
     [[nodiscard]] std::deque<Job> leave()
     {
         if (m_link && m_running && !m_running->statement.isLasting)
