@@ -16,7 +16,17 @@
 namespace lockscope::app {
 
 // docs/commands.md, "Exit status".
-enum class Exit { Done = 0, Failed = 1, BadUsage = 2, NoConnection = 3, Refused = 4, TimedOut = 5, Warning = 10, Critical = 11, Unknown = 12 };
+enum class Exit {
+    Done = 0,
+    Failed = 1,
+    BadUsage = 2,
+    NoConnection = 3,
+    Refused = 4,
+    TimedOut = 5,
+    Warning = 10,
+    Critical = 11,
+    Unknown = 12
+};
 [[nodiscard]] Exit exitFor(ErrorCode code);
 
 struct OptionSpec {

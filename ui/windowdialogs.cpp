@@ -312,7 +312,7 @@ QString leftOut(const std::vector<const inspect::LockSnapshot *> &locks,
     }
     return names.isEmpty()
                ? QString()
-               : WindowDialogs::tr(" Left out, as each needs a look of its own: %1.").arg(firstNamed(names, 3));
+               : WindowDialogs::tr("Left out, as each needs a look of its own: %1.").arg(firstNamed(names, 3));
 }
 
 } // namespace
@@ -343,7 +343,8 @@ WindowDialogs::BulkScope WindowDialogs::scopeOf(Bulk bulk) const
         scope.targets = operate::targetsOf(locks, [](const auto &, const auto &) { return true; });
         scope.what = bulk == Bulk::Listed ? tr("All that is held of what the list of locks shows now.")
                                           : tr("All that is held of the %1 chosen locks.").arg(locks.size());
-        scope.what += leftOut(locks, scope.targets);
+        if (const auto left = leftOut(locks, scope.targets); !left.isEmpty())
+            scope.what += u' ' + left;
     }
     if (scope.whyNone.isEmpty())
         scope.whyNone = tr("There is nothing here that could be released.");

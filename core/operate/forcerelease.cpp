@@ -275,8 +275,8 @@ Task<Result<ForceReleaseOutcome>> lookForReturn(ForceReleasePlan plan, ForceRele
     constexpr std::chrono::seconds rereadWithin(5);
     const auto within = *plan.backWithin + renewalTakes;
     if (within > longestWait) {
-        outcome.message = sentence(isKnown ? "may-be-put-back" : "unknown-may-put-back",
-                                   {outcome.message, formatDuration(within)});
+        outcome.message =
+            sentence(isKnown ? "may-be-put-back" : "unknown-may-put-back", {outcome.message, formatDuration(within)});
         co_return outcome;
     }
     co_await sleepFor(*tools.loop, within);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// findings as a check: the status by severity, findings that last, what begins and ends, and the program that is told.
+// findings as a check: the status by severity, findings that last, what begins and ends, and the program of --exec.
 #include "core/redis/client.h"
 #include "tests/support/ctlfixture.h"
 #include "tests/support/testmain.h"
@@ -9,7 +9,7 @@ class TestCtlAlerts : public QObject {
 
     Servers m_servers;
     QTemporaryDir m_folder;
-    std::shared_ptr<redis::Client> m_client;
+    std::unique_ptr<redis::Connection> m_client;
 
     static constexpr auto token = "b0f1c2d3e4a5968778695a4b3c2d1e0f";
 
@@ -88,7 +88,7 @@ private slots:
     }
 
     // A check that cannot look says so, and not that all is well.
-    void whatIsNotReadIsUnknown()
+    void anUnreadServerIsUnknown()
     {
         const auto ran =
             testing::run({u"--connect"_s, u"redis://127.0.0.1:1"_s, u"findings"_s, u"--fail-on"_s, u"critical"_s});
@@ -126,7 +126,7 @@ private slots:
         QVERIFY2(ran.err.contains(message), ran.what());
     }
 
-    void whatBeginsAndEndsIsALineAndACall()
+    void beginningsAndEndsAreLinesAndCalls()
     {
         const auto program = script("#!/bin/sh\ncat >> \"$(dirname \"$0\")/told.json\"\n");
         Ctl watch(m_servers.connect()

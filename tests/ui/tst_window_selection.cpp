@@ -332,7 +332,7 @@ private slots:
         page().setClock([] { return present; });
     }
 
-    // Those that Shift and Ctrl chose together are one act, with a form of its own; they stay chosen while rows change.
+    // Those that Shift and Ctrl chose are one act, with a form of its own; they stay chosen while rows change.
     void severalChosenLocksAreReleasedTogether()
     {
         auto &table = page().table();
@@ -368,7 +368,7 @@ private slots:
     }
 
     // What is a lock by guess only, or an election, is looked at by itself, and the form says that it is left out.
-    void whatIsNotReleasedWithOthersIsNamed()
+    void locksThatNeedALookAreLeftOutByName()
     {
         auto guessed = lockOf("/locks/guessed", 0, ChangeKind::Added);
         guessed.lock.confidence = inspect::Confidence::Low;
