@@ -43,7 +43,7 @@ struct SavedConnection {
 // The address without user and password: what is written down.
 [[nodiscard]] QString uriOf(const ConnectionSpec &spec);
 
-// What a folder says of its team's connections (sharedconnections.h).
+// What a folder says of its team's connections.
 struct TeamFile {
     QString file; // empty: there is none
     std::vector<SavedConnection> connections;
@@ -101,7 +101,7 @@ public:
     void noteSession(std::vector<UsedConnection> open);
     [[nodiscard]] LastSeen lastSeen(const SavedConnection &connection) const;
 
-    // Adds what a shared file holds (sharedconnections.h), all of it or nothing. One whose name another server has
+    // Adds what a shared file holds, all of it or nothing. One whose name another server has
     // already gets a new one. Says what became of them.
     Result<QString> importFrom(const QString &file);
     Result<void> exportTo(const QString &file) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The recorder that is always on: what it hears it hands to a thread of its own, which packs it and writes it, each
-// second, to files of this run alone (writer.h). They go when the run ends; those of a run that crashed stay
+// second, to files of this run alone. They go when the run ends; those of a run that crashed stay
 // for a day, and can be opened. Where it cannot write any more (a full disk) that is told, what was written stays,
 // and it goes on once it can; what came in between is as if the connections had been broken.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PostgreSQL, for a session of core/mariadb/client.h.
+// PostgreSQL, for a session of core/mariadb/dialect.h.
 #pragma once
 
 #include "core/base/result.h"
@@ -33,7 +33,7 @@ namespace lockscope::postgresql {
 // be told: a zero byte, what is not UTF-8, or more or fewer parameters than places.
 [[nodiscard]] Result<QByteArray> withParameters(const mariadb::Statement &statement);
 
-// The real session on a PostgreSQL: that of core/mariadb/client.h in another dialect. KILL is pg_cancel_backend and
+// The real session on a PostgreSQL: that of core/mariadb/dialect.h in another dialect. KILL is pg_cancel_backend and
 // pg_terminate_backend there, for this very backend: its process number comes again, its start does not.
 //
 // The port is that of core/mariadb/session.h; errors by their SQLSTATE. What differs: a statement that fails inside

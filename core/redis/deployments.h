@@ -15,7 +15,7 @@ namespace lockscope::redis {
 // that is gone are waited for, in bounded tries and no longer than the deadline. Only what surely was not executed
 // is sent again. A pipeline is split by node; its answers keep their order, its commands keep theirs on one node
 // only. A command without a key that asks about the whole (SCAN, DBSIZE, PUBSUB, CLIENT LIST …) asks each primary,
-// and their answers are put together; see clusterwhole.h. Keys in several slots are refused.
+// and their answers are put together; see clusternodes.h. Keys in several slots are refused.
 //
 // What a script publishes it publishes on the sharded channel of that name as well, and counts who hears it there:
 // from Redis 7 on Redisson's clients wait on these.

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A part of scripts (core/redis/script.cpp). Whether the key ends at another moment than it did at the last look, in ms
+-- A part of scripts (core/redis/client.cpp). Whether the key ends at another moment than it did at the last look, in ms
 -- since 1970: its lease was written anew since, by who renews it or by who let go and took it again under the same id.
 
 -- Redis before 5 replicates scripts by their text, which TIME forbids.

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A part of scripts (core/redis/script.cpp). Wakes who may wait for the lock, the way its own clients do: ARGV[3] is a
+-- A part of scripts (core/redis/client.cpp). Wakes who may wait for the lock, the way its own clients do: ARGV[3] is a
 -- list of wake-ups (as python-redis-lock has it) or empty, ARGV[4] and on are channels that hear of the key. Returns
 -- how many subscribers were told.
 --

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A session on the simulated MariaDB: what core/mariadb/client.h is on a real one, over a link that can break.
+// A session on the simulated MariaDB: what core/mariadb/dialect.h is on a real one, over a link that can break.
 //
 // Statements go out one at a time; an idle connection is asked once a second whether it still stands, and counts as
 // gone when it does not answer for long; deadlines and interrupt() end a statement by KILL QUERY on a
