@@ -137,9 +137,8 @@ Task<Result<Exit>> runFindings(CommandContext &context)
             options.least == Severity::Critical ? u"critical"_s : u"a warning or critical"_s,
             amountOf(total, "less severe finding exists"_L1, "less severe findings exist"_L1)));
     else if (all.empty() && isNarrowed)
-        print(options.lasting > 0ms
-                  ? u"no finding that was looked for lasted for %1"_s.arg(formatDuration(options.lasting))
-                  : u"no finding concerns a lock that --match selects"_s);
+        print(options.lasting > 0ms ? u"no finding lasted for %1"_s.arg(formatDuration(options.lasting))
+                                    : u"no finding concerns a lock that --match selects"_s);
     else if (all.empty())
         print(inspect::noneFound(inspect::Question::Findings, context.pictures.isAnySeen(),
                                  context.pictures.coverage(), unlinked.isEmpty()));
