@@ -13,12 +13,14 @@
 
 namespace lockscope::ctl {
 
+using inspect::FindingCode;
 using inspect::Severity;
 using namespace std::chrono_literals;
 
 constexpr auto lookEvery = 1s;
 constexpr auto execEvery = 10s;
 constexpr auto execWithin = 30s;
+constexpr auto incompleteFor = 10s; // a first look is over by then
 
 namespace {
 
@@ -142,6 +144,32 @@ Completion<bool> AlertCommand::whenIdle(Loop &loop)
     return *m_idle;
 }
 
+namespace {
+
+// Drops the findings of locks that a server is only asked about from time to time, and that are over by now: each of
+// those that `isAsked` is read once more.
+Task<void> dropOver(CommandContext *context, FindingsLook *look, std::function<bool(const FoundFinding &)> isAsked)
+{
+    constexpr int mostReads = 100;
+    int reads = 0;
+    std::vector<FoundFinding> all;
+    for (auto &found : look->all) {
+        const bool isRead = found.locks.size() == 1 && !found.ended && found.finding.code != FindingCode::Deadlock;
+        if (!isRead || !isAsked(found) || ++reads > mostReads) {
+            all.push_back(std::move(found));
+            continue;
+        }
+        const auto now = co_await context->pictures.read(found.locks.front(), requestDeadline(*context));
+        const bool isOver = now ? std::ranges::count(now->findings, found.finding.code, &inspect::Finding::code) == 0
+                                : now.error().code == ErrorCode::NoNode;
+        if (!isOver)
+            all.push_back(std::move(found));
+    }
+    look->all = std::move(all);
+}
+
+} // namespace
+
 Task<FindingsLook> lookForLastingFindings(CommandContext &context, AlertOptions options)
 {
     auto &loop = context.loop();
@@ -161,6 +189,8 @@ Task<FindingsLook> lookForLastingFindings(CommandContext &context, AlertOptions 
     std::erase_if(look.all, [&](const FoundFinding &found) {
         return lasting.lasts(LastingFindings::keyOf(found), loop.now()) < options.lasting;
     });
+    auto dropped = dropOver(&context, &look, [](const FoundFinding &) { return true; });
+    co_await dropped;
     co_return look;
 }
 
@@ -212,7 +242,15 @@ public:
     {
     }
 
-    // False: nobody reads our lines any more.
+    // It will be reported as one that began, should it be there still.
+    [[nodiscard]] bool isNews(const FoundFinding &found) const
+    {
+        const auto key = LastingFindings::keyOf(found);
+        return !m_reported.contains(key)
+               && m_lasting.lasts(key, m_context.loop().now()) + lookEvery >= m_options.lasting;
+    }
+
+    // False: our lines have no reader any more.
     bool see(const FindingsLook &look)
     {
         const auto now = m_context.loop().now();
@@ -261,12 +299,21 @@ private:
             {u"time"_s, inspect::isoTime(m_context.pictures.now())}, {u"event"_s, event}, {u"finding"_s, finding}});
     }
 
-    // What is not read may hide a finding: a line when that begins and when it ends.
+    // What is not read may hide a finding: a line when that lasts and when it ends.
     bool printCoverage()
     {
         const bool isWhole = isComplete(m_context);
-        if (std::exchange(m_wasWhole, isWhole) == isWhole)
-            return true;
+        const auto now = m_context.loop().now();
+        if (isWhole || m_incompleteSince == Instant())
+            m_incompleteSince = isWhole ? Instant() : now;
+        const bool lasts = !isWhole && now - m_incompleteSince >= incompleteFor;
+        if ((isWhole || lasts) && std::exchange(m_wasWhole, isWhole) != isWhole)
+            return printCoverageLine(isWhole);
+        return true;
+    }
+
+    [[nodiscard]] bool printCoverageLine(bool isWhole) const
+    {
         return printJsonLine(QJsonObject{{u"time"_s, inspect::isoTime(m_context.pictures.now())},
                                          {u"event"_s, isWhole ? u"complete"_s : u"incomplete"_s},
                                          {u"coverage"_s, coverageJson(m_context)}});
@@ -278,6 +325,7 @@ private:
     LastingFindings m_lasting;
     std::map<LastingFindings::Key, ReportedFinding> m_reported;
     bool m_wasWhole = true;
+    Instant m_incompleteSince{}; // none while everything is read
 };
 
 } // namespace
@@ -291,7 +339,9 @@ Task<Exit> watchFindings(CommandContext &context, AlertOptions options)
         co_return looked;
     FindingsWatch watch(context, options);
     while (!ended.isComplete()) {
-        const auto look = co_await lookForFindings(context);
+        auto look = co_await lookForFindings(context);
+        auto dropped = dropOver(&context, &look, [&watch](const FoundFinding &found) { return watch.isNews(found); });
+        co_await dropped;
         if (!watch.see(look))
             break;
         const Completion<bool> woken(context.loop());

@@ -167,7 +167,7 @@ private slots:
             run({"DEL", "orders-lock"});
         }
         takeForEver("last-lock"); // the marker
-        const auto first = watch.jsonLine();
+        const auto first = nextEvent(watch, u"began"_s);
         QVERIFY2(first["finding"_L1]["locks"_L1].toArray().first().toString() == u"redis:last-lock"_s,
                  QJsonDocument(first).toJson());
     }
