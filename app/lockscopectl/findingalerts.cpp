@@ -10,6 +10,8 @@
 #include <QJsonDocument>
 
 #include <algorithm>
+#include <csignal>
+#include <unistd.h>
 
 namespace lockscope::ctl {
 
@@ -20,6 +22,7 @@ using namespace std::chrono_literals;
 constexpr auto lookEvery = 1s;
 constexpr auto execEvery = 10s;
 constexpr auto execWithin = 30s;
+constexpr auto rereadWithin = 5s;
 constexpr auto incompleteFor = 10s; // a first look is over by then
 
 namespace {
@@ -76,16 +79,30 @@ AlertCommand::AlertCommand(QString command) : m_command(std::move(command))
     m_process.setArguments({u"-c"_s, m_command});
     m_process.setProcessEnvironment(environmentWithoutPasswords());
     m_process.setProcessChannelMode(QProcess::ForwardedErrorChannel);
+    m_process.setChildProcessModifier([] { (void)::setpgid(0, 0); }); // what it starts is of its group, and ends with it
     m_next.setSingleShot(true);
     m_timeout.setSingleShot(true);
     QObject::connect(&m_next, &QTimer::timeout, &m_next, [this] { startNext(); });
-    QObject::connect(&m_timeout, &QTimer::timeout, &m_process, &QProcess::kill);
+    QObject::connect(&m_timeout, &QTimer::timeout, &m_process, [this] { killAll(); });
     QObject::connect(&m_process, &QProcess::finished, &m_next,
                      [this](int status, QProcess::ExitStatus how) { onEnd(status, how); });
     QObject::connect(&m_process, &QProcess::errorOccurred, &m_next, [this](QProcess::ProcessError error) {
         if (error == QProcess::FailedToStart)
             onEnd(127, QProcess::NormalExit);
     });
+}
+
+AlertCommand::~AlertCommand()
+{
+    QObject::disconnect(&m_process, nullptr, nullptr, nullptr);
+    killAll();
+    m_process.waitForFinished(1000);
+}
+
+void AlertCommand::killAll()
+{
+    if (m_process.processId() > 0) // 0 would be ourselves
+        ::kill(-static_cast<pid_t>(m_process.processId()), SIGKILL);
 }
 
 void AlertCommand::tell(const QJsonArray &began, const QJsonArray &ended)
@@ -130,7 +147,7 @@ void AlertCommand::onEnd(int status, QProcess::ExitStatus how)
                              : u"--exec: the program was ended by a signal"_s);
     else if (status != 0)
         printError(u"--exec: the program ended with status %1"_s.arg(status));
-    if (!m_next.isActive())
+    if (!m_next.isActive() || m_idle)
         startNext();
     if (m_idle && m_process.state() == QProcess::NotRunning && m_began.isEmpty() && m_ended.isEmpty())
         m_idle->complete(true);
@@ -139,6 +156,7 @@ void AlertCommand::onEnd(int status, QProcess::ExitStatus how)
 Completion<bool> AlertCommand::whenIdle(Loop &loop)
 {
     m_idle.emplace(loop);
+    startNext(); // what waits for its turn need not wait any more
     if (m_process.state() == QProcess::NotRunning && m_began.isEmpty() && m_ended.isEmpty())
         m_idle->complete(true);
     return *m_idle;
@@ -146,23 +164,40 @@ Completion<bool> AlertCommand::whenIdle(Loop &loop)
 
 namespace {
 
-// Drops the findings of locks that a server is only asked about from time to time, and that are over by now: each of
-// those that `isAsked` is read once more.
+// Whether the lock that was just read has the finding no longer.
+bool isOver(const FoundFinding &found, const Result<inspect::LockSnapshot> &now)
+{
+    if (!now)
+        return now.error().code == ErrorCode::NoNode;
+    return std::ranges::none_of(now->findings, [&found](const inspect::Finding &finding) {
+        const auto isShared = [&finding](const auto &contender) {
+            return std::ranges::count(finding.contenders, contender.second) > 0;
+        };
+        return finding.code == found.finding.code
+               && (found.contenders.empty() || std::ranges::any_of(found.contenders, isShared));
+    });
+}
+
+// Drops what is over by now of Redis, where a key may be read again only after a while: each key of a finding that
+// `isAsked` is read once more. What cannot be read in time stays.
 Task<void> dropOver(CommandContext *context, FindingsLook *look, std::function<bool(const FoundFinding &)> isAsked)
 {
-    constexpr int mostReads = 100;
-    int reads = 0;
+    const auto deadline = Deadline::after(context->loop(), rereadWithin);
+    std::set<inspect::LockName> ofRedis;
+    for (const auto &lock : look->locks) {
+        if (lock.backend == BackendKind::Redis)
+            ofRedis.insert(lock.lock);
+    }
     std::vector<FoundFinding> all;
     for (auto &found : look->all) {
-        const bool isRead = found.locks.size() == 1 && !found.ended && found.finding.code != FindingCode::Deadlock;
-        if (!isRead || !isAsked(found) || ++reads > mostReads) {
+        const bool isRead = found.locks.size() == 1 && ofRedis.contains(found.locks.front())
+                            && found.finding.code != FindingCode::Deadlock;
+        if (!isRead || !isAsked(found) || deadline.hasPassed(context->loop())) {
             all.push_back(std::move(found));
             continue;
         }
-        const auto now = co_await context->pictures.read(found.locks.front(), requestDeadline(*context));
-        const bool isOver = now ? std::ranges::count(now->findings, found.finding.code, &inspect::Finding::code) == 0
-                                : now.error().code == ErrorCode::NoNode;
-        if (!isOver)
+        const auto now = co_await context->pictures.read(found.locks.front(), deadline);
+        if (!isOver(found, now))
             all.push_back(std::move(found));
     }
     look->all = std::move(all);
@@ -173,22 +208,27 @@ Task<void> dropOver(CommandContext *context, FindingsLook *look, std::function<b
 Task<FindingsLook> lookForLastingFindings(CommandContext &context, AlertOptions options)
 {
     auto &loop = context.loop();
-    const auto end = loop.now() + options.lasting;
     auto look = co_await lookForFindings(context);
     if (options.lasting <= 0ms)
         co_return look;
     const auto isKnown = [&context](const ConnectionName &name) { return isRead(context, name); };
     LastingFindings lasting;
-    lasting.see(look.all, loop.now(), isKnown);
-    while (loop.now() < end && !lasting.isEmpty()) {
-        const auto woken = sleepUntil(loop, std::min<Instant>(end, loop.now() + lookEvery));
+    const auto first = loop.now();
+    auto now = first;
+    auto numbers = lasting.see(look.all, now, isKnown);
+    while (now - first < options.lasting && !lasting.isEmpty()) {
+        const auto woken = sleepUntil(loop, std::min<Instant>(first + options.lasting, now + lookEvery));
         (void)co_await woken;
         look = co_await lookForFindings(context);
-        lasting.see(look.all, loop.now(), isKnown);
+        now = loop.now();
+        numbers = lasting.see(look.all, now, isKnown);
     }
-    std::erase_if(look.all, [&](const FoundFinding &found) {
-        return lasting.lasts(LastingFindings::keyOf(found), loop.now()) < options.lasting;
-    });
+    std::vector<FoundFinding> all;
+    for (std::size_t i = 0; i < look.all.size(); ++i) {
+        if (lasting.lasts(numbers[i], now) >= options.lasting)
+            all.push_back(std::move(look.all[i]));
+    }
+    look.all = std::move(all);
     auto dropped = dropOver(&context, &look, [](const FoundFinding &) { return true; });
     co_await dropped;
     co_return look;
@@ -223,6 +263,8 @@ QJsonArray failingJson(const AlertOptions &options, const FindingsLook &look)
 namespace {
 
 struct ReportedFinding {
+    FindingCode code{};
+    std::vector<inspect::LockName> locks;
     QJsonObject json;
     std::set<ConnectionName> connections;
 };
@@ -242,12 +284,12 @@ public:
     {
     }
 
-    // It will be reported as one that began, should it be there still.
+    // What is not reported yet, and what will not be for its severity or a mute.
     [[nodiscard]] bool isNews(const FoundFinding &found) const
     {
-        const auto key = LastingFindings::keyOf(found);
-        return !m_reported.contains(key)
-               && m_lasting.lasts(key, m_context.loop().now()) + lookEvery >= m_options.lasting;
+        return isWanted(found) && std::ranges::none_of(m_reported, [&found](const auto &reported) {
+                   return reported.second.code == found.finding.code && reported.second.locks == found.locks;
+               });
     }
 
     // False: our lines have no reader any more.
@@ -255,32 +297,27 @@ public:
     {
         const auto now = m_context.loop().now();
         const auto isKnown = [this](const ConnectionName &name) { return isRead(m_context, name); };
-        m_lasting.see(look.all, now, isKnown);
+        const auto numbers = m_lasting.see(look.all, now, isKnown);
         QJsonArray began, ended;
         bool isWritten = true;
-        std::map<LastingFindings::Key, ReportedFinding> reported;
-        for (const auto &found : look.all) {
-            const auto key = LastingFindings::keyOf(found);
-            if (found.muted || found.finding.severity < m_options.least
-                || m_lasting.lasts(key, now) < m_options.lasting)
+        std::map<LastingFindings::Number, ReportedFinding> reported;
+        for (std::size_t i = 0; i < look.all.size(); ++i) {
+            const auto &found = look.all[i];
+            if (!isWanted(found) || m_lasting.lasts(numbers[i], now) < m_options.lasting)
                 continue;
-            ReportedFinding one{findingJson(found), {found.connection}};
-            for (const auto &lock : found.locks)
-                one.connections.insert(lock.connection);
-            const auto before = m_reported.find(key);
+            ReportedFinding one{found.finding.code, found.locks, findingJson(found), connectionsOf(found)};
+            const auto before = m_reported.find(numbers[i]);
             if (before == m_reported.end())
                 began.append(one.json);
             if (before == m_reported.end() || isChanged(before->second.json, one.json))
                 isWritten &= print(before == m_reported.end() ? u"began"_s : u"changed"_s, one.json);
-            reported.insert_or_assign(key, std::move(one));
+            reported.insert_or_assign(numbers[i], std::move(one));
         }
-        for (auto &[key, before] : m_reported) {
-            if (reported.contains(key))
+        for (auto &[number, before] : m_reported) {
+            if (reported.contains(number))
                 continue;
-            const bool isUnknown = std::ranges::any_of(
-                before.connections, [&](const auto &name) { return !name.isEmpty() && !isKnown(name); });
-            if (isUnknown) { // a connection that broke ends no finding
-                reported.insert_or_assign(key, std::move(before));
+            if (!std::ranges::all_of(before.connections, isKnown)) { // a connection that broke ends no finding
+                reported.insert_or_assign(number, std::move(before));
                 continue;
             }
             ended.append(before.json);
@@ -293,6 +330,10 @@ public:
     [[nodiscard]] AlertCommand &command() { return m_command; }
 
 private:
+    [[nodiscard]] bool isWanted(const FoundFinding &found) const
+    {
+        return !found.muted && found.finding.severity >= m_options.least;
+    }
     [[nodiscard]] bool print(const QString &event, const QJsonObject &finding) const
     {
         return printJsonLine(QJsonObject{
@@ -323,7 +364,7 @@ private:
     const AlertOptions m_options;
     AlertCommand m_command;
     LastingFindings m_lasting;
-    std::map<LastingFindings::Key, ReportedFinding> m_reported;
+    std::map<LastingFindings::Number, ReportedFinding> m_reported;
     bool m_wasWhole = true;
     Instant m_incompleteSince{}; // none while everything is read
 };
@@ -335,7 +376,7 @@ Task<Exit> watchFindings(CommandContext &context, AlertOptions options)
     const Completion<bool> ended(context.loop());
     context.interrupts.setHandler([ended](Interrupt) { ended.complete(true); });
     const auto looked = co_await context.pictures.look(context);
-    if (looked != Exit::Done && looked != Exit::TimedOut)
+    if (!context.pictures.isAnySeen())
         co_return looked;
     FindingsWatch watch(context, options);
     while (!ended.isComplete()) {
@@ -349,6 +390,11 @@ Task<Exit> watchFindings(CommandContext &context, AlertOptions options)
         woken.completeAt(Deadline::after(context.loop(), lookEvery), false);
         (void)co_await woken;
     }
+    // What began or ended is passed on. A second interrupt does not wait for it.
+    const auto idle = watch.command().whenIdle(context.loop());
+    context.interrupts.setHandler([idle](Interrupt) { idle.complete(false); });
+    idle.completeAt(Deadline::after(context.loop(), execWithin), false);
+    (void)co_await idle;
     co_return Exit::Done;
 }
 

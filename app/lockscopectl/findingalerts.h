@@ -24,6 +24,9 @@ struct AlertOptions {
 class AlertCommand {
 public:
     explicit AlertCommand(QString command);
+    // What runs is killed.
+    ~AlertCommand();
+    Q_DISABLE_COPY(AlertCommand)
 
     void tell(const QJsonArray &began, const QJsonArray &ended);
     // After the last one ended, if one runs or waits.
@@ -31,6 +34,7 @@ public:
 
 private:
     void startNext();
+    void killAll();
     void onEnd(int status, QProcess::ExitStatus how);
 
     static constexpr qsizetype most = 1000; // findings in one object

@@ -150,39 +150,61 @@ LastingFindings::Key LastingFindings::keyOf(const FoundFinding &found)
     return {found.finding.code, names.join('\0')};
 }
 
-void LastingFindings::see(const std::vector<FoundFinding> &all, Instant now,
-                          const std::function<bool(const ConnectionName &)> &isKnown)
+std::set<ConnectionName> connectionsOf(const FoundFinding &found)
 {
-    std::map<Key, Seen> seen;
-    for (const auto &found : all) {
-        Seen one{now, {}, {found.connection}};
-        for (const auto &[lock, id] : found.contenders)
-            one.contenders.insert(lock.text() + '\0' + id);
-        for (const auto &lock : found.locks)
-            one.connections.insert(lock.connection);
-        const auto key = keyOf(found);
-        if (const auto before = m_seen.find(key); before != m_seen.end()) {
-            std::set<QByteArray> stayed;
-            std::ranges::set_intersection(before->second.contenders, one.contenders,
-                                          std::inserter(stayed, stayed.end()));
-            if (!stayed.empty() || before->second.contenders == one.contenders)
-                one = {before->second.since, stayed, one.connections};
-        }
-        seen.insert_or_assign(key, std::move(one));
-    }
-    for (auto &[key, before] : m_seen) {
-        const bool isUnknown = std::ranges::any_of(
-            before.connections, [&](const ConnectionName &name) { return !name.isEmpty() && !isKnown(name); });
-        if (isUnknown)
-            seen.try_emplace(key, std::move(before));
-    }
-    m_seen = std::move(seen);
+    std::set<ConnectionName> names;
+    for (const auto &lock : found.locks)
+        names.insert(lock.connection);
+    if (!found.connection.isEmpty())
+        names.insert(found.connection);
+    return names;
 }
 
-Duration LastingFindings::lasts(const Key &key, Instant now) const
+// The one before it that shares a contender goes on as this one.
+LastingFindings::Seen LastingFindings::claim(const Key &key, Seen now)
 {
-    const auto seen = m_seen.find(key);
-    return seen == m_seen.end() ? Duration(-1) : Duration(now - seen->second.since);
+    const auto [first, last] = m_seen.equal_range(key);
+    for (auto before = first; before != last; ++before) {
+        std::set<QByteArray> stayed;
+        std::ranges::set_intersection(before->second.contenders, now.contenders, std::inserter(stayed, stayed.end()));
+        if (stayed.empty() && !(before->second.contenders.empty() && now.contenders.empty()))
+            continue;
+        now.number = before->second.number;
+        now.contenders = std::move(stayed);
+        m_seen.erase(before);
+        return now;
+    }
+    now.number = ++m_last;
+    return now;
+}
+
+std::vector<LastingFindings::Number> LastingFindings::see(const std::vector<FoundFinding> &all, Instant now,
+                                                          const std::function<bool(const ConnectionName &)> &isKnown)
+{
+    std::vector<Number> numbers;
+    std::multimap<Key, Seen> seen;
+    std::map<Number, Instant> since;
+    const auto keep = [&](const Key &key, Seen one) {
+        const auto before = m_since.find(one.number);
+        since.emplace(one.number, before == m_since.end() ? now : before->second);
+        seen.emplace(key, std::move(one));
+    };
+    for (const auto &found : all) {
+        Seen one{0, {}, connectionsOf(found)};
+        for (const auto &[lock, id] : found.contenders)
+            one.contenders.insert(lock.text() + '\0' + id);
+        const auto key = keyOf(found);
+        one = claim(key, std::move(one));
+        numbers.push_back(one.number);
+        keep(key, std::move(one));
+    }
+    for (auto &[key, before] : m_seen) {
+        if (!std::ranges::all_of(before.connections, isKnown))
+            keep(key, std::move(before));
+    }
+    m_seen = std::move(seen);
+    m_since = std::move(since);
+    return numbers;
 }
 
 } // namespace lockscope::ctl

@@ -35,23 +35,31 @@ struct FindingsLook {
 // its contenders is among those of each look: a lock that one client after another holds for long is not held by one.
 class LastingFindings {
 public:
-    using Key = std::pair<inspect::FindingCode, QByteArray>; // its locks, or its connection
+    using Number = quint64; // of a finding, for as long as it lasts
 
-    [[nodiscard]] static Key keyOf(const FoundFinding &found);
-    // `isKnown`: whether that connection was read. What was there on one that is not stays.
-    void see(const std::vector<FoundFinding> &all, Instant now,
-             const std::function<bool(const ConnectionName &)> &isKnown);
-    // How long it has lasted; nothing of one that was not seen.
-    [[nodiscard]] Duration lasts(const Key &key, Instant now) const;
-    [[nodiscard]] bool isEmpty() const { return m_seen.empty(); }
+    // The numbers of `all`, in their order. `isKnown`: whether that connection was read. What was there on one that is
+    // not stays.
+    [[nodiscard]] std::vector<Number> see(const std::vector<FoundFinding> &all, Instant now,
+                                          const std::function<bool(const ConnectionName &)> &isKnown);
+    // How long it has lasted.
+    [[nodiscard]] Duration lasts(Number number, Instant now) const { return now - m_since.at(number); }
+    [[nodiscard]] bool isEmpty() const { return m_since.empty(); }
 
 private:
+    using Key = std::pair<inspect::FindingCode, QByteArray>; // its locks, or its connection
     struct Seen {
-        Instant since;
+        Number number = 0;
         std::set<QByteArray> contenders;
         std::set<ConnectionName> connections;
     };
-    std::map<Key, Seen> m_seen;
+    [[nodiscard]] static Key keyOf(const FoundFinding &found);
+    [[nodiscard]] Seen claim(const Key &key, Seen now);
+
+    std::multimap<Key, Seen> m_seen;
+    std::map<Number, Instant> m_since;
+    Number m_last = 0;
 };
+// The connections of its locks, or its own.
+[[nodiscard]] std::set<ConnectionName> connectionsOf(const FoundFinding &found);
 
 } // namespace lockscope::ctl

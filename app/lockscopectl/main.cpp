@@ -81,7 +81,8 @@ private:
         options.observe = m_command.observes;
         options.observer.includeLowConfidence = m_arguments.has(u"all"_s);
         const bool asks = m_command.asks && !m_arguments.has(u"yes"_s) && !m_arguments.has(u"dry-run"_s);
-        options.observer.follow = m_command.follows || asks || m_arguments.has(u"watch"_s);
+        options.observer.follow = m_command.follows || asks || m_arguments.has(u"watch"_s)
+                                  || (m_command.run == runFindings && m_arguments.has(u"for"_s));
         options.observer.everywhere = !options.observer.follow;
         options.labels = labels();
         if (const auto thresholds = readThresholds())
