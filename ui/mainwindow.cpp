@@ -183,8 +183,9 @@ Page *MainWindow::makePage(std::size_t row)
     connect(page, &Page::settled, this, &MainWindow::checkFirstSnapshot);
     connect(page, &Page::lockActivated, this, &MainWindow::selectLock);
     connect(page, &Page::subjectActivated, this, &MainWindow::showSubject);
-    connect(page, &Page::actRequested, this,
-            [this](const auto &lock, const auto &action, const auto &who) { m_workbench->act(lock, action, who); });
+    connect(page, &Page::actionRequested, this,
+            [this](const QString &action) { m_actions->trigger(m_actions->find(action)); });
+    connect(page, &Page::releaseRequested, m_dialogs, &WindowDialogs::openForceReleaseOf);
     connect(page, &Page::detachRequested, this, [this](const inspect::LockName &lock) { m_workbench->detach(lock); });
     connect(page, &Page::filterRequested, this, [this](const QString &text) {
         m_top->setFindText(text);

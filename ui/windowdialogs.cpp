@@ -265,7 +265,9 @@ void WindowDialogs::openAcquire()
 
 bool WindowDialogs::areSeveralChosen() const
 {
-    return m_locks->table().chosenRows().size() > 1;
+    const auto *focus = m_window.focusWidget();
+    const bool isInQueue = focus && m_locks->detail().isAncestorOf(focus); // there one contender is chosen
+    return !isInQueue && m_locks->table().chosenRows().size() > 1;
 }
 
 void WindowDialogs::openReleaseOfChosen()

@@ -45,7 +45,6 @@ public:
     // none.
     bool openBreak();
     [[nodiscard]] bool isChosenDeadlocked() const;
-    [[nodiscard]] bool knowsDeadlock() const { return placeToBreak().has_value(); }
     // The form of a force-release, with the release simulated.
     void openRehearsal();
     // The form that ends the wait of the contender chosen in the queue, if mayCancelWait().

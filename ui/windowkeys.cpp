@@ -141,8 +141,9 @@ std::vector<FootKey> WindowKeys::keys()
 
 QString WindowKeys::textOf(const Letter &letter) const
 {
-    const auto chosen = m_window.locksPage().table().chosenRows().size();
-    return letter.action == u"force-release"_s && chosen > 1 ? tr("Release %1 locks").arg(chosen) : letter.text;
+    if (letter.action != u"force-release"_s || !m_window.dialogs().areSeveralChosen())
+        return letter.text;
+    return tr("Release %1 locks").arg(m_window.locksPage().table().chosenRows().size());
 }
 
 void WindowKeys::addLockKeys(std::vector<FootKey> &keys)
@@ -165,7 +166,7 @@ void WindowKeys::addLockKeys(std::vector<FootKey> &keys)
     keys.push_back(keyOf(u"F6"_s, tr("Next pane"), u"next-pane"_s));
 }
 
-void WindowKeys::addPageKeys(std::vector<FootKey> &keys)
+void WindowKeys::addPageKeys(std::vector<FootKey> &keys) const
 {
     const auto row = m_window.pages().current();
     const auto &id = allPages()[row].id;
@@ -174,8 +175,6 @@ void WindowKeys::addPageKeys(std::vector<FootKey> &keys)
                                  {u"M"_s, tr("Mute")},
                                  {u"S"_s, tr("Session")},
                                  {u"B"_s, tr("Break deadlock")}});
-    else if (id == u"graph"_s && m_window.dialogs().knowsDeadlock())
-        keys.push_back(keyOf(u"B"_s, tr("Break deadlock"), u"break"_s));
     else if (id == u"znodes"_s || id == u"keys"_s)
         keys.insert(keys.end(), {{u"Ins"_s, tr("Create")}, {u"F2"_s, tr("Edit")}, {u"Del"_s, tr("Delete")}});
     for (const auto &[key, text] : m_window.pages().at(row).keys())

@@ -37,7 +37,7 @@ private:
     [[nodiscard]] std::vector<FootKey> keys();
     [[nodiscard]] QString textOf(const Letter &letter) const;
     void addLockKeys(std::vector<FootKey> &keys);
-    void addPageKeys(std::vector<FootKey> &keys);
+    void addPageKeys(std::vector<FootKey> &keys) const;
     [[nodiscard]] FootKey keyOf(const QString &key, const QString &text, const QString &action);
 
     MainWindow &m_window;

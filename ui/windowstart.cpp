@@ -170,6 +170,10 @@ void WindowStart::noteSession() const
         SavedConnection connection;
         connection.name = QString::fromUtf8(status.name.bytes());
         connection.uri = status.uri;
+        connection.production = status.production;
+        connection.readOnly = status.readOnly;
+        connection.development = m_window.connections().isDevelopment(status.name);
+        connection.colour = m_window.connections().colourOf(status.name);
         const auto locks = std::ranges::count_if(m_window.locksPage().model().all(), [&](const LockRow *row) {
             return !row->gone && isHere(row->snapshot.lock);
         });

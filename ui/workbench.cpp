@@ -79,6 +79,7 @@ Workbench::Workbench(MainWindow &window, TopBar &top, Actions &actions, WindowDi
     connect(&m_dialogs, &WindowDialogs::edited, this, &Workbench::refuse);
     connect(&m_locks.detail(), &LockDetail::releaseChanged, this, &Workbench::refuse);
     connect(&m_locks.table(), &LocksTable::chosenRowsChanged, this, &Workbench::refuse);
+    connect(qApp, &QApplication::focusChanged, this, &Workbench::refuse);
     connect(&window.pages(), &QStackedWidget::currentChanged, this, &Workbench::refuse);
     connect(&m_actions, &Actions::refused, this, [this](const QString &why) {
         if (!m_dialogs.refusesInPast())             // which says it by itself
@@ -354,8 +355,6 @@ DetailWindow *Workbench::detach(const LockName &lock)
 // sight.
 void Workbench::act(const LockName &lock, const QString &action, const QByteArray &contender)
 {
-    if (lock.name.isEmpty() && lock.connection.isEmpty())
-        return m_actions.trigger(m_actions.find(action));
     if (!m_locks.model().snapshot(lock) || m_locks.model().isFrozen(lock.connection))
         return;
     m_window.selectLock(lock);

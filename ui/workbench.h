@@ -47,8 +47,6 @@ public:
     void endWaitOfLink();
     // The lock on that page, where it shows one; else the page, and the lock in the list of locks.
     void showOn(const QString &page, const inspect::LockName &lock);
-    // Does it (by the action's id) to that contender of that lock; without a lock, to what is chosen.
-    void act(const inspect::LockName &lock, const QString &action, const QByteArray &contender);
     // It is closed: what is told of one of that name from here on is another's.
     void forget(const ConnectionName &name) { m_live.remove(name); }
 
@@ -79,6 +77,7 @@ private:
     void offerConnections(PaletteHits &hits);
     void raiseWindow();
     void say(const QString &title, const QString &text);
+    void act(const inspect::LockName &lock, const QString &action, const QByteArray &contender);
 
     MainWindow &m_window;
     TopBar &m_top;

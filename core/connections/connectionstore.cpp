@@ -322,10 +322,12 @@ void ConnectionStore::noteSession(std::vector<UsedConnection> open)
         const auto before = std::ranges::find_if(m_used, [&connection](const auto &other) {
             return other.first.name == connection.name && other.first.uri == connection.uri;
         });
-        if (before == m_used.end())
+        if (before == m_used.end()) {
             m_used.emplace_back(connection, seen);
-        else
-            before->second = seen;
+            continue;
+        }
+        before->second = seen;
+        before->first.production |= connection.production; // once so, it is not offered without its guards
     }
     storeUsed();
 }

@@ -61,9 +61,11 @@ QString unchosen(const BulkTarget &target, const ForceReleasePlan &plan)
 Task<QString> releaseOne(BulkTarget target, BulkTools tools, QString reason)
 {
     const auto deadline = Deadline::after(*tools.loop, eachWithin);
-    const auto plan = co_await tools.plan(target, deadline);
+    auto plan = co_await tools.plan(target, deadline);
     if (!plan)
         co_return plan.error().message;
+    if (!plan->before.clientTraits.putsKeyBack)
+        plan->backWithin.reset(); // the next ones would expire while it is looked whether this one comes back
     if (plan->holder != target.contender)
         co_return u"nothing was sent: the new plan is for %1"_s.arg(label(plan->holder, 80));
     if (!plan->risk.isEmpty())

@@ -64,22 +64,36 @@ void planDeleteKey(ForceReleasePlan &plan, const Contender &holder)
         addTexts(plan, key.lease == 0 ? "etcd-delete-without-lease" : "etcd-delete-of-lease", values);
 }
 
+bool doOthersRead(const LockSnapshot &snapshot, const Contender &holder)
+{
+    return holder.mode == inspect::Mode::Read && snapshot.holderCount() > 1;
+}
+
 QString wokenByDeletion(const LockSnapshot &snapshot, const Contender &holder)
 {
     const auto elsewhere = inspect::firstAwaitsElsewhere(snapshot);
-    const bool othersRead = holder.mode == inspect::Mode::Read && snapshot.holderCount() > 1;
-    auto woken = snapshot.waiterCount() == 0 ? wokenBeside(snapshot)
-                 : othersRead                ? sentence("other-readers-hold")
-                 : elsewhere                 ? sentence("next-awaits-elsewhere", {label(*elsewhere, 80)})
-                                             : sentence("next-by-deletion");
+    auto woken = snapshot.waiterCount() == 0      ? wokenBeside(snapshot)
+                 : doOthersRead(snapshot, holder) ? sentence("other-readers-hold")
+                 : elsewhere                      ? sentence("next-awaits-elsewhere", {label(*elsewhere, 80)})
+                                                  : sentence("next-by-deletion");
     for (const auto &finding : inspect::wakesBeside(snapshot, holder.id))
         woken += clause(finding);
     return woken;
 }
 
+// While its key is there the waiter waits: of a reader the writer before it, as it may hold beside older readers; else
+// whom all others wait for. Null where that is not known.
+const Contender *blockerOf(const LockSnapshot &snapshot, const Contender &waiter)
+{
+    if (waiter.mode != inspect::Mode::Read)
+        return firstOf(snapshot);
+    const auto *writer = waiter.watches.isEmpty() ? nullptr : snapshot.find(waiter.watches.first().target);
+    return writer && hasKey(*writer) ? writer : nullptr;
+}
+
 bool canLeaveEtcdQueue(const LockSnapshot &snapshot, const Contender &waiter)
 {
-    return hasKey(waiter) && firstOf(snapshot);
+    return hasKey(waiter) && blockerOf(snapshot, waiter);
 }
 
 QString whatLeaveEtcdQueue(const LockSnapshot &, const Contender &waiter)
@@ -90,7 +104,11 @@ QString whatLeaveEtcdQueue(const LockSnapshot &, const Contender &waiter)
 void planLeaveEtcdQueue(ForceReleasePlan &plan, const Contender &waiter)
 {
     const auto &key = waiter.guard.etcd();
-    addTexts(plan, "etcd-leave-queue", {conditionOf(waiter), conditionOf(*firstOf(plan.before)), escaped(key.key)});
+    addTexts(plan, "etcd-leave-queue",
+             {conditionOf(waiter), conditionOf(*blockerOf(plan.before, waiter)), escaped(key.key)});
+    plan.who = grantedIfWaiterRemoved(plan.before, waiter);
+    if (!plan.before.waitersGrantedWithout(waiter.id).empty())
+        plan.wakes = sentence("etcd-readers-go-on");
     addTexts(plan, key.lease == 0 ? "etcd-place-lost" : "etcd-place-lost-not-lease");
 }
 
@@ -112,8 +130,10 @@ etcd::Transaction deletionOf(const ForceReleasePlan &plan, etcd::LeaseId lease)
 Task<Result<Sent>> deleteKey(ForceReleasePlan plan, etcd::Client *client, Deadline deadline)
 {
     auto transaction = deletionOf(plan, isFixed(plan.before) ? plan.guard.etcd().lease : 0);
-    if (const auto *first = firstOf(plan.before); first && plan.way == ReleaseAction::KillWaiter)
-        transaction.conditions.push_back({first->guard.etcd().key, first->guard.etcd().createRevision});
+    const auto *waiter = plan.way == ReleaseAction::KillWaiter ? plan.before.find(plan.holder) : nullptr;
+    const auto *blocker = waiter ? blockerOf(plan.before, *waiter) : nullptr;
+    if (blocker)
+        transaction.conditions.push_back({blocker->guard.etcd().key, blocker->guard.etcd().createRevision});
     else if (plan.way == ReleaseAction::KillWaiter)
         co_return changedMeanwhile(plan, u"the holder of the lock is unknown"_s);
     CO_TRY(const auto &done, co_await client->commit(transaction, deadline));
@@ -146,6 +166,10 @@ void planEndLease(ForceReleasePlan &plan, const Contender &holder)
     addTexts(plan, isFixed(plan.before) ? "etcd-end-fixed-lease" : "etcd-end-queued-lease");
     const bool isUnawaited = plan.before.waiterCount() == 0;
     plan.wakes = isUnawaited ? wokenBeside(plan.before) : sentence("next-by-deletion");
+    if (doOthersRead(plan.before, holder)) {
+        plan.wakes = plan.who = sentence("other-readers-hold");
+        return;
+    }
     plan.who = plan.nextHolder                           ? label(*plan.nextHolder, 80)
                : plan.before.waitersKnown && isUnawaited ? u"no client; then the lock is free"_s
                                                          : u"unknown"_s;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // findings as a check: the status by severity, findings that last, what begins and ends, and the program of --exec.
 #include "core/redis/client.h"
+#include "core/workspace/mutes.h"
 #include "tests/support/ctlfixture.h"
 #include "tests/support/testmain.h"
 
@@ -108,6 +109,20 @@ private slots:
         const auto ran = check.finish();
         QVERIFY2(ran.status == 0, ran.what());
         QCOMPARE(ran.json()["findings"_L1].toArray().size(), 0);
+    }
+
+    void mutedFindingsFailNothing()
+    {
+        QTemporaryDir config;
+        qputenv("XDG_CONFIG_HOME", config.path().toUtf8());
+        const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()) - 1s;
+        QVERIFY(MuteStore(config.filePath(u"lockscope/mutes.json"_s))
+                    .add({u"redis:orders-lock"_s, {}, {}, u"OPS-7: a migration"_s, now, now + 1h}));
+        takeForEver("orders-lock");
+        QCOMPARE(findings({u"--fail-on"_s, u"critical"_s}).status, 0);
+        takeForEver("stock-lock");
+        QCOMPARE(findings({u"--fail-on"_s, u"critical"_s}).status, 11);
+        qunsetenv("XDG_CONFIG_HOME");
     }
 
     void badOptionsAreRefused_data()

@@ -361,6 +361,11 @@ private slots:
         form->reject();
         m_window->activateWindow();
         QTRY_VERIFY(m_window->isActiveWindow());
+        // What is left of several is what is acted on, also where Ctrl took the last one away.
+        click("/locks/orders-1", Qt::ControlModifier);
+        verifyChosen(zkName("/locks/orders-2"));
+        click("/locks/orders-2", Qt::ControlModifier);
+        verifyChosen(zkName("/locks/orders-2"));
         click("/locks/orders-1", Qt::NoModifier);
         QTRY_VERIFY(part<ui::FootBar>("footBar")->shown().contains(u"R Release"_s));
         QTest::keyClick(&table, Qt::Key_R);

@@ -47,9 +47,10 @@ struct GraphFacts {
 
 struct GraphHeading {
     Pill pill;
-    QString sentence;            // "2 clients block each other: …"
-    QString more;                // what else is to be known of it, and what is not shown first
-    std::optional<int> client{}; // of the graph: the victim, or the root blocker that it speaks of
+    QString sentence;                            // "2 clients block each other: …"
+    QString more;                                // what else is to be known of it, and what is not shown first
+    std::optional<int> client{};                 // of the graph: the victim, or the root blocker that it speaks of
+    std::vector<inspect::FindingPlace> victim{}; // of the deadlock that it speaks of: what its victim holds
     friend bool operator==(const GraphHeading &, const GraphHeading &) = default;
 };
 [[nodiscard]] GraphHeading headingOf(const GraphFacts &facts);

@@ -127,6 +127,7 @@ GraphHeading ofCycles(const GraphFacts &facts, qsizetype blockers)
     const auto &first = cycles.front();
     GraphHeading heading{
         {PillShape::Cross, Tone::Critical, u"deadlock"_s}, cycleSentence(facts, first), {}, first.victim};
+    heading.victim = victimOf(facts.graph, first);
     const auto &victim = facts.graph.clients[static_cast<std::size_t>(first.victim)];
     QStringList more{u"Suggested victim: %1 (%2)"_s.arg(nameOf(victim), first.victimBecause)};
     more << (first.ends ? u"it ends when %1"_s.arg(*first.ends) : u"nothing that is known ends it by itself"_s);

@@ -277,8 +277,8 @@ void FindingsPage::breakDeadlock()
     const auto *row = m_table->current();
     if (!row || row->finding.victim.empty())
         return;
-    const auto place = row->finding.victim.front();
-    emit actRequested(place.lock, u"force-release"_s, place.contender);
+    const auto place = row->finding.victim.front(); // the row may change meanwhile
+    emit releaseRequested(place.lock, place.contender);
 }
 
 void FindingsPage::offerActs(QMenu &menu)

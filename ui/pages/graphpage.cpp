@@ -38,7 +38,7 @@ GraphPage::GraphPage(const ConnectionBook &book, QWidget *parent) : Page(parent)
     connect(m_view, &GraphView::resized, this, &GraphPage::lookSoon);
     connect(m_view, &GraphView::currentChanged, this, &GraphPage::showChosen);
     auto *breaking = new QShortcut(Qt::Key_B, this, nullptr, nullptr, Qt::WidgetWithChildrenShortcut);
-    connect(breaking, &QShortcut::activated, this, [this] { emit actRequested({}, u"break"_s, {}); });
+    connect(breaking, &QShortcut::activated, this, &GraphPage::breakDeadlock);
     if (auto *theme = Theme::instance())
         connect(theme, &Theme::changed, m_view, [this] { m_view->viewport()->update(); });
     m_empty = new EmptyNotice(this);
@@ -314,6 +314,20 @@ bool GraphPage::showSubject(const Subject &subject)
         m_wanted.reset();
     lookSoon();
     return true;
+}
+
+KeyHints GraphPage::keys() const
+{
+    return m_sight->heading.victim.empty() ? KeyHints() : KeyHints{{u"B"_s, u"Break deadlock"_s}};
+}
+
+// The one that the heading speaks of.
+void GraphPage::breakDeadlock()
+{
+    if (m_sight->heading.victim.empty())
+        return;
+    const auto place = m_sight->heading.victim.front(); // another sight may come meanwhile
+    emit releaseRequested(place.lock, place.contender);
 }
 
 void GraphPage::ticked()

@@ -36,6 +36,7 @@ public:
     void focusContent() override;
     // A lock, or a session's client.
     [[nodiscard]] bool showSubject(const Subject &subject) override;
+    [[nodiscard]] KeyHints keys() const override;
     [[nodiscard]] bool isSettled() const override { return m_isSettled; }
     void saveView(QSettings &settings) const override { settings.setValue(u"all"_s, m_all->isChecked()); }
     void restoreView(QSettings &settings) override { m_all->setChecked(settings.value(u"all"_s, false).toBool()); }
@@ -44,6 +45,7 @@ public:
     [[nodiscard]] const GraphSight &sight() const { return *m_sight; }
 
 private:
+    void breakDeadlock();
     void ticked() override;
     QWidget *makeStrip();
     QWidget *makeFoot();

@@ -93,9 +93,10 @@ signals:
     void countChanged(const QString &text);
     // Asks the window to show this lock on the page of locks.
     void lockActivated(const lockscope::inspect::LockName &lock);
-    // Asks the window to do this (by the action's id) to that contender of that lock; without a lock, to what is
-    // chosen.
-    void actRequested(const lockscope::inspect::LockName &lock, const QString &action, const QByteArray &contender);
+    // Asks the window to do this, by the action's id, to what is chosen.
+    void actionRequested(const QString &action);
+    // Asks the window for the form that releases that contender's hold.
+    void releaseRequested(const lockscope::inspect::LockName &lock, const QByteArray &contender);
     // Asks the window for the form of that edit.
     void editRequested(const lockscope::operate::EditRequest &request);
     // And for that of the edit that takes `undone` back.

@@ -70,8 +70,7 @@ void offerActs(SubjectMenu &menu, LocksPage &page)
     const auto add = [&](const QString &text, const QString &action, bool isPossible) {
         auto *entry = menu.addAction(text);
         entry->setEnabled(isPossible);
-        QObject::connect(entry, &QAction::triggered, &page,
-                         [&page, action] { emit page.actRequested({}, action, {}); });
+        QObject::connect(entry, &QAction::triggered, &page, [&page, action] { emit page.actionRequested(action); });
     };
     const auto chosen = page.table().chosenRows().size();
     const auto &why = page.detail().releaseDisabledReason();

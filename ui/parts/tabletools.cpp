@@ -102,7 +102,11 @@ void TableTools::askForMenu(const QModelIndex &index, const QPoint &at)
 {
     if (!index.isValid())
         return;
-    m_view.setCurrentIndex(index); // what the menu is about is what is chosen
+    // What the menu is about is what is chosen; of several that are chosen together, all of them.
+    const bool isChosen = m_view.selectionModel()->isSelected(index);
+    m_view.selectionModel()->setCurrentIndex(index, isChosen ? QItemSelectionModel::NoUpdate
+                                                             : QItemSelectionModel::ClearAndSelect
+                                                                   | QItemSelectionModel::Rows);
     static const auto requested = QMetaMethod::fromSignal(&TableTools::menuRequested);
     if (isSignalConnected(requested) || m_view.actions().isEmpty()) {
         emit menuRequested(index, at);

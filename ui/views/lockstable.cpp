@@ -43,7 +43,7 @@ LocksTable::LocksTable(LocksModel &model, QWidget *parent) : QTableView(parent),
         m_current = m_model.snapshotAt(current.row()).lock;
         emit chosen(*m_current);
     });
-    connect(selectionModel(), &QItemSelectionModel::selectionChanged, this, &LocksTable::chosenRowsChanged);
+    connect(selectionModel(), &QItemSelectionModel::selectionChanged, this, &LocksTable::keepCurrentChosen);
     connect(this, &QTableView::doubleClicked, this,
             [this](const QModelIndex &index) { emit opened(m_model.snapshotAt(index.row()).lock); });
 }
@@ -62,6 +62,20 @@ std::optional<LockName> LocksTable::currentLock() const
 {
     const bool isHidden = m_current && m_model.rowOf(*m_current) < 0 && m_model.snapshot(*m_current);
     return isHidden ? std::nullopt : m_current;
+}
+
+// What is acted on is highlighted: the current row is one of those that are chosen.
+void LocksTable::keepCurrentChosen()
+{
+    const auto rows = chosenRows();
+    const int current = currentIndex().row();
+    if (!m_updating && current >= 0 && !std::ranges::binary_search(rows, current)) {
+        const auto command = rows.empty() ? QItemSelectionModel::Select | QItemSelectionModel::Rows
+                                          : QItemSelectionModel::SelectionFlags(QItemSelectionModel::NoUpdate);
+        selectionModel()->setCurrentIndex(m_model.index(rows.empty() ? current : rows.front(), LockRow::Lock),
+                                          command);
+    }
+    emit chosenRowsChanged();
 }
 
 std::vector<int> LocksTable::chosenRows() const
@@ -209,11 +223,14 @@ void LocksTable::keyPressEvent(QKeyEvent *event)
             emit opened(m_model.snapshotAt(currentIndex().row()).lock);
         return;
     }
-    if (event->key() == Qt::Key_Space && event->modifiers() == Qt::NoModifier) {
+    if (event->key() == Qt::Key_Space) {
         event->ignore(); // the window pauses
         return;
     }
-    QTableView::keyPressEvent(event);
+    // Ctrl with an arrow would go to a row without choosing it.
+    const bool isArrow = event->key() >= Qt::Key_Left && event->key() <= Qt::Key_PageDown;
+    QKeyEvent plain(event->type(), event->key(), event->modifiers() & ~Qt::ControlModifier, event->text());
+    QTableView::keyPressEvent(isArrow ? &plain : event);
 }
 
 void LocksTable::resizeEvent(QResizeEvent *event)

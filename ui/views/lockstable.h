@@ -60,6 +60,7 @@ private:
     void keyPressEvent(QKeyEvent *event) override;
     void wheelEvent(QWheelEvent *event) override;
     void mousePressEvent(QMouseEvent *event) override;
+    void keepCurrentChosen();
     void hideColumns();
     void fitRows();
     void remember();

@@ -316,9 +316,13 @@ Task<Result<LockSnapshot>> EtcdObserver::readNow(QByteArray name, Deadline deadl
         co_return isFixed ? noQueue(name, fixed->entries.front()) : noLock(name, keys.foreign);
     for (auto &[created, claim] : keys.queue)
         keepTime(claim, m_locks, name);
-    const auto holder = keys.queue.begin()->second.entry.lease;
-    if (holder != 0) {
-        auto asksLease = askLease(holder);
+    constexpr int mostReaders = 32; // whose leases are asked for, one after the other
+    int asked = 0;
+    for (const auto created : holdersOf(keys.queue, keys.foreign)) {
+        const auto holder = keys.queue.find(created);
+        if (holder == keys.queue.end() || holder->second.entry.lease == 0 || ++asked > mostReaders)
+            continue;
+        auto asksLease = askLease(holder->second.entry.lease);
         (void)co_await asksLease; // without it the time left is not told
     }
     auto snapshot = snapshotOf(name, keys.queue, keys.foreign);

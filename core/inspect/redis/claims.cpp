@@ -80,8 +80,11 @@ const KnownKey *knownKeyOf(const KeyView &view)
         });
         return keys;
     }();
+    // Behind a prefix that says lock it is what the lock is of: "lock:arq:job:42".
     const auto found = std::ranges::find_if(all, [&view](const KnownKey &known) {
-        return (known.type == KeyType::None || known.type == view.type) && view.key.bytes().contains(known.part);
+        const auto at = view.key.bytes().indexOf(known.part);
+        return (known.type == KeyType::None || known.type == view.type) && at >= 0
+               && !callsItselfLock(view.key.bytes().left(at));
     });
     return found == all.end() ? nullptr : &*found;
 }
