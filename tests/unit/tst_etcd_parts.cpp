@@ -417,6 +417,24 @@ private slots:
         const auto sessions = etcdSessions({{"a", queue}}, {{"a", foreign}}, {}, connection);
         QCOMPARE(std::ranges::count_if(sessions, [](const auto &one) { return !one.holds.empty(); }), holders.size());
     }
+    // Reader A holds, writer B waits for it, readers C and D wait for B.
+    void removalOfAWaitingWriterLetsTheReadersIn()
+    {
+        const auto keys = etcdQueueOf(
+            {entryOf("a/read/1700000000000000000", 11, 7), entryOf("a/write/1700000000000000001", 12, 8),
+             entryOf("a/read/1700000000000000002", 13, 9), entryOf("a/read/1700000000000000003", 14, 10)});
+        const auto lock = etcdSnapshot({connection, "a"}, keys, {}, {}, etcdNow);
+        const auto writer = operate::planWay(lock, "8@12", operate::ReleaseAction::KillWaiter);
+        QVERIFY2(writer, writer ? "" : qPrintable(writer.error().message));
+        QVERIFY2(writer->who.contains(u"9@13"_s) && writer->who.contains(u"a@14"_s), qPrintable(writer->who));
+        QVERIFY(writer->commands.first().contains(u"create_revision(a/read/1700000000000000000) = 11"_s));
+        // That the older reader is there would not prove that this one waits.
+        const auto reader = operate::planWay(lock, "9@13", operate::ReleaseAction::KillWaiter);
+        QVERIFY2(reader, reader ? "" : qPrintable(reader.error().message));
+        QVERIFY2(reader->commands.first().contains(u"create_revision(a/write/1700000000000000001) = 12"_s),
+                 qPrintable(reader->commands.first()));
+        QVERIFY(reader->who.contains(u"no new holder"_s));
+    }
     void releaseOfOneReaderLetsNoWriterIn()
     {
         const auto keys =
