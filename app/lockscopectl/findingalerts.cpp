@@ -79,7 +79,8 @@ AlertCommand::AlertCommand(QString command) : m_command(std::move(command))
     m_process.setArguments({u"-c"_s, m_command});
     m_process.setProcessEnvironment(environmentWithoutPasswords());
     m_process.setProcessChannelMode(QProcess::ForwardedErrorChannel);
-    m_process.setChildProcessModifier([] { (void)::setpgid(0, 0); }); // what it starts is of its group, and ends with it
+    m_process.setChildProcessModifier(
+        [] { (void)::setpgid(0, 0); }); // what it starts is of its group, and ends with it
     m_next.setSingleShot(true);
     m_timeout.setSingleShot(true);
     QObject::connect(&m_next, &QTimer::timeout, &m_next, [this] { startNext(); });

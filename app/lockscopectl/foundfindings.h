@@ -37,8 +37,8 @@ class LastingFindings {
 public:
     using Number = quint64; // of a finding, for as long as it lasts
 
-    // The numbers of `all`, in their order. `isKnown`: whether that connection was read. What was there on one that is
-    // not stays.
+    // The numbers of `all`, in their order. `isKnown`: whether that connection was read. What was there on one that
+    // is not stays.
     [[nodiscard]] std::vector<Number> see(const std::vector<FoundFinding> &all, Instant now,
                                           const std::function<bool(const ConnectionName &)> &isKnown);
     // How long it has lasted.

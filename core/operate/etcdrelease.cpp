@@ -81,8 +81,8 @@ QString wokenByDeletion(const LockSnapshot &snapshot, const Contender &holder)
     return woken;
 }
 
-// While its key is there the waiter waits: of a reader the writer before it, as it may hold beside older readers; else
-// whom all others wait for. Null where that is not known.
+// While its key is there the waiter waits: of a reader the writer before it, as it may hold beside older readers;
+// else whom all others wait for. Null where that is not known.
 const Contender *blockerOf(const LockSnapshot &snapshot, const Contender &waiter)
 {
     if (waiter.mode != inspect::Mode::Read)
