@@ -2,7 +2,7 @@
 // The simulated Redis as the servers of a run: one, or five for redlock.
 #include "core/contention/servers.h"
 #include "core/contention/redisaccess.h"
-#include "core/rules/redissonkeys.h"
+#include "core/rules/keysignals.h"
 #include "core/contention/backendrules.h"
 #include "core/contention/mutants/mutants.h"
 

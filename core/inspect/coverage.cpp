@@ -56,6 +56,29 @@ QString hiddenLine(const HiddenLocks &hidden, const QString &howToShow)
     return lines.join(u"; "_s);
 }
 
+// More patterns than these are not told apart: a server can have any number of names.
+constexpr std::size_t mostPatterns = 2'000;
+constexpr char anyOther = '\0'; // the pattern of all that come after those
+
+bool isWordCharacter(char c)
+{
+    return isDigit(c) || isAsciiLetter(c) || static_cast<uchar>(c) >= 0x80;
+}
+
+qsizetype lastSeparator(const QByteArray &pattern)
+{
+    return std::max(pattern.lastIndexOf('/'), pattern.lastIndexOf(':'));
+}
+
+// One folder up, by whichever separator comes last: "/a/b" becomes "/a/*", and that "/*".
+QByteArray folderOf(const QByteArray &pattern)
+{
+    const bool isFolder = pattern.endsWith("/*") || pattern.endsWith(":*");
+    const auto name = isFolder ? pattern.chopped(2) : pattern;
+    const auto at = lastSeparator(name);
+    return at < 0 ? pattern : name.left(at + 1) + '*';
+}
+
 } // namespace
 
 bool isAllKnown(const std::vector<Coverage> &coverage)
@@ -243,33 +266,6 @@ std::vector<Coverage> withGap(std::vector<Coverage> coverage, Coverage gap)
     coverage.push_back(std::move(gap));
     return coverage;
 }
-
-namespace {
-
-// More patterns than these are not told apart: a server can have any number of names.
-constexpr std::size_t mostPatterns = 2'000;
-constexpr char anyOther = '\0'; // the pattern of all that come after those
-
-bool isWordCharacter(char c)
-{
-    return isDigit(c) || isAsciiLetter(c) || static_cast<uchar>(c) >= 0x80;
-}
-
-qsizetype lastSeparator(const QByteArray &pattern)
-{
-    return std::max(pattern.lastIndexOf('/'), pattern.lastIndexOf(':'));
-}
-
-// One folder up, by whichever separator comes last: "/a/b" becomes "/a/*", and that "/*".
-QByteArray folderOf(const QByteArray &pattern)
-{
-    const bool isFolder = pattern.endsWith("/*") || pattern.endsWith(":*");
-    const auto name = isFolder ? pattern.chopped(2) : pattern;
-    const auto at = lastSeparator(name);
-    return at < 0 ? pattern : name.left(at + 1) + '*';
-}
-
-} // namespace
 
 QByteArray namePattern(const QByteArray &name)
 {

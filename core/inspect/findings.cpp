@@ -111,6 +111,24 @@ QString spoken(const TimeInMessage &one, ServerTime now)
     return one.moment > now ? u"in "_s + formatDuration(one.moment - now) : u"now"_s;
 }
 
+constexpr Severity severities[] = {Severity::Info, Severity::Warning, Severity::Critical};
+
+const std::vector<FindingKind> &findingTable()
+{
+    static const auto text = QString::fromUtf8(readResource(u"findings.txt"_s)); // the rows point into it
+    static const auto table = [] {
+        std::vector<FindingKind> kinds;
+        for (const auto &block : QStringView(text).split(u"\n\n"_s).mid(1)) {
+            const auto lines = block.split(u'\n');
+            const auto severity = std::ranges::find(severities, lines[1], [](auto one) { return word(one); });
+            kinds.push_back({static_cast<FindingCode>(kinds.size()), lines[0].toLatin1(), *severity, lines[2],
+                             lines[3], lines[4], lines[5]});
+        }
+        return kinds;
+    }();
+    return table;
+}
+
 } // namespace
 
 Finding Wording::formatAt(ServerTime now) &&
@@ -244,28 +262,6 @@ void addHerdFinding(LockSnapshot &lock)
 }
 
 // The table of findings, in resources/findings.txt. docs/findings.md is made from it: tst_findings says how.
-
-namespace {
-
-constexpr Severity severities[] = {Severity::Info, Severity::Warning, Severity::Critical};
-
-const std::vector<FindingKind> &findingTable()
-{
-    static const auto text = QString::fromUtf8(readResource(u"findings.txt"_s)); // the rows point into it
-    static const auto table = [] {
-        std::vector<FindingKind> kinds;
-        for (const auto &block : QStringView(text).split(u"\n\n"_s).mid(1)) {
-            const auto lines = block.split(u'\n');
-            const auto severity = std::ranges::find(severities, lines[1], [](auto one) { return word(one); });
-            kinds.push_back({static_cast<FindingCode>(kinds.size()), lines[0].toLatin1(), *severity, lines[2],
-                             lines[3], lines[4], lines[5]});
-        }
-        return kinds;
-    }();
-    return table;
-}
-
-} // namespace
 
 std::span<const FindingKind> findingKinds()
 {

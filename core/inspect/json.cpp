@@ -121,6 +121,80 @@ QJsonObject toJson(const NodeSaid &said, ServerTime now)
             {u"ttlMs"_s, spanOrNull(until(said.expiresAt, now))}};
 }
 
+constexpr int labelLength = 64;
+
+// "10.0.3.7" of "10.0.3.7:56332": the port says nothing to a person.
+QString host(const QString &endpoint)
+{
+    const auto colon = endpoint.lastIndexOf(u':');
+    const QString address = colon < 0 ? endpoint : endpoint.left(colon);
+    return label(address.toUtf8(), labelLength);
+}
+
+// "app-9 (10.0.3.7)": a host has many clients.
+QString whom(const Contender &contender, BackendKind backend)
+{
+    const auto &words = infoOf(backend).words;
+    const auto at = contender.endpoint                                     ? host(*contender.endpoint)
+                    : contender.identity && !contender.identity->isEmpty() ? nameLabel(*contender.identity)
+                    : contender.session ? words.client + u' ' + label(contender.session->toUtf8(), labelLength)
+                                        : label(contender.id, labelLength);
+    const auto name = nameBeside(contender, backend);
+    return name ? u"%1 (%2)"_s.arg(nameLabel(*name), at) : at;
+}
+
+QString holders(const std::vector<const Contender *> &all, BackendKind backend)
+{
+    const Contender &first = *all.front();
+    const bool reading = std::ranges::all_of(all, [](const auto *one) { return one->mode == Mode::Read; });
+    if (all.size() == 1)
+        return reading ? u"reader "_s + whom(first, backend) : whom(first, backend);
+    if (reading)
+        return u"%1 readers"_s.arg(all.size());
+    // A writer that also took the read lock is one client with two nodes.
+    const bool oneSession = first.session && std::ranges::all_of(all, [&first](const auto *one) {
+                                return one->session == first.session && one->mode != Mode::Permit;
+                            });
+    if (oneSession)
+        return whom(first, backend);
+    const bool permits = std::ranges::all_of(all, [](const auto *one) { return one->mode == Mode::Permit; });
+    return permits ? u"%1 permit holders"_s.arg(all.size()) : u"%1 holders"_s.arg(all.size());
+}
+
+QString withAge(const QString &who, const std::vector<const Contender *> &all, ServerTime now)
+{
+    const Contender *longest = nullptr;
+    for (const auto *one : all) {
+        if (one->heldSince && (!longest || *one->heldSince < *longest->heldSince))
+            longest = one;
+    }
+    if (!longest)
+        return who;
+    const QString span = formatDuration(now - *longest->heldSince);
+    const QString bound = longest->heldAtMost ? u"at most "_s : QString();
+    return (all.size() == 1 ? u"%1 for %2%3"_s : u"%1, the longest for %2%3"_s).arg(who, bound, span);
+}
+
+QString waiting(const LockSnapshot &lock, ServerTime now, bool isPast)
+{
+    const int count = lock.waiterCount();
+    const QString unseen = isPast ? u"others may have waited unseen"_s : u"others may wait unseen"_s;
+    if (count == 0 && lock.waitersKnown)
+        return isPast ? u"no client waited"_s : u"no client waits"_s;
+    if (count == 0)
+        return isPast ? u"waiters were not visible"_s : u"waiters are not visible"_s;
+    std::optional<ServerTime> oldest;
+    for (const auto &contender : lock.contenders) {
+        if (contender.role == Role::Waiter && contender.waitingSince)
+            oldest = oldest ? std::min(*oldest, *contender.waitingSince) : *contender.waitingSince;
+    }
+    const auto verb = isPast ? u"waited"_s : count == 1 ? u"waits"_s : u"wait"_s;
+    QString text = u"%1 %2"_s.arg(QString::number(count), verb);
+    if (oldest)
+        text = (count == 1 ? u"%1, for %2"_s : u"%1, the oldest %2"_s).arg(text, formatDuration(now - *oldest));
+    return lock.waitersKnown ? text : text + clause(unseen);
+}
+
 } // namespace
 
 QString word(LockState state)
@@ -241,84 +315,6 @@ QJsonObject toJson(const SessionSnapshot &session, std::optional<ServerTime> now
 }
 
 // The answer first: one sentence that a person would say about a lock.
-namespace {
-
-constexpr int labelLength = 64;
-
-// "10.0.3.7" of "10.0.3.7:56332": the port says nothing to a person.
-QString host(const QString &endpoint)
-{
-    const auto colon = endpoint.lastIndexOf(u':');
-    const QString address = colon < 0 ? endpoint : endpoint.left(colon);
-    return label(address.toUtf8(), labelLength);
-}
-
-// "app-9 (10.0.3.7)": a host has many clients.
-QString whom(const Contender &contender, BackendKind backend)
-{
-    const auto &words = infoOf(backend).words;
-    const auto at = contender.endpoint                                     ? host(*contender.endpoint)
-                    : contender.identity && !contender.identity->isEmpty() ? nameLabel(*contender.identity)
-                    : contender.session ? words.client + u' ' + label(contender.session->toUtf8(), labelLength)
-                                        : label(contender.id, labelLength);
-    const auto name = nameBeside(contender, backend);
-    return name ? u"%1 (%2)"_s.arg(nameLabel(*name), at) : at;
-}
-
-QString holders(const std::vector<const Contender *> &all, BackendKind backend)
-{
-    const Contender &first = *all.front();
-    const bool reading = std::ranges::all_of(all, [](const auto *one) { return one->mode == Mode::Read; });
-    if (all.size() == 1)
-        return reading ? u"reader "_s + whom(first, backend) : whom(first, backend);
-    if (reading)
-        return u"%1 readers"_s.arg(all.size());
-    // A writer that also took the read lock is one client with two nodes.
-    const bool oneSession = first.session && std::ranges::all_of(all, [&first](const auto *one) {
-                                return one->session == first.session && one->mode != Mode::Permit;
-                            });
-    if (oneSession)
-        return whom(first, backend);
-    const bool permits = std::ranges::all_of(all, [](const auto *one) { return one->mode == Mode::Permit; });
-    return permits ? u"%1 permit holders"_s.arg(all.size()) : u"%1 holders"_s.arg(all.size());
-}
-
-QString withAge(const QString &who, const std::vector<const Contender *> &all, ServerTime now)
-{
-    const Contender *longest = nullptr;
-    for (const auto *one : all) {
-        if (one->heldSince && (!longest || *one->heldSince < *longest->heldSince))
-            longest = one;
-    }
-    if (!longest)
-        return who;
-    const QString span = formatDuration(now - *longest->heldSince);
-    const QString bound = longest->heldAtMost ? u"at most "_s : QString();
-    return (all.size() == 1 ? u"%1 for %2%3"_s : u"%1, the longest for %2%3"_s).arg(who, bound, span);
-}
-
-QString waiting(const LockSnapshot &lock, ServerTime now, bool isPast)
-{
-    const int count = lock.waiterCount();
-    const QString unseen = isPast ? u"others may have waited unseen"_s : u"others may wait unseen"_s;
-    if (count == 0 && lock.waitersKnown)
-        return isPast ? u"no client waited"_s : u"no client waits"_s;
-    if (count == 0)
-        return isPast ? u"waiters were not visible"_s : u"waiters are not visible"_s;
-    std::optional<ServerTime> oldest;
-    for (const auto &contender : lock.contenders) {
-        if (contender.role == Role::Waiter && contender.waitingSince)
-            oldest = oldest ? std::min(*oldest, *contender.waitingSince) : *contender.waitingSince;
-    }
-    const auto verb = isPast ? u"waited"_s : count == 1 ? u"waits"_s : u"wait"_s;
-    QString text = u"%1 %2"_s.arg(QString::number(count), verb);
-    if (oldest)
-        text = (count == 1 ? u"%1, for %2"_s : u"%1, the oldest %2"_s).arg(text, formatDuration(now - *oldest));
-    return lock.waitersKnown ? text : text + clause(unseen);
-}
-
-} // namespace
-
 QString answerSentence(const LockSnapshot &lock, ServerTime now, Tense tense)
 {
     const bool isPast = tense == Tense::Past;

@@ -7,7 +7,7 @@
 #include "core/async/completion.h"
 #include "core/async/task.h"
 #include "core/base/clock.h"
-#include "core/inspect/state/change.h"
+#include "core/inspect/state/statesnapshot.h"
 #include "core/inspect/thresholds.h"
 
 #include <memory>

@@ -5,7 +5,7 @@
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/rules/catalogue.h"
-#include "core/rules/contenderid.h"
+#include "core/rules/turn.h"
 
 #include <algorithm>
 

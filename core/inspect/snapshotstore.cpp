@@ -15,6 +15,55 @@ void keepWork(const LockSnapshot &before, LockSnapshot &now)
         now.contenders[i].work = before.contenders[i].work;
 }
 
+bool isAbout(const std::optional<ServerTime> &a, const std::optional<ServerTime> &b,
+             std::chrono::milliseconds wavering)
+{
+    if (!a || !b)
+        return a.has_value() == b.has_value();
+    return std::chrono::abs(*a - *b) <= wavering;
+}
+
+// Since when it does that is counted back from each look, a little off.
+bool sameWork(const SqlWorkOf &before, const SqlWorkOf &now)
+{
+    constexpr std::chrono::milliseconds about{1000};
+    if (!before || !now || !isAbout(before->since, now->since, about))
+        return before == now;
+    auto as = *now;
+    as.since = before->since;
+    return *before == as;
+}
+
+bool sameContender(const Contender &before, Contender now, bool isContended, std::chrono::milliseconds wavering)
+{
+    if (!isContended) // a busy client begins and ends statements all the time
+        now.runsNothing = before.runsNothing;
+    if (!isAbout(before.expiresAt, now.expiresAt, wavering) || !sameWork(before.work, now.work))
+        return false;
+    now.expiresAt = before.expiresAt;
+    now.work = before.work;
+    return before == now;
+}
+
+bool sameNode(const NodeSaid &before, const NodeSaid &now)
+{
+    return before.node == now.node && before.answered == now.answered && before.value == now.value;
+}
+
+// Measured anew at each look, a little off; more than that, and what counts from it would be wrong.
+bool isAboutThen(const TimeInMessage &a, const TimeInMessage &b, std::chrono::milliseconds wavering)
+{
+    constexpr std::chrono::milliseconds always{1000};
+    return a.isAhead == b.isAhead && std::chrono::abs(a.moment - b.moment) <= std::max(always, wavering);
+}
+
+bool sameFinding(const Finding &before, const Finding &now, std::chrono::milliseconds wavering)
+{
+    const auto sameMoment = [wavering](const auto &a, const auto &b) { return isAboutThen(a, b, wavering); };
+    return before.code == now.code && before.severity == now.severity && before.contenders == now.contenders
+           && std::ranges::equal(before.moments, now.moments, sameMoment);
+}
+
 } // namespace
 
 std::vector<SnapshotChange> SnapshotStore::replace(const QByteArray &source, std::vector<LockSnapshot> now)
@@ -90,59 +139,6 @@ std::vector<LockSnapshot> SnapshotStore::all() const
         snapshots.push_back(entry.second);
     return snapshots;
 }
-
-namespace {
-
-bool isAbout(const std::optional<ServerTime> &a, const std::optional<ServerTime> &b,
-             std::chrono::milliseconds wavering)
-{
-    if (!a || !b)
-        return a.has_value() == b.has_value();
-    return std::chrono::abs(*a - *b) <= wavering;
-}
-
-// Since when it does that is counted back from each look, a little off.
-bool sameWork(const SqlWorkOf &before, const SqlWorkOf &now)
-{
-    constexpr std::chrono::milliseconds about{1000};
-    if (!before || !now || !isAbout(before->since, now->since, about))
-        return before == now;
-    auto as = *now;
-    as.since = before->since;
-    return *before == as;
-}
-
-bool sameContender(const Contender &before, Contender now, bool isContended, std::chrono::milliseconds wavering)
-{
-    if (!isContended) // a busy client begins and ends statements all the time
-        now.runsNothing = before.runsNothing;
-    if (!isAbout(before.expiresAt, now.expiresAt, wavering) || !sameWork(before.work, now.work))
-        return false;
-    now.expiresAt = before.expiresAt;
-    now.work = before.work;
-    return before == now;
-}
-
-bool sameNode(const NodeSaid &before, const NodeSaid &now)
-{
-    return before.node == now.node && before.answered == now.answered && before.value == now.value;
-}
-
-// Measured anew at each look, a little off; more than that, and what counts from it would be wrong.
-bool isAboutThen(const TimeInMessage &a, const TimeInMessage &b, std::chrono::milliseconds wavering)
-{
-    constexpr std::chrono::milliseconds always{1000};
-    return a.isAhead == b.isAhead && std::chrono::abs(a.moment - b.moment) <= std::max(always, wavering);
-}
-
-bool sameFinding(const Finding &before, const Finding &now, std::chrono::milliseconds wavering)
-{
-    const auto sameMoment = [wavering](const auto &a, const auto &b) { return isAboutThen(a, b, wavering); };
-    return before.code == now.code && before.severity == now.severity && before.contenders == now.contenders
-           && std::ranges::equal(before.moments, now.moments, sameMoment);
-}
-
-} // namespace
 
 bool isEquivalent(const LockSnapshot &before, const LockSnapshot &now, std::chrono::milliseconds wavering)
 {

@@ -7,7 +7,7 @@
 #include "core/operate/sql.h"
 #include "core/operate/texts.h"
 #include "core/rules/catalogue.h"
-#include "core/rules/contenderid.h"
+#include "core/rules/turn.h"
 
 namespace lockscope::operate {
 

@@ -6,7 +6,7 @@
 #include "core/base/identifiers.h"
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
-#include "core/inspect/postgresql/reader.h"
+#include "core/inspect/postgresql/observer.h"
 #include "core/operate/releasemethod.h"
 #include "core/operate/texts.h"
 #include "core/postgresql/dialect.h"

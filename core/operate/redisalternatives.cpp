@@ -7,7 +7,7 @@
 #include "core/operate/texts.h"
 #include "core/redis/client.h"
 #include "core/rules/catalogue.h"
-#include "core/rules/redissonkeys.h"
+#include "core/rules/keysignals.h"
 
 namespace lockscope::operate {
 

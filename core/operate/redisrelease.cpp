@@ -9,7 +9,6 @@
 #include "core/operate/texts.h"
 #include "core/redis/client.h"
 #include "core/rules/keysignals.h"
-#include "core/rules/redissonkeys.h"
 #include "core/rules/turn.h"
 #include "core/rules/userrules.h"
 

@@ -5,7 +5,7 @@
 #include "core/base/text.h"
 #include "core/operate/precheck.h"
 #include "core/operate/texts.h"
-#include "core/rules/contenderid.h"
+#include "core/rules/turn.h"
 
 #include <algorithm>
 

@@ -5,8 +5,8 @@
 #include "core/operate/releasemethod.h"
 #include "core/operate/texts.h"
 #include "core/rules/catalogue.h"
-#include "core/rules/contenderid.h"
-#include "core/rules/writtenvalues.h"
+#include "core/rules/turn.h"
+#include "core/rules/keysignals.h"
 
 #include <algorithm>
 

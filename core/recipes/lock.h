@@ -17,7 +17,7 @@
 namespace lockscope::recipes {
 
 struct Grant {
-    QByteArray id;                      // what --holder takes and the inspector shows (contenderid.h)
+    QByteArray id;                      // what --holder takes and the inspector shows (turn.h)
     std::optional<qint64> fencingToken; // only grows from one holder to the next
     ZPath node;                         // ZooKeeper: the node that stands for the hold
     int conflicts = 0;                  // optimistic locks: releases in a row that came too late before this

@@ -5,7 +5,6 @@
 #include "core/base/text.h"
 
 #include <algorithm>
-#include <array>
 
 namespace lockscope::recipes {
 
@@ -13,28 +12,28 @@ namespace {
 
 RecipeInfo readRecipe(FieldReader &reader)
 {
-    using Mark = std::pair<const char *, bool RecipeInfo::*>;
-    static constexpr std::array marks{Mark("preferred", &RecipeInfo::preferred),
-                                      Mark("fair", &RecipeInfo::fair),
-                                      Mark("reentrant", &RecipeInfo::reentrant),
-                                      Mark("teachingOnly", &RecipeInfo::teachingOnly),
-                                      Mark("readWrite", &RecipeInfo::readWrite),
-                                      Mark("counted", &RecipeInfo::counted),
-                                      Mark("storesLimit", &RecipeInfo::storesLimit),
-                                      Mark("optimistic", &RecipeInfo::optimistic),
-                                      Mark("quorum", &RecipeInfo::quorum),
-                                      Mark("electsLeader", &RecipeInfo::electsLeader),
-                                      Mark("fenced", &RecipeInfo::fenced),
-                                      Mark("tellsClientsTokens", &RecipeInfo::tellsClientsTokens),
-                                      Mark("losesTokensWithData", &RecipeInfo::losesTokensWithData),
-                                      Mark("renewed", &RecipeInfo::renewed),
-                                      Mark("namesHolder", &RecipeInfo::namesHolder),
-                                      Mark("atomicAcquire", &RecipeInfo::atomicAcquire),
-                                      Mark("lastingQueue", &RecipeInfo::lastingQueue),
-                                      Mark("containers", &RecipeInfo::containers),
-                                      Mark("revocable", &RecipeInfo::revocable),
-                                      Mark("seenContended", &RecipeInfo::seenContended),
-                                      Mark("simulated", &RecipeInfo::simulated)};
+    static constexpr std::pair<const char *, bool RecipeInfo::*> marks[] = {
+        {"preferred", &RecipeInfo::preferred},
+        {"fair", &RecipeInfo::fair},
+        {"reentrant", &RecipeInfo::reentrant},
+        {"teachingOnly", &RecipeInfo::teachingOnly},
+        {"readWrite", &RecipeInfo::readWrite},
+        {"counted", &RecipeInfo::counted},
+        {"storesLimit", &RecipeInfo::storesLimit},
+        {"optimistic", &RecipeInfo::optimistic},
+        {"quorum", &RecipeInfo::quorum},
+        {"electsLeader", &RecipeInfo::electsLeader},
+        {"fenced", &RecipeInfo::fenced},
+        {"tellsClientsTokens", &RecipeInfo::tellsClientsTokens},
+        {"losesTokensWithData", &RecipeInfo::losesTokensWithData},
+        {"renewed", &RecipeInfo::renewed},
+        {"namesHolder", &RecipeInfo::namesHolder},
+        {"atomicAcquire", &RecipeInfo::atomicAcquire},
+        {"lastingQueue", &RecipeInfo::lastingQueue},
+        {"containers", &RecipeInfo::containers},
+        {"revocable", &RecipeInfo::revocable},
+        {"seenContended", &RecipeInfo::seenContended},
+        {"simulated", &RecipeInfo::simulated}};
     RecipeInfo recipe;
     recipe.id = reader.text("id").toLatin1();
     recipe.namePrefix = reader.text("namePrefix", QString()).toLatin1();

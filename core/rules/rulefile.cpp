@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file of rules (docs/rules.md): read whole, and all that is wrong in it told at once, by line and field.
-#include "core/rules/fieldlines.h"
-#include "core/rules/tablerules.h"
+#include "core/rules/objectreader.h"
 
 #include <QJsonArray>
 #include <QJsonDocument>

@@ -3,7 +3,7 @@
 #include "core/base/connectionuri.h"
 #include "core/recipes/make.h"
 #include "core/redis/deployments.h"
-#include "core/rules/redissonkeys.h"
+#include "core/rules/keysignals.h"
 #include "core/sandbox/demo.h"
 #include "core/sandbox/kit.h"
 #include "core/sandbox/redisdeployments.h"

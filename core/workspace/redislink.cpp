@@ -10,7 +10,6 @@
 #include "core/recipes/make.h"
 #include "core/redis/client.h"
 #include "core/redis/deployments.h"
-#include "core/rules/contenderid.h"
 #include "core/rules/turn.h"
 #include "core/workspace/linkbase.h"
 

@@ -3,7 +3,7 @@
 // for each child (tests/unit/znodetable.h says how).
 #include "core/base/text.h"
 #include "core/inspect/zookeeper/layouts.h"
-#include "core/rules/contenderid.h"
+#include "core/rules/turn.h"
 #include "tests/fuzz/locks.h"
 #include "tests/unit/znodetable.h"
 

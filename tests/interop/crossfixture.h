@@ -9,7 +9,7 @@
 
 #include "core/recipes/make.h"
 #include "core/redis/client.h"
-#include "core/rules/contenderid.h"
+#include "core/rules/turn.h"
 #include "tests/support/patience.h"
 
 #include <QTemporaryDir>

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "core/recipes/zookeeper/queueentry.h"
-#include "core/rules/writtenvalues.h"
+#include "core/rules/keysignals.h"
 
 namespace lockscope::testing {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a contender is called: never by a name that comes to mean another one.
-#include "core/rules/contenderid.h"
+#include "core/rules/turn.h"
 #include "tests/support/testmain.h"
 
 using namespace lockscope::recipes;

@@ -395,7 +395,7 @@ private slots:
         ReleaseWorld w;
         auto snapshot = redisLock("redis-set-nx", "token");
         if (isKnown)
-            attribute(snapshot, clients::pottery);
+            attribute(snapshot, knownClient("pottery"));
         snapshot.contenders[0].expiresAt = snapshot.observed + std::chrono::seconds(left);
         auto another = snapshot;
         another.contenders[0].id = "other";

@@ -25,7 +25,7 @@ private slots:
     {
         auto snapshot = redisLock("redis-set-nx", "token");
         snapshot.lock.name = "lock:orders";
-        attribute(snapshot, clients::pythonRedisLock);
+        attribute(snapshot, knownClient("python-redis-lock"));
         const auto plan = planForceRelease(snapshot, "token");
         QVERIFY(plan);
         QVERIFY2(plan->wakes.contains(u"push to lock-signal:orders"_s), qPrintable(plan->wakes));
@@ -36,7 +36,7 @@ private slots:
         }));
 
         snapshot.lock.name = "app:orders";
-        attribute(snapshot, clients::springIntegration);
+        attribute(snapshot, knownClient("spring-integration"));
         const auto spring = planForceRelease(snapshot, "token");
         QVERIFY(spring && spring->commands.contains(u"and then: PUBLISH app-channel app:orders"_s));
         QVERIFY(spring->commands.contains(u"and then: PUBLISH app-channel:app:orders app:orders"_s));
@@ -77,7 +77,7 @@ private slots:
     void clientDeletingUncheckedIsNamedAsARisk()
     {
         auto snapshot = redisLock("redis-set-nx", "ADDED:2025-11-22T10:00:00.000Z@host-a");
-        attribute(snapshot, clients::shedLock);
+        attribute(snapshot, knownClient("shed-lock"));
         snapshot.contenders[0].identity = "host-a";
         snapshot.contenders[0].expiresAt = snapshot.observed + std::chrono::seconds(90);
         const auto plan = planForceRelease(snapshot, snapshot.contenders[0].id);

@@ -3,7 +3,7 @@
 // errors mean; and that nothing of a value becomes a part of a statement.
 #include "core/inspect/findings.h"
 #include "core/inspect/postgresql/pgpoll.h"
-#include "core/inspect/seentobegin.h"
+#include "core/inspect/mariadb/sqlobserver.h"
 #include "core/operate/releasemethod.h"
 #include "core/operate/forcerelease.h"
 #include "core/operate/sql.h"

@@ -2,7 +2,7 @@
 // What the nodes of a Redlock set say apart, and the one lock that they are together: a table.
 #include "core/inspect/findings.h"
 #include "core/inspect/knownclients.h"
-#include "core/inspect/redis/quorum.h"
+#include "core/inspect/redis/setobserver.h"
 #include "core/inspect/json.h"
 #include "core/inspect/snapshotstore.h"
 #include "core/operate/forcereleaseplan.h"
@@ -294,7 +294,7 @@ private slots:
     {
         auto sights = sightsOf(u"- A20 -"_s);
         QCOMPARE(shown(mergeNodes(sights)).left(4), u"free"_s);
-        attribute(*sights[1].snapshot, clients::redisPy);
+        attribute(*sights[1].snapshot, knownClient("redis-py"));
         const auto lock = mergeNodes(sights);
         QCOMPARE(shown(lock), u"held: holder A 20"_s);
         QCOMPARE(lock->recipe, QByteArray("redis-set-nx"));

@@ -2,7 +2,7 @@
 // What a Redis observer remembers between two looks, and the prefixes it asks the server to track.
 #include "core/inspect/findings.h"
 #include "core/inspect/redis/observerfollow.h"
-#include "core/inspect/redis/observerseen.h"
+#include "core/inspect/redis/observerqueue.h"
 #include "core/inspect/snapshotstore.h"
 #include "tests/support/testmain.h"
 

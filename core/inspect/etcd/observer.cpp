@@ -41,6 +41,22 @@ Task<bool> isAnswered(etcd::Client *client, QByteArray key, QByteArray end)
     co_return static_cast<bool>(answer);
 }
 
+constexpr qsizetype mostRangesNamed = 20; // a user may have any number
+
+QString etcdRange(const etcd::Permission &permission)
+{
+    const QByteArray zero(1, '\0');
+    const bool isFromTheFirst = permission.key.isEmpty() || permission.key == zero;
+    const auto key = label(permission.key, 80);
+    if (permission.end.isEmpty())
+        return u"the key "_s + key;
+    if (permission.end == zero)
+        return isFromTheFirst ? u"all keys"_s : u"the keys from %1 on"_s.arg(key);
+    if (permission.end == etcd::endOfPrefix(permission.key))
+        return u"the keys that begin with "_s + key;
+    return u"the keys from %1 to before %2"_s.arg(isFromTheFirst ? u"the first"_s : key, label(permission.end, 80));
+}
+
 } // namespace
 
 EtcdObserver::EtcdObserver(etcd::Client &client, ConnectionName name, QByteArray prefix, ObserverOptions options,
@@ -372,26 +388,6 @@ void EtcdObserver::tell()
     progress.firstSnapshotComplete = m_firstSnapshot.isComplete();
     m_reporter.tell(progress);
 }
-
-namespace {
-
-constexpr qsizetype mostRangesNamed = 20; // a user may have any number
-
-QString etcdRange(const etcd::Permission &permission)
-{
-    const QByteArray zero(1, '\0');
-    const bool isFromTheFirst = permission.key.isEmpty() || permission.key == zero;
-    const auto key = label(permission.key, 80);
-    if (permission.end.isEmpty())
-        return u"the key "_s + key;
-    if (permission.end == zero)
-        return isFromTheFirst ? u"all keys"_s : u"the keys from %1 on"_s.arg(key);
-    if (permission.end == etcd::endOfPrefix(permission.key))
-        return u"the keys that begin with "_s + key;
-    return u"the keys from %1 to before %2"_s.arg(isFromTheFirst ? u"the first"_s : key, label(permission.end, 80));
-}
-
-} // namespace
 
 QStringList etcdRightsOf(const etcd::AccessRights &access)
 {

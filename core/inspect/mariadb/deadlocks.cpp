@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/mariadb/deadlocks.h"
 
-#include "core/inspect/mariadb/readerrows.h"
+#include "core/inspect/mariadb/poll.h"
 
 #include <QDateTime>
 #include <QRegularExpression>

@@ -4,7 +4,6 @@
 
 #include "core/async/task.h"
 #include "core/inspect/mariadb/poll.h"
-#include "core/inspect/mariadb/readerrows.h"
 
 #include <functional>
 

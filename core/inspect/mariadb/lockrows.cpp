@@ -2,7 +2,7 @@
 #include "core/inspect/mariadb/lockrows.h"
 
 #include "core/base/text.h"
-#include "core/inspect/mariadb/readerrows.h"
+#include "core/inspect/mariadb/poll.h"
 #include "core/mariadb/freshness.h"
 #include "core/rules/userrules.h"
 
@@ -59,6 +59,53 @@ QString misfitText(const recipes::RowLayout &rule, const LockRowTable &table)
                          ? u"it is partitioned or has row security"_s
                          : u"it has no column %1 of a built-in type"_s.arg(label(missing.join(", "), 120));
     return u"the rows of %1 are not read by your rule \"%2\": %3"_s.arg(tableLabel(table), rule.client, why);
+}
+
+// Its flag has a value that the user's rule does not know.
+bool isUnlisted(const SqlLockRow &row)
+{
+    return !row.layout->held.isEmpty() && !row.layout->held.contains(row.flag);
+}
+
+// Of a user's rule: whether the row says that it is held. Nothing: its flag or its end does not tell.
+std::optional<bool> saysHeld(const SqlLockRow &row)
+{
+    const auto &layout = *row.layout;
+    if (isUnlisted(row))
+        return std::nullopt;
+    if (layout.table.isEmpty() || !layout.flag.isEmpty())
+        return true; // the question asked for those that are
+    if (!layout.owner.isEmpty() && row.lockedBy.isEmpty())
+        return false;
+    return layout.ends.isEmpty() || row.ends || row.isZoneUnclear ? std::optional(true) : std::nullopt;
+}
+
+QByteArray ownText(const QByteArray &column)
+{
+    return "CAST(" + column + " AS CHAR)";
+}
+
+const QByteArray ownNumber = " REGEXP '^[0-9]{1,12}([.][0-9]{1,9}|)$'";
+
+// By the server's wall clock, or by UTC's, to the moment.
+QByteArray ownTime(const QByteArray &column, recipes::RowTime time, bool, bool isInUtc)
+{
+    using recipes::RowTime;
+    if (time == RowTime::Epoch)
+        return "CASE WHEN " + ownText(column) + ownNumber + " THEN " + column + " + 0 END";
+    const bool isUtc = time == RowTime::Utc || (isInUtc && time == RowTime::Unclear);
+    return "UNIX_TIMESTAMP(NOW(3)) + TIMESTAMPDIFF(MICROSECOND, "
+           + QByteArray(isUtc ? "UTC_TIMESTAMP(3), " : "NOW(3), ") + column + ") / 1000000";
+}
+
+// What is no date has no difference to one.
+QByteArray ownIsAhead(const QByteArray &column, recipes::RowTime time, bool)
+{
+    if (time == recipes::RowTime::Epoch)
+        return "CASE WHEN " + ownText(column) + ownNumber + " THEN " + column
+               + " > UNIX_TIMESTAMP(NOW(3)) ELSE 1 END";
+    return "(TIMESTAMPDIFF(SECOND, " + column + ", NOW()) IS NULL OR " + column
+           + " > LEAST(NOW(3), UTC_TIMESTAMP(3)))";
 }
 
 } // namespace
@@ -226,29 +273,6 @@ Task<Result<void>> SqlLockRows::readTable(SqlSend send, LockRowTable table, Dead
     co_return Result<void>();
 }
 
-namespace {
-
-// Its flag has a value that the user's rule does not know.
-bool isUnlisted(const SqlLockRow &row)
-{
-    return !row.layout->held.isEmpty() && !row.layout->held.contains(row.flag);
-}
-
-// Of a user's rule: whether the row says that it is held. Nothing: its flag or its end does not tell.
-std::optional<bool> saysHeld(const SqlLockRow &row)
-{
-    const auto &layout = *row.layout;
-    if (isUnlisted(row))
-        return std::nullopt;
-    if (layout.table.isEmpty() || !layout.flag.isEmpty())
-        return true; // the question asked for those that are
-    if (!layout.owner.isEmpty() && row.lockedBy.isEmpty())
-        return false;
-    return layout.ends.isEmpty() || row.ends || row.isZoneUnclear ? std::optional(true) : std::nullopt;
-}
-
-} // namespace
-
 // A user's rule may name columns that do not tell one lock from another: then no row of that name is a lock.
 void SqlLockRows::takeRuled(const LockRowTable &table, std::vector<SqlLockRow> rows)
 {
@@ -310,38 +334,6 @@ void SqlLockRows::take(const LockRowTable &table, const Rows &rows)
 }
 
 // What MariaDB and MySQL are asked for rows that are locks.
-
-namespace {
-
-QByteArray ownText(const QByteArray &column)
-{
-    return "CAST(" + column + " AS CHAR)";
-}
-
-const QByteArray ownNumber = " REGEXP '^[0-9]{1,12}([.][0-9]{1,9}|)$'";
-
-// By the server's wall clock, or by UTC's, to the moment.
-QByteArray ownTime(const QByteArray &column, recipes::RowTime time, bool, bool isInUtc)
-{
-    using recipes::RowTime;
-    if (time == RowTime::Epoch)
-        return "CASE WHEN " + ownText(column) + ownNumber + " THEN " + column + " + 0 END";
-    const bool isUtc = time == RowTime::Utc || (isInUtc && time == RowTime::Unclear);
-    return "UNIX_TIMESTAMP(NOW(3)) + TIMESTAMPDIFF(MICROSECOND, "
-           + QByteArray(isUtc ? "UTC_TIMESTAMP(3), " : "NOW(3), ") + column + ") / 1000000";
-}
-
-// What is no date has no difference to one.
-QByteArray ownIsAhead(const QByteArray &column, recipes::RowTime time, bool)
-{
-    if (time == recipes::RowTime::Epoch)
-        return "CASE WHEN " + ownText(column) + ownNumber + " THEN " + column
-               + " > UNIX_TIMESTAMP(NOW(3)) ELSE 1 END";
-    return "(TIMESTAMPDIFF(SECOND, " + column + ", NOW()) IS NULL OR " + column
-           + " > LEAST(NOW(3), UTC_TIMESTAMP(3)))";
-}
-
-} // namespace
 
 const LockRowDialect &ownLockRows()
 {

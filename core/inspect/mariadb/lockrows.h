@@ -5,7 +5,6 @@
 
 #include "core/async/task.h"
 #include "core/inspect/mariadb/poll.h"
-#include "core/inspect/mariadb/readerrows.h"
 
 #include <functional>
 

@@ -28,6 +28,41 @@ void steadyWaits(LockSnapshot &newer, const LockSnapshot &older)
     }
 }
 
+QString permissionText(bool is, const QString &what, const QString &without)
+{
+    return is ? u"may "_s + what : u"may not %1: %2"_s.arg(what, without);
+}
+
+ServerTime seconds(const mariadb::Rows &rows)
+{
+    return ServerTime(millisecondsOf(rows.cell(0, "started").value_or(QByteArray()).toDouble() * 1000));
+}
+
+Task<std::optional<QByteArray>> ownRowId(mariadb::Session *session, Deadline deadline)
+{
+    auto &loop = session->loop();
+    const auto connection = session->connectionId();
+    auto random = Random::fromSystem();
+    while (!deadline.hasPassed(loop)) {
+        // The transaction that holds the lock is in each new copy, and makes the mark visible there.
+        const auto mark = mariadb::freshMark();
+        const mariadb::Statement question{"SELECT t.trx_id AS id, UNIX_TIMESTAMP(t.trx_started) AS started "
+                                          "FROM information_schema.INNODB_TRX t WHERE "
+                                              + mariadb::isMarked(mark),
+                                          {},
+                                          connection,
+                                          false};
+        const auto rows = co_await session->execute(question, deadline);
+        if (!rows)
+            co_return std::nullopt;
+        if (!rows->rows.empty())
+            co_return rowContenderId(connection, rows->cell(0, "id").value_or(QByteArray()), seconds(*rows));
+        const std::chrono::milliseconds more(random.below(150));
+        co_await sleepFor(loop, mariadb::copyRestsFor + more);
+    }
+    co_return std::nullopt;
+}
+
 } // namespace
 
 // The first snapshot, and an only one, is worth some patience with a copy that is old.
@@ -121,15 +156,6 @@ QString MariaDbObserver::coverageDescription() const
            u"not visible, and other lock tables are not searched"_s;
 }
 
-namespace {
-
-QString permissionText(bool is, const QString &what, const QString &without)
-{
-    return is ? u"may "_s + what : u"may not %1: %2"_s.arg(what, without);
-}
-
-} // namespace
-
 Task<QStringList> mariaDbRights(mariadb::Session *session, Deadline deadline)
 {
     auto asking = session->execute({mariadb::sqlText("mariadb-privileges"), {}, std::nullopt, false}, deadline);
@@ -153,40 +179,6 @@ Task<QStringList> mariaDbRights(mariadb::Session *session, Deadline deadline)
         said << u"what its role %1 adds is not counted"_s.arg(label(role, 120));
     co_return said;
 }
-
-namespace {
-
-ServerTime seconds(const mariadb::Rows &rows)
-{
-    return ServerTime(millisecondsOf(rows.cell(0, "started").value_or(QByteArray()).toDouble() * 1000));
-}
-
-Task<std::optional<QByteArray>> ownRowId(mariadb::Session *session, Deadline deadline)
-{
-    auto &loop = session->loop();
-    const auto connection = session->connectionId();
-    auto random = Random::fromSystem();
-    while (!deadline.hasPassed(loop)) {
-        // The transaction that holds the lock is in each new copy, and makes the mark visible there.
-        const auto mark = mariadb::freshMark();
-        const mariadb::Statement question{"SELECT t.trx_id AS id, UNIX_TIMESTAMP(t.trx_started) AS started "
-                                          "FROM information_schema.INNODB_TRX t WHERE "
-                                              + mariadb::isMarked(mark),
-                                          {},
-                                          connection,
-                                          false};
-        const auto rows = co_await session->execute(question, deadline);
-        if (!rows)
-            co_return std::nullopt;
-        if (!rows->rows.empty())
-            co_return rowContenderId(connection, rows->cell(0, "id").value_or(QByteArray()), seconds(*rows));
-        const std::chrono::milliseconds more(random.below(150));
-        co_await sleepFor(loop, mariadb::copyRestsFor + more);
-    }
-    co_return std::nullopt;
-}
-
-} // namespace
 
 Task<std::optional<QByteArray>> ownContenderId(mariadb::Session *session, QByteArray recipe, Deadline deadline)
 {

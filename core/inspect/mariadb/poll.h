@@ -2,9 +2,12 @@
 // What one look at a MariaDB or MySQL server said, as plain values, and the pure functions that make snapshots of it.
 #pragma once
 
+#include "core/base/duration.h"
 #include "core/inspect/snapshot.h"
+#include "core/mariadb/session.h"
 #include "core/rules/rowlayouts.h"
 
+#include <functional>
 #include <map>
 #include <tuple>
 
@@ -202,6 +205,10 @@ void addHolderConnections(LockSnapshot &lock, const SqlConnections &connections)
 // Waits that the server reports and no snapshot shows: "2 connections wait in the state …", one for each state.
 [[nodiscard]] std::vector<Unexplained> unexplainedWaits(const SqlPoll &look,
                                                         const std::vector<LockSnapshot> &snapshots);
+// Those that are `open`, and those in one of the snapshots, in the order of their numbers. `describe` adds the rest.
+[[nodiscard]] std::vector<SessionSnapshot> sqlSessions(
+    const std::vector<quint64> &open, const std::vector<LockSnapshot> &snapshots, const ConnectionName &connection,
+    const std::function<void(quint64, SessionSnapshot &)> &describe);
 // Who has a transaction, or is in one of the snapshots.
 [[nodiscard]] std::vector<SessionSnapshot> sessionsOf(const SqlPoll &look, const std::vector<LockSnapshot> &snapshots,
                                                       const ConnectionName &connection);
@@ -215,5 +222,35 @@ void noteOneClient(LockSnapshot &lock);
 // Schema and table of a statement that needs the table for itself and names no other: ALTER, DROP, TRUNCATE, RENAME.
 [[nodiscard]] std::optional<std::pair<QByteArray, QByteArray>> tableIn(const QByteArray &statement,
                                                                        const QByteArray &database);
+
+// What the files of the reader share: cells as text, moments, and what a server may refuse.
+
+// Of a reader: sends a question with its parameters, and counts it.
+using SqlSend = std::function<Reply<mariadb::Rows>(const QByteArray &, Deadline, const QByteArrayList &)>;
+
+inline QByteArray text(const mariadb::Rows &rows, std::size_t row, const QByteArray &column)
+{
+    return rows.cell(row, column).value_or(QByteArray());
+}
+
+// Seconds with or without a fraction.
+inline std::optional<ServerTime> moment(const mariadb::Rows &rows, std::size_t row, const QByteArray &column)
+{
+    const auto cell = rows.cell(row, column);
+    if (!cell)
+        return std::nullopt;
+    return ServerTime(millisecondsOf(cell->toDouble() * 1000));
+}
+
+// Of connections that may be in the way of others and run nothing. Nothing of it is a gap: a statement is not needed
+// to know who holds what. Whether the server may be asked again.
+[[nodiscard]] Task<Result<bool>> readLastStatements(SqlSend send, SqlPoll *look, Deadline deadline);
+
+// What a person has to do is in the message; what the connection is suffering from is nobody's gap.
+inline bool isRefusal(const Error &error)
+{
+    return error.code == ErrorCode::NoPermission || error.code == ErrorCode::Unsupported
+           || error.code == ErrorCode::Server || error.code == ErrorCode::BadInput;
+}
 
 } // namespace lockscope::inspect

@@ -169,13 +169,13 @@ void addWork(std::vector<LockSnapshot> &snapshots, const SqlPollIndex &looked);
                                         const QByteArray &name);
 // The transaction's number and start: should either change, it is not what was looked at.
 [[nodiscard]] QByteArray guardOf(const SqlTransaction &transaction);
-// innodblocks.cpp
+// rowlocks.cpp
 void addInnoDbLocks(std::vector<LockSnapshot> &snapshots, const SqlPollIndex &looked,
                     const ConnectionName &connection);
 // tablelocks.cpp
 void addTableLocks(std::vector<LockSnapshot> &snapshots, const SqlPollIndex &looked,
                    const ConnectionName &connection);
-// sqlclients.cpp
+// snapshots.cpp
 void attributeNamedLock(LockSnapshot &lock, const QByteArray &name);
 void attributeRow(LockSnapshot &lock, const SqlLockWait &wait, const IndexColumns &columns);
 // rowlocks.cpp

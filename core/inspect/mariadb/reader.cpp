@@ -3,7 +3,7 @@
 
 #include "core/async/dated.h"
 #include "core/async/sleep.h"
-#include "core/inspect/mariadb/readerrows.h"
+#include "core/inspect/mariadb/poll.h"
 #include "core/mariadb/freshness.h"
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/rules/catalogue.h"
-#include "core/rules/contenderid.h"
+#include "core/rules/turn.h"
 
 #include <QHostAddress>
 #include <QRegularExpression>
@@ -51,76 +51,6 @@ QString connectionsText(const QString &host, const SqlHostConnections &from)
     return parts.join(u", "_s);
 }
 
-} // namespace
-
-LockSnapshot lockOfRow(const SqlLockRow &row, LockSnapshot lock)
-{
-    const auto &layout = *row.layout;
-    // Of our recipes for MariaDB and MySQL there are none for PostgreSQL: there it is a row like others.
-    const QByteArray family = lock.backend == BackendKind::PostgreSql ? "pg-" : "sql-";
-    lock.recipe = recipes::findRecipe(family + layout.recipe) ? family + layout.recipe : family + "row-lock";
-    // ShedLock writes its host's name; a token is somebody's who speaks its layout, as our own recipe does.
-    const bool isOurs = layout.release == recipes::RowRelease::EndTime && isUuid36(row.lockedBy);
-    const bool isToken = isOurs || (layout.isOwnerToken && !row.lockedBy.isEmpty());
-    // Other rows than Liquibase's own are of programs that use its layout, such as Keycloak.
-    if (!isOurs && !layout.client.isEmpty() && (layout.only.isEmpty() || row.names == QByteArrayList{layout.only})) {
-        lock.client = layout.client;
-        lock.clientTraits.notices = layout.notices.isEmpty() ? nullptr : QStringView(layout.notices).utf16();
-    }
-    lock.why = layout.why;
-    lock.byUserRule = !layout.table.isEmpty();
-    if (layout.isSinceRenewed && !row.stamp.isEmpty())
-        lock.why += u" (%1 = %2)"_s.arg(label(layout.since.toUpper(), 60), label(row.stamp, 60));
-    if (row.isZoneUnclear) {
-        lock.why += clause(u"it may be over: nothing says whether that is UTC or another zone's time"_s);
-        lock.confidence = Confidence::Medium;
-    }
-    lock.waitersKnown = false; // they ask again and again
-    lock.state = LockState::Held;
-    Contender holder;
-    holder.role = Role::Holder;
-    holder.position = 0;
-    const bool isNamed = !row.lockedBy.isEmpty() && !layout.isOwnerNumber;
-    holder.identity = isNamed ? row.lockedBy : QByteArray("holder unknown; the row does not name it");
-    holder.id =
-        isToken ? row.lockedBy
-                : recipes::constantContenderId(isNamed ? row.lockedBy : QByteArray("unknown"), millisOf(row.since));
-    if (row.since && !layout.isSinceRenewed && *row.since <= lock.observed + 1s)
-        holder.heldSince = std::min(*row.since, lock.observed);
-    holder.expiresAt = row.ends;
-    holder.guard = RowIdentity{.lockedBy = row.lockedBy, .stamp = row.stamp};
-    lock.contenders.push_back(std::move(holder));
-    return lock;
-}
-
-void addHolderConnections(LockSnapshot &lock, const SqlConnections &connections)
-{
-    // A client that is alive may be between two connections, but not for so long.
-    constexpr auto isOld = 10min;
-    const auto &holder = lock.contenders.front();
-    const auto host = addressIn(holder.identity.value_or(QByteArray()));
-    // Each machine has the loopback address.
-    if (host.isEmpty() || isLoopbackHost(host))
-        return;
-    if (const auto from = connections.find(host); from != connections.end()) {
-        lock.why += clause(connectionsText(host, from->second));
-        return;
-    }
-    // Names of hosts cannot be compared with an address.
-    const auto isComparable = [](const auto &one) {
-        return one.first.isEmpty() || one.first == "localhost"_L1 || addressIn(one.first.toUtf8()) == one.first;
-    };
-    if (!std::ranges::all_of(connections, isComparable))
-        return;
-    const auto none =
-        u"no connection from %1 is open; behind NAT or a pool of connections this proves nothing"_s.arg(host);
-    lock.why += clause(none);
-    if (holder.heldSince && lock.observed - *holder.heldSince >= isOld)
-        addFinding(lock, FindingCode::HolderDisconnected, none, {holder.id});
-}
-
-namespace {
-
 // A server does not tell since when they are open.
 SqlConnections connectionsIn(const SqlPoll &look)
 {
@@ -141,34 +71,6 @@ SqlConnections connectionsIn(const SqlPoll &look)
     }
     return connections;
 }
-
-} // namespace
-
-void addLockRows(std::vector<LockSnapshot> &snapshots, const SqlPollIndex &looked, const ConnectionName &connection)
-{
-    const auto &look = looked.look();
-    const auto connections = connectionsIn(look);
-    std::set<QByteArray> names; // a server may say anything twice
-    for (const auto &row : look.lockRows) {
-        const auto name = lockRowName(row);
-        if (!names.insert(name).second)
-            continue;
-        snapshots.push_back(lockOfRow(row, emptySqlLock(look, connection, name)));
-        if (look.seesAllProcesses && !look.processes.empty())
-            addHolderConnections(snapshots.back(), connections);
-    }
-}
-
-// InnoDB's locks on rows, on gaps between rows and on tables, from the pairs of INNODB_LOCK_WAITS: a server shows
-// such a lock only while a transaction waits for it.
-// A record has two locks: one on itself and one on the gap before it, to which an INSERT comes. Transactions that
-// have the same gap do not keep each other out, and none of them has the row. Both are told of the same place, and
-// only the modes of the request say which is meant. Source: storage/innobase/lock/lock0lock.cc,
-// lock_rec_has_to_wait().
-
-using namespace Qt::StringLiterals;
-
-namespace {
 
 Mode modeOf(const QByteArray &innoDb)
 {
@@ -351,6 +253,96 @@ private:
 };
 
 } // namespace
+
+LockSnapshot lockOfRow(const SqlLockRow &row, LockSnapshot lock)
+{
+    const auto &layout = *row.layout;
+    // Of our recipes for MariaDB and MySQL there are none for PostgreSQL: there it is a row like others.
+    const QByteArray family = lock.backend == BackendKind::PostgreSql ? "pg-" : "sql-";
+    lock.recipe = recipes::findRecipe(family + layout.recipe) ? family + layout.recipe : family + "row-lock";
+    // ShedLock writes its host's name; a token is somebody's who speaks its layout, as our own recipe does.
+    const bool isOurs = layout.release == recipes::RowRelease::EndTime && isUuid36(row.lockedBy);
+    const bool isToken = isOurs || (layout.isOwnerToken && !row.lockedBy.isEmpty());
+    // Other rows than Liquibase's own are of programs that use its layout, such as Keycloak.
+    if (!isOurs && !layout.client.isEmpty() && (layout.only.isEmpty() || row.names == QByteArrayList{layout.only})) {
+        lock.client = layout.client;
+        lock.clientTraits.notices = layout.notices.isEmpty() ? nullptr : QStringView(layout.notices).utf16();
+    }
+    lock.why = layout.why;
+    lock.byUserRule = !layout.table.isEmpty();
+    if (layout.isSinceRenewed && !row.stamp.isEmpty())
+        lock.why += u" (%1 = %2)"_s.arg(label(layout.since.toUpper(), 60), label(row.stamp, 60));
+    if (row.isZoneUnclear) {
+        lock.why += clause(u"it may be over: nothing says whether that is UTC or another zone's time"_s);
+        lock.confidence = Confidence::Medium;
+    }
+    lock.waitersKnown = false; // they ask again and again
+    lock.state = LockState::Held;
+    Contender holder;
+    holder.role = Role::Holder;
+    holder.position = 0;
+    const bool isNamed = !row.lockedBy.isEmpty() && !layout.isOwnerNumber;
+    holder.identity = isNamed ? row.lockedBy : QByteArray("holder unknown; the row does not name it");
+    holder.id =
+        isToken ? row.lockedBy
+                : recipes::constantContenderId(isNamed ? row.lockedBy : QByteArray("unknown"), millisOf(row.since));
+    if (row.since && !layout.isSinceRenewed && *row.since <= lock.observed + 1s)
+        holder.heldSince = std::min(*row.since, lock.observed);
+    holder.expiresAt = row.ends;
+    holder.guard = RowIdentity{.lockedBy = row.lockedBy, .stamp = row.stamp};
+    lock.contenders.push_back(std::move(holder));
+    return lock;
+}
+
+void addHolderConnections(LockSnapshot &lock, const SqlConnections &connections)
+{
+    // A client that is alive may be between two connections, but not for so long.
+    constexpr auto isOld = 10min;
+    const auto &holder = lock.contenders.front();
+    const auto host = addressIn(holder.identity.value_or(QByteArray()));
+    // Each machine has the loopback address.
+    if (host.isEmpty() || isLoopbackHost(host))
+        return;
+    if (const auto from = connections.find(host); from != connections.end()) {
+        lock.why += clause(connectionsText(host, from->second));
+        return;
+    }
+    // Names of hosts cannot be compared with an address.
+    const auto isComparable = [](const auto &one) {
+        return one.first.isEmpty() || one.first == "localhost"_L1 || addressIn(one.first.toUtf8()) == one.first;
+    };
+    if (!std::ranges::all_of(connections, isComparable))
+        return;
+    const auto none =
+        u"no connection from %1 is open; behind NAT or a pool of connections this proves nothing"_s.arg(host);
+    lock.why += clause(none);
+    if (holder.heldSince && lock.observed - *holder.heldSince >= isOld)
+        addFinding(lock, FindingCode::HolderDisconnected, none, {holder.id});
+}
+
+void addLockRows(std::vector<LockSnapshot> &snapshots, const SqlPollIndex &looked, const ConnectionName &connection)
+{
+    const auto &look = looked.look();
+    const auto connections = connectionsIn(look);
+    std::set<QByteArray> names; // a server may say anything twice
+    for (const auto &row : look.lockRows) {
+        const auto name = lockRowName(row);
+        if (!names.insert(name).second)
+            continue;
+        snapshots.push_back(lockOfRow(row, emptySqlLock(look, connection, name)));
+        if (look.seesAllProcesses && !look.processes.empty())
+            addHolderConnections(snapshots.back(), connections);
+    }
+}
+
+// InnoDB's locks on rows, on gaps between rows and on tables, from the pairs of INNODB_LOCK_WAITS: a server shows
+// such a lock only while a transaction waits for it.
+// A record has two locks: one on itself and one on the gap before it, to which an INSERT comes. Transactions that
+// have the same gap do not keep each other out, and none of them has the row. Both are told of the same place, and
+// only the modes of the request say which is meant. Source: storage/innobase/lock/lock0lock.cc,
+// lock_rec_has_to_wait().
+
+using namespace Qt::StringLiterals;
 
 bool isForGap(const SqlLockWait &wait)
 {

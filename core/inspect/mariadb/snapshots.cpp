@@ -136,6 +136,37 @@ LockSnapshot namedLock(const SqlPollIndex &looked, LockSnapshot lock, const std:
     return lock;
 }
 
+// What has only just begun to wait may have the lock by the next question of the same look.
+constexpr auto waitsInEarnest = 100ms;
+
+// "Waiting for backup lock", "Waiting for table level lock", "Waiting for table flush", "User lock".
+bool isStateOfWait(const QByteArray &state)
+{
+    const bool isLock = state.startsWith("Waiting for ") && (state.endsWith("lock") || state.endsWith("flush"));
+    return isLock || state == "User lock" || state == "Waiting for tables";
+}
+
+// "Flyway-" and Java's hash code of the table's name: an int.
+bool isFlyways(const QByteArray &name)
+{
+    if (!name.startsWith("Flyway-"))
+        return false;
+    bool isNumber = false;
+    const auto number = name.mid(7);
+    const auto value = number.toInt(&isNumber);
+    return isNumber && QByteArray::number(value) == number;
+}
+
+// Rails' salt times the CRC-32 of the database's name, in decimal. By chance one number in two thousand million is.
+bool isRails(const QByteArray &name)
+{
+    constexpr quint64 salt = 2'053'462'845;
+    bool isNumber = false;
+    const auto value = name.toULongLong(&isNumber);
+    return isNumber && value > 0 && QByteArray::number(value) == name && value % salt == 0
+           && value / salt <= 0xffff'ffffULL;
+}
+
 } // namespace
 
 void addAttributes(std::vector<SqlProcess> &processes, const std::map<quint64, SqlAttributes> &attributes)
@@ -191,56 +222,51 @@ std::vector<LockSnapshot> snapshotsOf(const SqlPoll &look, const ConnectionName 
     return snapshots;
 }
 
-std::vector<SessionSnapshot> sessionsOf(const SqlPoll &look, const std::vector<LockSnapshot> &snapshots,
-                                        const ConnectionName &connection)
+std::vector<SessionSnapshot> sqlSessions(const std::vector<quint64> &open, const std::vector<LockSnapshot> &snapshots,
+                                         const ConnectionName &connection,
+                                         const std::function<void(quint64, SessionSnapshot &)> &describe)
 {
     std::map<quint64, SessionSnapshot> sessions;
-    const auto of = [&](quint64 id) -> SessionSnapshot & {
-        auto &session = sessions[id];
-        session.connection = connection;
-        session.session = QString::number(id);
-        return session;
-    };
-    for (const auto &transaction : look.transactions) {
-        if (transaction.connection != 0)
-            of(transaction.connection);
-    }
+    for (const auto id : open)
+        sessions[id];
     for (const auto &lock : snapshots) {
         for (const auto &contender : lock.contenders) {
             if (!contender.session)
                 continue;
-            auto &session = of(contender.session->toULongLong());
-            (contender.role == Role::Holder ? session.holds : session.waits).push_back(lock.lock.name);
+            auto &session = sessions[contender.session->toULongLong()];
+            auto &names = contender.role == Role::Holder ? session.holds : session.waits;
+            if (std::ranges::find(names, lock.lock.name) == names.end())
+                names.push_back(lock.lock.name);
         }
     }
-    for (const auto &process : look.processes) {
-        const auto at = sessions.find(process.connection);
-        if (at == sessions.end())
-            continue;
-        at->second.endpoint = QString::fromUtf8(process.host);
-        at->second.client = QString::fromUtf8(process.user);
-    }
     std::vector<SessionSnapshot> all;
-    for (auto &[id, session] : sessions)
+    for (auto &[id, session] : sessions) {
+        session.connection = connection;
+        session.session = QString::number(id);
+        describe(id, session);
         all.push_back(std::move(session));
+    }
     return all;
 }
 
-using namespace std::chrono_literals;
-
-namespace {
-
-// What has only just begun to wait may have the lock by the next question of the same look.
-constexpr auto waitsInEarnest = 100ms;
-
-// "Waiting for backup lock", "Waiting for table level lock", "Waiting for table flush", "User lock".
-bool isStateOfWait(const QByteArray &state)
+std::vector<SessionSnapshot> sessionsOf(const SqlPoll &look, const std::vector<LockSnapshot> &snapshots,
+                                        const ConnectionName &connection)
 {
-    const bool isLock = state.startsWith("Waiting for ") && (state.endsWith("lock") || state.endsWith("flush"));
-    return isLock || state == "User lock" || state == "Waiting for tables";
+    const SqlPollIndex looked(look);
+    std::vector<quint64> open;
+    for (const auto &transaction : look.transactions) {
+        if (transaction.connection != 0)
+            open.push_back(transaction.connection);
+    }
+    return sqlSessions(open, snapshots, connection, [&looked](quint64 id, SessionSnapshot &session) {
+        if (const auto *process = looked.process(id)) {
+            session.endpoint = QString::fromUtf8(process->host);
+            session.client = QString::fromUtf8(process->user);
+        }
+    });
 }
 
-} // namespace
+using namespace std::chrono_literals;
 
 std::vector<Unexplained> unexplainedWaits(const SqlPoll &look, const std::vector<LockSnapshot> &snapshots)
 {
@@ -278,37 +304,12 @@ std::vector<Unexplained> unexplainedWaits(const SqlPoll &look, const std::vector
     return all;
 }
 
-namespace {
-
-// "Flyway-" and Java's hash code of the table's name: an int.
-bool isFlyways(const QByteArray &name)
-{
-    if (!name.startsWith("Flyway-"))
-        return false;
-    bool isNumber = false;
-    const auto number = name.mid(7);
-    const auto value = number.toInt(&isNumber);
-    return isNumber && QByteArray::number(value) == number;
-}
-
-// Rails' salt times the CRC-32 of the database's name, in decimal. By chance one number in two thousand million is.
-bool isRails(const QByteArray &name)
-{
-    constexpr quint64 salt = 2'053'462'845;
-    bool isNumber = false;
-    const auto value = name.toULongLong(&isNumber);
-    return isNumber && value > 0 && QByteArray::number(value) == name && value % salt == 0
-           && value / salt <= 0xffff'ffffULL;
-}
-
-} // namespace
-
 void attributeNamedLock(LockSnapshot &lock, const QByteArray &name)
 {
     if (isFlyways(name))
-        attribute(lock, clients::flyway);
+        attribute(lock, knownClient("flyway"));
     else if (isRails(name))
-        attribute(lock, clients::railsMigrations);
+        attribute(lock, knownClient("rails-migrations"));
 }
 
 void attributeRow(LockSnapshot &lock, const SqlLockWait &wait, const IndexColumns &columns)
@@ -319,7 +320,7 @@ void attributeRow(LockSnapshot &lock, const SqlLockWait &wait, const IndexColumn
         return;
     const auto key = mapped<QByteArrayList>(at->second, [&](const auto &column) { return column.toUpper(); });
     if (key == quartzKey)
-        attribute(lock, clients::quartz);
+        attribute(lock, knownClient("quartz"));
 }
 
 } // namespace lockscope::inspect

@@ -5,11 +5,25 @@
 #include "core/inspect/coverage.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/pace.h"
-#include "core/inspect/seentobegin.h"
+#include "core/rules/catalogue.h"
 
 #include <algorithm>
 
 namespace lockscope::inspect {
+
+void notifyBeginnings(LockSnapshot &snapshot, const LockSnapshot *before, std::optional<ServerTime> lookedBefore)
+{
+    if (recipes::recipeOf(snapshot.recipe).shape != recipes::Shape::NamedLock)
+        return;
+    for (auto &contender : snapshot.contenders) {
+        if (contender.role != Role::Holder || contender.heldSince)
+            continue;
+        const auto *known = before ? before->find(contender.id) : nullptr;
+        const bool isSame = known && known->role == Role::Holder && !isDifferentHold(known->hold, contender.hold);
+        contender.heldSince = isSame ? known->heldSince : lookedBefore;
+        contender.heldAtMost = contender.heldSince.has_value();
+    }
+}
 
 constexpr std::chrono::milliseconds leastPause = 250ms;
 constexpr auto lookTakesAtMost = 10s;

@@ -14,6 +14,14 @@
 
 namespace lockscope::inspect {
 
+// Since when a named lock is held: servers of SQL show who has it and not since when, but a client that did not have
+// it at one look and has it at the next took it no sooner than the first of them.
+//
+// Into a snapshot of a new look. `before`: that lock as of the look before, none if no client had it or wanted it.
+// `lookedBefore`: when that look was, as the server has the time; none where there was none that shows all of them.
+// Who let go and took it again in between is told from who kept it only where the server has a word for each hold.
+void notifyBeginnings(LockSnapshot &snapshot, const LockSnapshot *before, std::optional<ServerTime> lookedBefore);
+
 class SqlObserver : public Observer {
 public:
     void start() final;

@@ -6,6 +6,7 @@
 // Who is in the way is said by the modes, after MySQL's sql/mdl.cc. A mode is the one that was asked for at first, so
 // more may be in the way than it says: where it explains nothing, and one connection only has the table, it is that
 // one; where there are several, it is nobody by name.
+#include "core/base/fieldreader.h"
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/mariadb/pollindex.h"
@@ -27,38 +28,13 @@ struct MdlRule {
 
 const std::vector<MdlRule> &mdlRules()
 {
-    static const QByteArray x("EXCLUSIVE"), snrw("SHARED_NO_READ_WRITE"), snw("SHARED_NO_WRITE"),
-        sro("SHARED_READ_ONLY"), su("SHARED_UPGRADABLE"), sw("SHARED_WRITE"), swlp("SHARED_WRITE_LOW_PRIO"),
-        sr("SHARED_READ"), s("SHARED"), sh("SHARED_HIGH_PRIO"), ix("INTENTION_EXCLUSIVE");
-    // Of a backup, whose stages are told as the first of them, and FLUSH TABLES WITH READ LOCK as its first half.
-    static const QByteArray start("BACKUP_START"), flush("BACKUP_FLUSH"), waitFlush("BACKUP_WAIT_FLUSH"),
-        waitDdl("BACKUP_WAIT_DDL"), waitCommit("BACKUP_WAIT_COMMIT"), read1("BACKUP_FTWRL1"), read2("BACKUP_FTWRL2"),
-        blockDdl("BACKUP_BLOCK_DDL"), dml("BACKUP_DML"), transDml("BACKUP_TRANS_DML"), sysDml("BACKUP_SYS_DML"),
-        ddl("BACKUP_DDL"), alterCopy("BACKUP_ALTER_COPY"), commit("BACKUP_COMMIT");
-    static const Modes stages{start, flush, waitFlush, waitDdl, waitCommit}, reads{read1, read2};
-    static const std::vector<MdlRule> all{
-        {ix, {x, s}, {x, s}},
-        {start, stages + Modes{blockDdl}, {}},
-        {blockDdl, stages + Modes{blockDdl, ddl}, {start}},
-        {read1, {dml, transDml, sysDml, ddl, alterCopy}, {}},
-        {read2, {dml, transDml, sysDml, ddl, alterCopy, commit}, {}},
-        {dml, stages + reads, reads},
-        {transDml, reads, reads},
-        {sysDml, stages + reads, reads},
-        {ddl, stages + reads + Modes{blockDdl}, reads + Modes{blockDdl}},
-        {alterCopy, reads, reads},
-        {commit, stages + reads, {read2}},
-        {s, {x, ix}, {x}},
-        {sh, {x}, {}},
-        {sr, {x, snrw}, {x, snrw}},
-        {sw, {x, snrw, snw, sro}, {x, snrw, snw}},
-        {swlp, {x, snrw, snw, sro}, {x, snrw, snw, sro}},
-        {su, {x, snrw, snw, su}, {x}},
-        {sro, {x, snrw, sw, swlp}, {x, snrw}},
-        {snw, {x, snrw, snw, su, sw, swlp}, {x}},
-        {snrw, {x, snrw, snw, sro, su, sw, swlp, sr}, {x}},
-        {x, {x, snrw, snw, sro, su, sw, swlp, sr, s, sh, ix}, {}},
-    };
+    static const auto all = [] {
+        std::vector<MdlRule> rules;
+        readResourceList(u"rules/mariadb-lock-modes.json"_s, "modes", [&rules](FieldReader &reader) {
+            rules.push_back({reader.text("asked").toLatin1(), reader.texts("granted"), reader.texts("asking")});
+        });
+        return rules;
+    }();
     return all;
 }
 

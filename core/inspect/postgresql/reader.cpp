@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/inspect/postgresql/reader.h"
+#include "core/inspect/postgresql/observer.h"
 
 #include "core/async/dated.h"
 #include "core/base/identifiers.h"
@@ -27,26 +27,26 @@ QByteArray pgInBackticks(QByteArray name)
 PgLock pgLockOf(const Rows &rows, std::size_t i)
 {
     PgLock lock;
-    lock.type = pgText(rows, i, "type");
-    lock.database = pgText(rows, i, "database");
-    lock.databaseName = pgText(rows, i, "database_name");
-    lock.relation = pgText(rows, i, "relation");
-    const auto schema = pgText(rows, i, "schema"), table = pgText(rows, i, "table_name");
+    lock.type = text(rows, i, "type");
+    lock.database = text(rows, i, "database");
+    lock.databaseName = text(rows, i, "database_name");
+    lock.relation = text(rows, i, "relation");
+    const auto schema = text(rows, i, "schema"), table = text(rows, i, "table_name");
     if (!schema.isEmpty() && !table.isEmpty())
         lock.relationName = pgInBackticks(schema) + '.' + pgInBackticks(table);
-    lock.page = pgText(rows, i, "page");
-    lock.tuple = pgText(rows, i, "tuple");
-    lock.virtualTransaction = pgText(rows, i, "virtual");
-    lock.transaction = pgText(rows, i, "transaction");
-    lock.classId = pgText(rows, i, "classid");
-    lock.objectId = pgText(rows, i, "objid");
-    lock.objectSubId = pgText(rows, i, "objsubid");
-    lock.owner = pgText(rows, i, "owner");
-    lock.pid = pgText(rows, i, "lock_pid").toULongLong();
-    lock.mode = pgText(rows, i, "mode");
-    lock.isGranted = pgText(rows, i, "granted") == "1";
+    lock.page = text(rows, i, "page");
+    lock.tuple = text(rows, i, "tuple");
+    lock.virtualTransaction = text(rows, i, "virtual");
+    lock.transaction = text(rows, i, "transaction");
+    lock.classId = text(rows, i, "classid");
+    lock.objectId = text(rows, i, "objid");
+    lock.objectSubId = text(rows, i, "objsubid");
+    lock.owner = text(rows, i, "owner");
+    lock.pid = text(rows, i, "lock_pid").toULongLong();
+    lock.mode = text(rows, i, "mode");
+    lock.isGranted = text(rows, i, "granted") == "1";
     lock.waitStart = pgMoment(rows, i, "wait_start");
-    for (const auto &pid : pgText(rows, i, "blocked_by").split(',')) {
+    for (const auto &pid : text(rows, i, "blocked_by").split(',')) {
         if (!pid.isEmpty())
             lock.blockedBy.push_back(pid.toULongLong());
     }
@@ -56,20 +56,20 @@ PgLock pgLockOf(const Rows &rows, std::size_t i)
 PgSession pgSessionOf(const Rows &rows, std::size_t i)
 {
     PgSession session;
-    session.pid = pgText(rows, i, "pid").toULongLong();
-    session.user = pgText(rows, i, "user_name");
-    session.database = pgText(rows, i, "session_database");
-    session.application = pgText(rows, i, "application");
-    session.kind = pgText(rows, i, "kind");
-    session.state = pgText(rows, i, "state");
-    session.statement = pgText(rows, i, "statement");
-    const auto address = pgText(rows, i, "address");
+    session.pid = text(rows, i, "pid").toULongLong();
+    session.user = text(rows, i, "user_name");
+    session.database = text(rows, i, "session_database");
+    session.application = text(rows, i, "application");
+    session.kind = text(rows, i, "kind");
+    session.state = text(rows, i, "state");
+    session.statement = text(rows, i, "statement");
+    const auto address = text(rows, i, "address");
     if (!address.isEmpty())
-        session.endpoint = (address.contains(':') ? '[' + address + ']' : address) + ':' + pgText(rows, i, "port");
+        session.endpoint = (address.contains(':') ? '[' + address + ']' : address) + ':' + text(rows, i, "port");
     session.backendStart = pgMoment(rows, i, "backend_start");
     session.transactionStart = pgMoment(rows, i, "xact_start");
     session.stateSince = pgMoment(rows, i, "state_since");
-    session.waitsFor = pgText(rows, i, "waits_for");
+    session.waitsFor = text(rows, i, "waits_for");
     return session;
 }
 
@@ -91,6 +91,42 @@ QByteArray waiterOf(const PgPoll &look, const PgLock &lock)
     return session == look.sessions.end() || !session->backendStart
                ? QByteArray()
                : backendContenderId(lock.pid, *session->backendStart) + ' ' + lock.owner;
+}
+
+QByteArray pgColumnText(const QByteArray &column)
+{
+    return column + "::text";
+}
+
+const QByteArray pgNumber = "::text ~ '^[0-9]{1,12}([.][0-9]{1,9}|)$'";
+
+// From the zone's own wall clock to the moment. A time without a zone is in the zone of the client that wrote it.
+QByteArray pgTimeOf(const QByteArray &column, recipes::RowTime time, bool isZoned, bool isInUtc)
+{
+    using recipes::RowTime;
+    if (time == RowTime::Epoch)
+        return "CASE WHEN " + column + pgNumber + " THEN (" + column + "::text::numeric * 1000000)::bigint::text END";
+    const bool isUtc = time == RowTime::Utc || (isInUtc && time == RowTime::Unclear);
+    return microseconds(isZoned ? column
+                        : isUtc ? '(' + column + " AT TIME ZONE 'UTC')"
+                                : column + "::timestamptz")
+           + "::text";
+}
+
+QByteArray pgIsAhead(const QByteArray &column, recipes::RowTime time, bool isZoned)
+{
+    if (time == recipes::RowTime::Epoch)
+        return "CASE WHEN " + column + pgNumber + " THEN " + column
+               + "::text::numeric > extract(epoch FROM clock_timestamp())::numeric ELSE TRUE END";
+    const QByteArray now =
+        isZoned ? "clock_timestamp()" : "LEAST(clock_timestamp()::timestamp, timezone('UTC', clock_timestamp()))";
+    return '(' + column + " IS NULL OR " + column + " > " + now + ')';
+}
+
+std::optional<ServerTime> pgTime(const mariadb::Rows &rows, std::size_t row, const QByteArray &column)
+{
+    const auto at = pgMoment(rows, row, column.constData());
+    return at ? std::optional(timeOf(*at)) : std::nullopt;
 }
 
 } // namespace
@@ -122,17 +158,17 @@ Task<Result<PgPoll>> PgReader::look(Deadline deadline)
     PgPoll look;
     QStringList gaps;
     for (std::size_t i = 0; i < rows.rows.size(); ++i) {
-        look.database = pgText(rows, i, "own_database");
-        look.now = timeOf(pgText(rows, i, "now").toLongLong());
-        const auto pid = pgText(rows, i, "pid").toULongLong();
+        look.database = text(rows, i, "own_database");
+        look.now = timeOf(text(rows, i, "now").toLongLong());
+        const auto pid = text(rows, i, "pid").toULongLong();
         const bool isKnown = std::ranges::find(look.sessions, pid, &PgSession::pid) != look.sessions.end();
-        look.seesOthers = look.seesOthers && pgText(rows, i, "statement") != "<insufficient privilege>";
-        if (pid != 0 && !isKnown && pgText(rows, i, "is_ours") != "1") // looking on is all we do
+        look.seesOthers = look.seesOthers && text(rows, i, "statement") != "<insufficient privilege>";
+        if (pid != 0 && !isKnown && text(rows, i, "is_ours") != "1") // looking on is all we do
             look.sessions.push_back(pgSessionOf(rows, i));
         if (const auto deadlocks = rows.cell(i, "deadlocks"))
             look.deadlocks = deadlocks->toLongLong();
-        if (pgText(rows, i, "is_ours") == "1")
-            look.invalidIndexes = invalidIndexesIn(pgText(rows, i, "invalid"));
+        if (text(rows, i, "is_ours") == "1")
+            look.invalidIndexes = invalidIndexesIn(text(rows, i, "invalid"));
         if (rows.cell(i, "type"))
             look.locks.push_back(pgLockOf(rows, i));
     }
@@ -187,9 +223,9 @@ Task<Result<void>> PgReader::readLockRows(PgPoll *look, Deadline deadline)
                deadline));
     look->clientConnections.emplace();
     for (std::size_t i = 0; i < rows.rows.size(); ++i) {
-        auto &from = (*look->clientConnections)[plainHost(QString::fromUtf8(pgText(rows, i, "address")))];
-        from.count += pgText(rows, i, "count").toInt();
-        from.inTransaction = from.inTransaction.value_or(0) + pgText(rows, i, "busy").toInt();
+        auto &from = (*look->clientConnections)[plainHost(QString::fromUtf8(text(rows, i, "address")))];
+        from.count += text(rows, i, "count").toInt();
+        from.inTransaction = from.inTransaction.value_or(0) + text(rows, i, "busy").toInt();
         if (const auto oldest = pgMoment(rows, i, "oldest"))
             from.oldest = std::min(from.oldest.value_or(timeOf(*oldest)), timeOf(*oldest));
     }
@@ -207,9 +243,8 @@ Task<Result<void>> PgReader::readPrepared(PgPoll *look, Deadline deadline)
                              + "::text AS prepared, database::text AS database FROM pg_catalog.pg_prepared_xacts",
                          deadline));
     for (std::size_t i = 0; i < rows.rows.size(); ++i)
-        look->prepared.push_back({pgText(rows, i, "transaction"), pgText(rows, i, "name"),
-                                  pgText(rows, i, "user_name"), pgText(rows, i, "prepared").toLongLong(),
-                                  pgText(rows, i, "database")});
+        look->prepared.push_back({text(rows, i, "transaction"), text(rows, i, "name"), text(rows, i, "user_name"),
+                                  text(rows, i, "prepared").toLongLong(), text(rows, i, "database")});
     co_return Result<void>();
 }
 
@@ -223,9 +258,9 @@ Task<Result<void>> PgReader::readLimits(PgPoll *look, Deadline deadline)
                          "WHERE name IN ('lock_timeout', 'deadlock_timeout') AND unit = 'ms' ORDER BY name",
                          deadline));
     for (std::size_t i = 0; i < rows.rows.size(); ++i) {
-        const std::chrono::milliseconds longest(pgText(rows, i, "value").toInt());
+        const std::chrono::milliseconds longest(text(rows, i, "value").toInt());
         if (longest.count() > 0) // 0: it never ends
-            look->usualLimits.push_back({pgText(rows, i, "name"), longest, false});
+            look->usualLimits.push_back({text(rows, i, "name"), longest, false});
     }
     co_return Result<void>();
 }
@@ -301,7 +336,7 @@ Task<Result<QByteArray>> PgReader::tableName(QByteArray relation, Deadline deadl
 {
     CO_TRY(const auto &named,
            co_await send("SELECT " + postgresql::quotedText(relation) + "::oid::regclass::text AS name", deadline));
-    co_return pgText(named, 0, "name");
+    co_return text(named, 0, "name");
 }
 
 // pg_locks says for whose end the next one waits, and of others that have the row with it nothing: they stand in the
@@ -337,7 +372,7 @@ Task<Result<QByteArrayList>> PgReader::sharersOf(PgLock tuple, QByteArray waited
     CO_TRY(const auto &row, co_await send("SELECT xmax::text AS xmax FROM ONLY " + name
                                               + " WHERE ctid = " + postgresql::quotedText(place) + "::tid",
                                           deadline));
-    const auto locker = row.rows.empty() ? QByteArray() : pgText(row, 0, "xmax");
+    const auto locker = row.rows.empty() ? QByteArray() : text(row, 0, "xmax");
     if (locker.isEmpty() || locker == "0" || locker == waitedFor)
         co_return sharers;
     const auto members = co_await send("SELECT xid::text AS xid FROM pg_catalog.pg_get_multixact_members("
@@ -346,7 +381,7 @@ Task<Result<QByteArrayList>> PgReader::sharersOf(PgLock tuple, QByteArray waited
     if (!members) // it changed hands meanwhile, and is a transaction's
         co_return members.error();
     for (std::size_t i = 0; i < members->rows.size(); ++i)
-        sharers << pgText(*members, i, "xid");
+        sharers << text(*members, i, "xid");
     co_return sharers;
 }
 
@@ -359,49 +394,9 @@ Task<Result<QByteArrayList>> PgReader::readKeyColumns(QByteArray relation, Deadl
                                            deadline));
     QByteArrayList columns;
     for (std::size_t i = 0; i < rows.rows.size(); ++i)
-        columns << pgText(rows, i, "name");
+        columns << text(rows, i, "name");
     co_return columns;
 }
-
-namespace {
-
-QByteArray pgColumnText(const QByteArray &column)
-{
-    return column + "::text";
-}
-
-const QByteArray pgNumber = "::text ~ '^[0-9]{1,12}([.][0-9]{1,9}|)$'";
-
-// From the zone's own wall clock to the moment. A time without a zone is in the zone of the client that wrote it.
-QByteArray pgTimeOf(const QByteArray &column, recipes::RowTime time, bool isZoned, bool isInUtc)
-{
-    using recipes::RowTime;
-    if (time == RowTime::Epoch)
-        return "CASE WHEN " + column + pgNumber + " THEN (" + column + "::text::numeric * 1000000)::bigint::text END";
-    const bool isUtc = time == RowTime::Utc || (isInUtc && time == RowTime::Unclear);
-    return microseconds(isZoned ? column
-                        : isUtc ? '(' + column + " AT TIME ZONE 'UTC')"
-                                : column + "::timestamptz")
-           + "::text";
-}
-
-QByteArray pgIsAhead(const QByteArray &column, recipes::RowTime time, bool isZoned)
-{
-    if (time == recipes::RowTime::Epoch)
-        return "CASE WHEN " + column + pgNumber + " THEN " + column
-               + "::text::numeric > extract(epoch FROM clock_timestamp())::numeric ELSE TRUE END";
-    const QByteArray now =
-        isZoned ? "clock_timestamp()" : "LEAST(clock_timestamp()::timestamp, timezone('UTC', clock_timestamp()))";
-    return '(' + column + " IS NULL OR " + column + " > " + now + ')';
-}
-
-std::optional<ServerTime> pgTime(const mariadb::Rows &rows, std::size_t row, const QByteArray &column)
-{
-    const auto at = pgMoment(rows, row, column.constData());
-    return at ? std::optional(timeOf(*at)) : std::nullopt;
-}
-
-} // namespace
 
 const LockRowDialect &pgLockRows()
 {

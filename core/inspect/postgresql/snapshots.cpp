@@ -450,39 +450,19 @@ std::vector<LockSnapshot> snapshotsOf(const PgPoll &look, const ConnectionName &
 std::vector<SessionSnapshot> sessionsOf(const PgPoll &look, const std::vector<LockSnapshot> &snapshots,
                                         const ConnectionName &connection)
 {
-    std::map<quint64, SessionSnapshot> sessions;
-    const auto of = [&](quint64 pid) -> SessionSnapshot & {
-        auto &session = sessions[pid];
-        session.connection = connection;
-        session.session = QString::number(pid);
-        return session;
-    };
+    const PgPollIndex looked(look);
+    std::vector<quint64> open;
     for (const auto &session : look.sessions) {
         if (session.transactionStart && !session.user.isEmpty())
-            of(session.pid);
+            open.push_back(session.pid);
     }
-    for (const auto &lock : snapshots) {
-        for (const auto &contender : lock.contenders) {
-            if (!contender.session)
-                continue;
-            auto &names = contender.role == Role::Holder ? of(contender.session->toULongLong()).holds
-                                                         : of(contender.session->toULongLong()).waits;
-            if (std::ranges::find(names, lock.lock.name) == names.end())
-                names.push_back(lock.lock.name);
-        }
-    }
-    for (const auto &session : look.sessions) {
-        const auto at = sessions.find(session.pid);
-        if (at == sessions.end())
-            continue;
-        if (!session.endpoint.isEmpty())
-            at->second.endpoint = QString::fromUtf8(session.endpoint);
-        at->second.client = QString::fromUtf8(session.user.isEmpty() ? session.kind : session.user);
-    }
-    std::vector<SessionSnapshot> all;
-    for (auto &[pid, session] : sessions)
-        all.push_back(std::move(session));
-    return all;
+    return sqlSessions(open, snapshots, connection, [&looked](quint64 pid, SessionSnapshot &session) {
+        const auto *who = looked.session(pid);
+        if (who && !who->endpoint.isEmpty())
+            session.endpoint = QString::fromUtf8(who->endpoint);
+        if (who)
+            session.client = QString::fromUtf8(who->user.isEmpty() ? who->kind : who->user);
+    });
 }
 
 } // namespace lockscope::inspect

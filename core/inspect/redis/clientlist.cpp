@@ -5,7 +5,7 @@
 #include "core/base/text.h"
 #include "core/inspect/waits/clients.h"
 #include "core/rules/catalogue.h"
-#include "core/rules/redissonkeys.h"
+#include "core/rules/keysignals.h"
 
 #include <algorithm>
 

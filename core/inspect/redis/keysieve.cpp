@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/inspect/redis/keysieve.h"
+#include "core/inspect/redis/keysweeper.h"
 
 #include "core/base/identifiers.h"
 

@@ -17,6 +17,21 @@ QByteArray nextCursor(const redis::Value &names)
     return names.isError() || names.items.size() != 2 ? QByteArray() : names.items[0].text;
 }
 
+using redis::Command;
+
+// The server goes through a page twice, the second time through what its processor still has at hand, if it is no
+// more than that; of pages that are far smaller the way to the server is most.
+constexpr QByteArrayView pageSize = "800";
+constexpr QByteArrayView smallPageSize = "100"; // of sweeps that only make sure
+constexpr std::size_t pagesAhead = 8;           // as many as come while what was found on a page is read
+constexpr std::size_t readTogether = 500;
+constexpr std::size_t askedAgainTogether = 5000;
+// SCAN names a key twice while the server's table shrinks, and keys come meanwhile. More than that is no end in
+// sight.
+constexpr qint64 namesPerKey = 2;
+constexpr qint64 namesBesides = 10'000;
+constexpr int emptyPagesAtMost = 20'000; // one is up to 8000 slots of the server's table
+
 } // namespace
 
 bool KeyPages::isComplete(const Asked &page) const
@@ -119,25 +134,6 @@ void KeyPages::took(Result<std::vector<redis::Value>> &answer, std::optional<Ans
     if (m_arrived && (m_error || isComplete(m_pages.front())))
         m_arrived->complete(true);
 }
-
-namespace {
-
-using redis::Command;
-
-// The server goes through a page twice, the second time through what its processor still has at hand, if it is no
-// more than that; of pages that are far smaller the way to the server is most.
-constexpr QByteArrayView pageSize = "800";
-constexpr QByteArrayView smallPageSize = "100"; // of sweeps that only make sure
-constexpr std::size_t pagesAhead = 8;           // as many as come while what was found on a page is read
-constexpr std::size_t readTogether = 500;
-constexpr std::size_t askedAgainTogether = 5000;
-// SCAN names a key twice while the server's table shrinks, and keys come meanwhile. More than that is no end in
-// sight.
-constexpr qint64 namesPerKey = 2;
-constexpr qint64 namesBesides = 10'000;
-constexpr int emptyPagesAtMost = 20'000; // one is up to 8000 slots of the server's table
-
-} // namespace
 
 KeySweeper::KeySweeper(KeySweep &sweep, KeyReader &reader, ReadQueue &queue, Refusals &refusals,
                        OtherDatabases &databases, bool includesLowConfidence, Callbacks callbacks)

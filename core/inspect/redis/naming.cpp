@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/redis/naming.h"
 
+#include "core/base/fieldreader.h"
 #include "core/base/identifiers.h"
 #include "core/inspect/lockterms.h"
 
@@ -71,29 +72,23 @@ QByteArrayList wordsOf(const QByteArray &part)
     return words;
 }
 
-// After the word, they make it a thing about locks.
-const QByteArrayList nameAttributes{
-    "count",    "counts",  "counter",  "counters", "config",  "configuration", "settings", "setting",  "options",
-    "timeout",  "ttl",     "duration", "status",   "state",   "stats",         "enabled",  "disabled", "version",
-    "screen",   "out",     "until",    "at",       "reason",  "history",       "info",     "type",     "number",
-    "num",      "max",     "min",      "limit",    "size",    "total",         "length",   "period",   "policy",
-    "attempts", "attempt", "failures", "failed",   "metrics", "details",       "meta",     "metadata", "expiry",
-    "interval", "mode",    "owner",    "renewals", "notice",  "flag",          "id",       "ids"};
+// Of resources/rules/redis-name-words.json.
+struct NameWords {
+    QByteArrayList attributes, lessors, otherThings, measures;
+};
 
-// Before "lease": whose addresses, cars and flats are let.
-const QByteArrayList lessors{"dhcp", "ip",   "dns", "vault", "car",    "vehicle", "apartment",
-                             "flat", "rent", "mac", "pool",  "tenant", "secret"};
-
-const QByteArrayList otherThings{
-    "csrf",      "xsrf",     "nonce",     "token",        "tokens",       "session",     "sessions", "sess",
-    "otp",       "code",     "codes",     "captcha",      "etag",         "etags",       "hash",     "md5",
-    "sha",       "checksum", "digest",    "signature",    "fingerprint",  "secret",      "password", "passwd",
-    "ticket",    "tickets",  "verify",    "verified",     "verification", "confirm",     "reset",    "cursor",
-    "challenge", "auth",     "oauth",     "sso",          "jwt",          "refresh",     "apikey",   "guid",
-    "uuid",      "version",  "rev",       "revision",     "trace",        "idempotency", "state",    "visitor",
-    "presence",  "online",   "heartbeat", "fragment",     "views",        "object",      "salt",     "key",
-    "iv",        "id",       "request",   "correlation",  "build",        "deploy",      "sid",      "seed",
-    "invite",    "magic",    "link",      "subscription", "etagged",      "device"};
+const NameWords &nameWords()
+{
+    static const auto all = [] {
+        NameWords words;
+        readResourceList(u"rules/redis-name-words.json"_s, "words", [&words](FieldReader &reader) {
+            words = {reader.texts("attributes"), reader.texts("lessors"), reader.texts("otherThings"),
+                     reader.texts("measures")};
+        });
+        return words;
+    }();
+    return all;
+}
 
 bool isRandomPart(const QByteArray &part)
 {
@@ -126,12 +121,10 @@ qsizetype behindSchedule(const QByteArray &key)
 
 bool callsItselfLock(const QByteArray &key)
 {
-    static const QByteArrayList measures{"stats",  "stat",     "statistics", "metrics",
-                                         "metric", "counters", "monitoring"};
     if (isNamedByClient(key))
         return true;
     const auto parts = partsOf(key);
-    if (!parts.isEmpty() && measures.contains(parts.front().toLower()))
+    if (!parts.isEmpty() && nameWords().measures.contains(parts.front().toLower()))
         return false;
     for (qsizetype i = 0; i < parts.size(); ++i) {
         if (!saysLock(parts[i]))
@@ -143,15 +136,15 @@ bool callsItselfLock(const QByteArray &key)
             continue;
         const bool isLease = words.contains("lease") || words.contains("leases");
         const auto before = (i > 0 ? wordsOf(parts[i - 1]) : QByteArrayList()) + words;
-        if (isLease && std::ranges::any_of(before, [](const auto &one) { return lessors.contains(one); }))
+        if (isLease && std::ranges::any_of(before, [](const auto &one) { return nameWords().lessors.contains(one); }))
             continue;
         QByteArrayList behind = words;
         for (auto at = i + 1; at < parts.size(); ++at)
             behind += wordsOf(parts[at]);
-        const bool isAttribute = !behind.isEmpty() && nameAttributes.contains(behind.back());
+        const bool isAttribute = !behind.isEmpty() && nameWords().attributes.contains(behind.back());
         const auto next = i + 1 < parts.size() ? wordsOf(parts[i + 1]) : QByteArrayList();
-        const bool isAbout =
-            nameAttributes.contains(words.back()) || (next.size() == 1 && nameAttributes.contains(next[0]));
+        const bool isAbout = nameWords().attributes.contains(words.back())
+                             || (next.size() == 1 && nameWords().attributes.contains(next[0]));
         if (!isAttribute && !isAbout)
             return true;
     }
@@ -182,7 +175,7 @@ bool isMarkOfClient(const QByteArray &key)
 bool callsItselfSomethingElse(const QByteArray &key)
 {
     const auto words = wordsOf(key);
-    return std::ranges::any_of(words, [](const auto &one) { return otherThings.contains(one); });
+    return std::ranges::any_of(words, [](const auto &one) { return nameWords().otherThings.contains(one); });
 }
 
 bool isOfCache(const QByteArray &key)

@@ -53,6 +53,20 @@ Error noLockAt(const KeyView &view, const std::vector<QString> &refused)
     return {ErrorCode::NoNode, u"no lock is at the key "_s + key, false};
 }
 
+constexpr std::chrono::milliseconds confirmsAfter(1500);
+
+// Key, queue and subscribers are read one after the other: between two of them the head may have got the lock. That
+// no release wakes it is a warning only once two looks in a row found it so; `before` may be null.
+void confirmSilentHead(LockSnapshot &lock, const LockSnapshot *before)
+{
+    const auto *earlier = before && before->holderCount() == 0 ? before->find(FindingCode::LostWakeup) : nullptr;
+    for (auto &finding : lock.findings) {
+        const bool isSeenAgain = earlier && earlier->contenders == finding.contenders;
+        if (finding.code == FindingCode::LostWakeup && !isSeenAgain)
+            finding.severity = Severity::Info;
+    }
+}
+
 } // namespace
 
 RedisObserver::RedisObserver(redis::Connection &connection, ConnectionName name, ObserverOptions options,
@@ -269,24 +283,6 @@ bool RedisObserver::isWorthReading(const KeyView &view) const
         return false;
     return isSuspect(view.key, view.type, view.ttl, m_options.includeLowConfidence);
 }
-
-namespace {
-
-constexpr std::chrono::milliseconds confirmsAfter(1500);
-
-// Key, queue and subscribers are read one after the other: between two of them the head may have got the lock. That
-// no release wakes it is a warning only once two looks in a row found it so; `before` may be null.
-void confirmSilentHead(LockSnapshot &lock, const LockSnapshot *before)
-{
-    const auto *earlier = before && before->holderCount() == 0 ? before->find(FindingCode::LostWakeup) : nullptr;
-    for (auto &finding : lock.findings) {
-        const bool isSeenAgain = earlier && earlier->contenders == finding.contenders;
-        if (finding.code == FindingCode::LostWakeup && !isSeenAgain)
-            finding.severity = Severity::Info;
-    }
-}
-
-} // namespace
 
 std::optional<LockSnapshot> RedisObserver::snapshotOf(const KeyReader::Gathered &gathered, KeyReader::Clock clock,
                                                       bool isAskedFor) const

@@ -21,7 +21,6 @@
 #include "core/inspect/redis/observerfollow.h"
 #include "core/inspect/redis/observerqueue.h"
 #include "core/inspect/redis/userrulelocks.h"
-#include "core/inspect/redis/observerseen.h"
 #include "core/inspect/redis/serverpulse.h"
 
 #include <set>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/inspect/redis/quorum.h"
+#include "core/inspect/redis/setobserver.h"
 
 #include "core/base/text.h"
 #include "core/inspect/findings.h"

@@ -9,9 +9,8 @@
 #include "core/inspect/redis/pieces.h"
 #include "core/inspect/redis/userrulelocks.h"
 #include "core/rules/catalogue.h"
-#include "core/rules/contenderid.h"
+#include "core/rules/turn.h"
 #include "core/rules/keysignals.h"
-#include "core/rules/redissonkeys.h"
 
 #include <algorithm>
 #include <string_view>
@@ -21,6 +20,12 @@ namespace lockscope::inspect {
 // Which keys belong to which lock, which are worth reading, and where waiters listen.
 
 bool isNamedAsSemaphore(const QByteArray &key);
+using Rule = std::optional<LockSnapshot>(const Case &about);
+Rule redissonLeftOver, redissonReadWriteLock, redissonLock, redissonMultiLock, redissonPermitSemaphore,
+    redissonSemaphore, shedLockKey, tokenLock, timestampLock, naiveLock, nodeSemaphore, symfonyLock, grabbedSemaphore,
+    uniqueJobsLock, grabbedSemaphoreAtRest, dotNetSortedSetSemaphore, dotNetReadWriteLock, nextcloudLock, sessionLock;
+bool isCountDownLatch(const Case &about);
+bool isSemaphoreAtRest(const Case &about);
 
 namespace {
 
@@ -81,6 +86,48 @@ bool isReadWrite(const KeyView &main)
 {
     return std::ranges::any_of(main.fields, [](const auto &field) { return field.first == "mode"; });
 }
+
+// A channel with thousands of subscribers is shown as that many waiters up to here.
+constexpr qint64 mostSubscribers = 1000;
+
+// What such keys hold beyond what their clients' rules read is no lock of another client.
+bool isOfClient(const Case &about)
+{
+    return isNoLockOfClient(about.main);
+}
+
+struct Recogniser {
+    KeyType type; // of the main key; None: only its companions are left
+    Rule *lockOf = nullptr;
+    bool (*isNoLock)(const Case &about) = nullptr; // and no rule after it is asked
+};
+
+// In the order of docs/layouts.md, "Rules for Redis": what a client's own companions or fields prove comes before
+// what a value looks like, and a value that anybody may have written comes last.
+constexpr Recogniser recognisers[] = {
+    {KeyType::None, redissonLeftOver},
+    {KeyType::None, grabbedSemaphoreAtRest},
+    {KeyType::None, dotNetReadWriteLock},
+    {KeyType::Hash, redissonReadWriteLock},
+    {KeyType::Hash, redissonLock},
+    {KeyType::Hash, redissonMultiLock},
+    {KeyType::Hash, grabbedSemaphore},
+    {KeyType::Hash, uniqueJobsLock},
+    {KeyType::Hash, sessionLock},
+    {KeyType::SortedSet, nodeSemaphore},
+    {KeyType::SortedSet, symfonyLock},
+    {KeyType::SortedSet, dotNetSortedSetSemaphore},
+    {KeyType::String, redissonPermitSemaphore},
+    {KeyType::String, redissonSemaphore},
+    {KeyType::String, nullptr, isCountDownLatch},
+    {KeyType::String, nextcloudLock},
+    {KeyType::String, nullptr, isOfClient},
+    {KeyType::String, shedLockKey},
+    {KeyType::String, tokenLock},
+    {KeyType::String, nullptr, isSemaphoreAtRest},
+    {KeyType::String, timestampLock},
+    {KeyType::String, naiveLock},
+};
 
 } // namespace
 
@@ -222,11 +269,6 @@ std::vector<QByteArray> channelsToCount(const KeyView &main, const std::vector<K
     return channels;
 }
 
-namespace {
-// A channel with thousands of subscribers is shown as that many waiters up to here.
-constexpr qint64 mostSubscribers = 1000;
-} // namespace
-
 const KeyView *Case::companion(const QByteArray &key) const
 {
     const auto found = std::ranges::find(companions, RedisKey(key), &KeyView::key);
@@ -329,56 +371,6 @@ void addNoTtlOf(LockSnapshot &lock, const KeyView &key, Severity severity)
                idsOf(lock, [](const auto &one) { return one.role == Role::Holder; }));
 }
 
-using Rule = std::optional<LockSnapshot>(const Case &about);
-Rule redissonLeftOver, redissonReadWriteLock, redissonLock, redissonMultiLock, redissonPermitSemaphore,
-    redissonSemaphore, shedLockKey, tokenLock, timestampLock, naiveLock, nodeSemaphore, symfonyLock, grabbedSemaphore,
-    uniqueJobsLock, grabbedSemaphoreAtRest, dotNetSortedSetSemaphore, dotNetReadWriteLock, nextcloudLock, sessionLock;
-bool isCountDownLatch(const Case &about);
-bool isSemaphoreAtRest(const Case &about);
-
-namespace {
-
-// What such keys hold beyond what their clients' rules read is no lock of another client.
-bool isOfClient(const Case &about)
-{
-    return isNoLockOfClient(about.main);
-}
-
-struct Recogniser {
-    KeyType type; // of the main key; None: only its companions are left
-    Rule *lockOf = nullptr;
-    bool (*isNoLock)(const Case &about) = nullptr; // and no rule after it is asked
-};
-
-// In the order of docs/layouts.md, "Rules for Redis": what a client's own companions or fields prove comes before
-// what a value looks like, and a value that anybody may have written comes last.
-constexpr Recogniser recognisers[] = {
-    {KeyType::None, redissonLeftOver},
-    {KeyType::None, grabbedSemaphoreAtRest},
-    {KeyType::None, dotNetReadWriteLock},
-    {KeyType::Hash, redissonReadWriteLock},
-    {KeyType::Hash, redissonLock},
-    {KeyType::Hash, redissonMultiLock},
-    {KeyType::Hash, grabbedSemaphore},
-    {KeyType::Hash, uniqueJobsLock},
-    {KeyType::Hash, sessionLock},
-    {KeyType::SortedSet, nodeSemaphore},
-    {KeyType::SortedSet, symfonyLock},
-    {KeyType::SortedSet, dotNetSortedSetSemaphore},
-    {KeyType::String, redissonPermitSemaphore},
-    {KeyType::String, redissonSemaphore},
-    {KeyType::String, nullptr, isCountDownLatch},
-    {KeyType::String, nextcloudLock},
-    {KeyType::String, nullptr, isOfClient},
-    {KeyType::String, shedLockKey},
-    {KeyType::String, tokenLock},
-    {KeyType::String, nullptr, isSemaphoreAtRest},
-    {KeyType::String, timestampLock},
-    {KeyType::String, naiveLock},
-};
-
-} // namespace
-
 std::optional<LockSnapshot> recognise(const KeyView &main, const std::vector<KeyView> &companions,
                                       const RedisContext &context)
 {
@@ -418,7 +410,7 @@ void attributeToRegistries(std::vector<LockSnapshot> &locks)
         if (members.size() < 2)
             continue;
         for (auto *lock : members) {
-            attribute(*lock, clients::springIntegration);
+            attribute(*lock, knownClient("spring-integration"));
             lock->confidence = Confidence::High;
             lock->why =
                 u"the same UUID under %1 keys of one prefix, as Spring's lock registry writes"_s.arg(members.size());

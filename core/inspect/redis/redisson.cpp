@@ -97,6 +97,15 @@ const KeyView *fairQueue(const Case &about)
     return queue && queue->type == KeyType::List && !queue->items.empty() ? queue : nullptr;
 }
 
+constexpr qsizetype permitIdBytes = 16;
+// What Redisson writes for a permit that never expires.
+constexpr double neverMs = 922337203685477.0;
+
+std::optional<qint64> permitsLeft(const Case &about)
+{
+    return about.main.value ? readInteger(*about.main.value) : std::nullopt;
+}
+
 } // namespace
 
 std::optional<LockSnapshot> redissonReadWriteLock(const Case &about)
@@ -105,7 +114,7 @@ std::optional<LockSnapshot> redissonReadWriteLock(const Case &about)
     const auto mode = std::ranges::find(fields, "mode", &std::pair<QByteArray, QByteArray>::first);
     if (mode == fields.end() || (mode->second != "read" && mode->second != "write"))
         return std::nullopt;
-    LockSnapshot lock = snapshotOf(about, "redisson-rwlock", &clients::redisson, Confidence::High,
+    LockSnapshot lock = snapshotOf(about, "redisson-rwlock", &knownClient("redisson"), Confidence::High,
                                    u"a hash with the field mode and fields <uuid>:<thread>"_s);
     for (const auto &field : fields) {
         const auto read = readHolder(field.first);
@@ -143,7 +152,7 @@ std::optional<LockSnapshot> redissonLock(const Case &about)
     if (fields.size() > 1 && !token && !queue)
         return std::nullopt;
     LockSnapshot lock =
-        snapshotOf(about, "redisson-lock", &clients::redisson, Confidence::Medium,
+        snapshotOf(about, "redisson-lock", &knownClient("redisson"), Confidence::Medium,
                    u"a hash of <uuid>:<thread>; a spin lock and a fair lock without waiters look the same"_s);
     for (const auto &field : fields)
         lock.contenders.push_back(holderOfField(about, field));
@@ -175,7 +184,7 @@ std::optional<LockSnapshot> redissonMultiLock(const Case &about)
         const auto found = std::ranges::find(about.main.fields, field, &std::pair<QByteArray, QByteArray>::first);
         return found == about.main.fields.end() ? std::nullopt : std::optional(found->second);
     };
-    LockSnapshot lock = snapshotOf(about, "redisson-lock", &clients::redisson, Confidence::High,
+    LockSnapshot lock = snapshotOf(about, "redisson-lock", &knownClient("redisson"), Confidence::High,
                                    u"a hash with fields ending in :expire_time and :lock_count (a group of locks)"_s);
     for (const auto &[field, owner] : about.main.fields) {
         const QByteArray stem = field + ':' + owner + ':';
@@ -202,7 +211,7 @@ std::optional<LockSnapshot> redissonMultiLock(const Case &about)
 std::optional<LockSnapshot> redissonLeftOver(const Case &about)
 {
     if (const KeyView *queue = fairQueue(about)) {
-        LockSnapshot lock = snapshotOf(about, "redisson-fair-lock", &clients::redisson, Confidence::High,
+        LockSnapshot lock = snapshotOf(about, "redisson-fair-lock", &knownClient("redisson"), Confidence::High,
                                        u"redisson_lock_queue without the lock's own key"_s);
         addFairQueue(lock, about, *queue, about.companion(about.redissonKeys().fairDeadlines()));
         attach(lock, about);
@@ -213,7 +222,7 @@ std::optional<LockSnapshot> redissonLeftOver(const Case &about)
     }
     // The counter of fencing tokens stays for ever, by design.
     if (about.companion(about.redissonKeys().fencingToken())) {
-        LockSnapshot lock = snapshotOf(about, "redisson-fenced-lock", &clients::redisson, Confidence::High,
+        LockSnapshot lock = snapshotOf(about, "redisson-fenced-lock", &knownClient("redisson"), Confidence::High,
                                        u"redisson_lock_token without the lock's own key"_s);
         attach(lock, about);
         return lock;
@@ -222,19 +231,6 @@ std::optional<LockSnapshot> redissonLeftOver(const Case &about)
 }
 
 // Redisson's semaphores: an integer that alone says nothing; a companion key or a live channel does.
-namespace {
-
-constexpr qsizetype permitIdBytes = 16;
-// What Redisson writes for a permit that never expires.
-constexpr double neverMs = 922337203685477.0;
-
-std::optional<qint64> permitsLeft(const Case &about)
-{
-    return about.main.value ? readInteger(*about.main.value) : std::nullopt;
-}
-
-} // namespace
-
 std::optional<LockSnapshot> redissonPermitSemaphore(const Case &about)
 {
     const auto left = permitsLeft(about);
@@ -245,7 +241,7 @@ std::optional<LockSnapshot> redissonPermitSemaphore(const Case &about)
         std::ranges::all_of(timeouts->scored, [](const auto &entry) { return entry.first.size() == permitIdBytes; });
     if (!ids)
         return std::nullopt;
-    LockSnapshot lock = snapshotOf(about, "redisson-semaphore", &clients::redisson, Confidence::High,
+    LockSnapshot lock = snapshotOf(about, "redisson-semaphore", &knownClient("redisson"), Confidence::High,
                                    u"an integer beside {name}:timeout with permit ids; %1 permits left"_s.arg(*left));
     lock.companions = {timeouts->key.bytes()};
     int expired = 0;
@@ -279,7 +275,7 @@ std::optional<LockSnapshot> redissonSemaphore(const Case &about)
     if (!left || about.subscribers(channel).value_or(0) == 0)
         return std::nullopt;
     LockSnapshot lock =
-        snapshotOf(about, "redisson-semaphore", &clients::redisson, Confidence::High,
+        snapshotOf(about, "redisson-semaphore", &knownClient("redisson"), Confidence::High,
                    u"an integer whose channel redisson_sc has subscribers; %1 permits left, and no key records who "
                    u"has the others"_s.arg(*left));
     addSubscribers(lock, about, channel, Mode::Permit);

@@ -102,88 +102,6 @@ RedisSaid readInfo(const QByteArray &info)
     return said;
 }
 
-} // namespace
-
-QString redisServerOf(const QByteArray &info)
-{
-    const auto said = readInfo(info);
-    if (said.versions.isEmpty())
-        return {};
-    const auto server = said.title + u' ' + said.versions.join(u" and "_s);
-    if (said.roles.size() > 1)
-        return u"%1 on %2 nodes, %3 of them primaries"_s.arg(server, QString::number(said.roles.size()),
-                                                             QString::number(said.roles.count("master")));
-    if (said.roles.value(0) == "slave")
-        return u"%1, replica of %2:%3"_s.arg(server, label(said.primaryHost, 80), label(said.primaryPort, 10));
-    if (said.roles.value(0) != "master")
-        return server;
-    if (said.replicas == 0)
-        return u"%1, primary without a replica"_s.arg(server);
-    return u"%1, primary with %2 replica%3"_s.arg(server, QString::number(said.replicas),
-                                                  said.replicas == 1 ? QString() : u"s"_s);
-}
-
-Task<QString> redisServer(redis::Connection *connection, Deadline deadline)
-{
-    QByteArray info;
-    for (const QByteArray section : {"server", "replication"}) {
-        auto asking = connection->command({"INFO", section}, deadline);
-        const auto answer = co_await asking;
-        if (answer && !answer->isError())
-            info += answer->text + '\n';
-    }
-    co_return redisServerOf(info);
-}
-
-QByteArray redisKeyLike(const QByteArray &pattern)
-{
-    QByteArray key;
-    for (qsizetype i = 0; i < pattern.size(); ++i) {
-        const auto end = pattern[i] == '[' ? pattern.indexOf(']', i) : -1;
-        if (end >= 0) {
-            key += oneOfSet(pattern.mid(i + 1, end - i - 1));
-            i = end;
-        } else if (pattern[i] == '*') {
-            key += "a-key";
-        } else if (pattern[i] == '?') {
-            key += 'x';
-        } else {
-            if (pattern[i] == '\\' && i + 1 < pattern.size())
-                ++i;
-            key += pattern[i];
-        }
-    }
-    return key;
-}
-
-QByteArrayList redisKeyPatterns(const redis::Value &user)
-{
-    QByteArrayList patterns;
-    const auto take = [&patterns](const QByteArray &word) {
-        const auto tilde = word.indexOf('~'); // "~app:*", "%R~app:*"
-        const auto pattern = word == "allkeys" ? QByteArray("*") : word.mid(tilde + 1);
-        if (!pattern.isEmpty() && !patterns.contains(pattern))
-            patterns << pattern;
-    };
-    for (std::size_t i = 0; i + 1 < user.items.size(); i += 2) {
-        const auto &value = user.items[i + 1];
-        if (user.items[i].text == "selectors") {
-            for (const auto &selector : value.items) {
-                for (const auto &pattern : redisKeyPatterns(selector))
-                    take(pattern);
-            }
-        } else if (user.items[i].text == "keys") {
-            for (const auto &word : value.text.split(' '))
-                take(word);
-            for (const auto &word : value.items) // Redis 6
-                take(word.text);
-        }
-    }
-    return patterns;
-}
-
-namespace {
-
 // What the server says of each ability, asked with a key of each of the user's patterns.
 class RedisTrial {
 public:
@@ -294,6 +212,84 @@ QStringList RedisTrial::sentences(const std::vector<redis::Value> &answers, bool
 }
 
 } // namespace
+
+QString redisServerOf(const QByteArray &info)
+{
+    const auto said = readInfo(info);
+    if (said.versions.isEmpty())
+        return {};
+    const auto server = said.title + u' ' + said.versions.join(u" and "_s);
+    if (said.roles.size() > 1)
+        return u"%1 on %2 nodes, %3 of them primaries"_s.arg(server, QString::number(said.roles.size()),
+                                                             QString::number(said.roles.count("master")));
+    if (said.roles.value(0) == "slave")
+        return u"%1, replica of %2:%3"_s.arg(server, label(said.primaryHost, 80), label(said.primaryPort, 10));
+    if (said.roles.value(0) != "master")
+        return server;
+    if (said.replicas == 0)
+        return u"%1, primary without a replica"_s.arg(server);
+    return u"%1, primary with %2 replica%3"_s.arg(server, QString::number(said.replicas),
+                                                  said.replicas == 1 ? QString() : u"s"_s);
+}
+
+Task<QString> redisServer(redis::Connection *connection, Deadline deadline)
+{
+    QByteArray info;
+    for (const QByteArray section : {"server", "replication"}) {
+        auto asking = connection->command({"INFO", section}, deadline);
+        const auto answer = co_await asking;
+        if (answer && !answer->isError())
+            info += answer->text + '\n';
+    }
+    co_return redisServerOf(info);
+}
+
+QByteArray redisKeyLike(const QByteArray &pattern)
+{
+    QByteArray key;
+    for (qsizetype i = 0; i < pattern.size(); ++i) {
+        const auto end = pattern[i] == '[' ? pattern.indexOf(']', i) : -1;
+        if (end >= 0) {
+            key += oneOfSet(pattern.mid(i + 1, end - i - 1));
+            i = end;
+        } else if (pattern[i] == '*') {
+            key += "a-key";
+        } else if (pattern[i] == '?') {
+            key += 'x';
+        } else {
+            if (pattern[i] == '\\' && i + 1 < pattern.size())
+                ++i;
+            key += pattern[i];
+        }
+    }
+    return key;
+}
+
+QByteArrayList redisKeyPatterns(const redis::Value &user)
+{
+    QByteArrayList patterns;
+    const auto take = [&patterns](const QByteArray &word) {
+        const auto tilde = word.indexOf('~'); // "~app:*", "%R~app:*"
+        const auto pattern = word == "allkeys" ? QByteArray("*") : word.mid(tilde + 1);
+        if (!pattern.isEmpty() && !patterns.contains(pattern))
+            patterns << pattern;
+    };
+    for (std::size_t i = 0; i + 1 < user.items.size(); i += 2) {
+        const auto &value = user.items[i + 1];
+        if (user.items[i].text == "selectors") {
+            for (const auto &selector : value.items) {
+                for (const auto &pattern : redisKeyPatterns(selector))
+                    take(pattern);
+            }
+        } else if (user.items[i].text == "keys") {
+            for (const auto &word : value.text.split(' '))
+                take(word);
+            for (const auto &word : value.items) // Redis 6
+                take(word.text);
+        }
+    }
+    return patterns;
+}
 
 Task<QStringList> redisRights(redis::Connection *connection, bool takesWrites, Deadline deadline)
 {

@@ -6,8 +6,8 @@
 #include "core/inspect/findings.h"
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/pieces.h"
-#include "core/rules/contenderid.h"
 #include "core/rules/keysignals.h"
+#include "core/rules/turn.h"
 
 #include <algorithm>
 #include <cmath>
@@ -81,6 +81,64 @@ std::optional<ServerTime> momentInField(const QByteArray &value, ServerTime now)
     return moment <= now + clocksDifferBy ? std::optional(moment) : std::nullopt;
 }
 
+bool isSmallNumber(const Case &about)
+{
+    constexpr qsizetype mostDigits = 6;
+    return about.main.value && about.main.value->size() <= mostDigits && isDigits(*about.main.value);
+}
+
+constexpr qint64 mostWaiters = 1000;
+
+std::optional<QByteArray> fieldOf(const KeyView &view, const char *name)
+{
+    const auto at = std::ranges::find_if(view.fields, [name](const auto &field) { return field.first == name; });
+    return at == view.fields.end() ? std::nullopt : std::optional(at->second);
+}
+
+const QByteArray waitingMark = "_WRITERWAITING";
+constexpr QByteArrayView nextcloudFolder{"/lockfiles/"};
+constexpr qint64 mostSharedHolds = 1000;
+
+Contender dotNetContender(const QByteArray &id, Role role, Mode mode)
+{
+    return {.id = id, .role = role, .mode = mode, .identity = dotNetHolder(id), .guard = RedisIdentity{.value = id}};
+}
+
+void addReaders(LockSnapshot &lock, const Case &about, const KeyView &readers)
+{
+    for (const auto &reader : readers.items) {
+        auto holder = dotNetContender(reader, Role::Holder, Mode::Read);
+        if (readers.memberCount() == 1) // of several the set ends with the last
+            holder.expiresAt = about.expiry(readers);
+        lock.contenders.push_back(std::move(holder));
+    }
+}
+
+void addWriter(LockSnapshot &lock, const Case &about, const KeyView &writer)
+{
+    auto id = *writer.value;
+    const bool waits = id.endsWith(waitingMark);
+    if (waits)
+        id.chop(waitingMark.size());
+    auto contender = dotNetContender(id, waits ? Role::Waiter : Role::Holder, Mode::Write);
+    contender.guard = RedisIdentity{.value = *writer.value};
+    contender.expiresAt = about.expiry(writer);
+    lock.contenders.push_back(std::move(contender));
+}
+
+bool isWriter(const QByteArray &value)
+{
+    return dotNetHolder(value.endsWith(waitingMark) ? value.chopped(waitingMark.size()) : value).has_value();
+}
+
+Contender sharedHold(const Case &about, qint64 number)
+{
+    auto holder = holderOf(about, *about.main.value);
+    holder.id = "shared hold " + QByteArray::number(number);
+    holder.mode = Mode::Read;
+    return holder;
+}
+
 } // namespace
 
 bool isNamedAsSemaphore(const QByteArray &key)
@@ -96,7 +154,7 @@ std::optional<LockSnapshot> nodeSemaphore(const Case &about)
     if (!about.name().startsWith("semaphore:") || members.empty() || !about.main.ttl
         || !std::ranges::all_of(members, [now](const auto &one) { return isNodePermit(one, now); }))
         return std::nullopt;
-    auto lock = semaphoreOf(about, clients::nodeSemaphore, Confidence::High,
+    auto lock = semaphoreOf(about, knownClient("node-semaphore"), Confidence::High,
                             u"a sorted set semaphore:… of UUIDs by the moment of their last refresh, with a TTL"_s);
     const auto newest = std::ranges::max(members, {}, &ScoredMember::second).second;
     for (const auto &[name, score] : members) {
@@ -114,7 +172,7 @@ std::optional<LockSnapshot> nodeSemaphore(const Case &about)
 // key ends with the last of them.
 std::optional<LockSnapshot> symfonyLock(const Case &about)
 {
-    static const QByteArray writeMark = clients::symfony.traits.exclusiveMark;
+    static const QByteArray writeMark = knownClient("symfony").traits.exclusiveMark;
     constexpr auto sameMoment = std::chrono::seconds(2);
     const auto &members = about.main.scored;
     const auto ends = about.expiry(about.main);
@@ -127,7 +185,7 @@ std::optional<LockSnapshot> symfonyLock(const Case &about)
     if (!isMember || !last || std::chrono::abs(*last - *ends) > sameMoment)
         return std::nullopt;
     const bool writes = std::ranges::count(members, writeMark, &ScoredMember::first) > 0;
-    auto lock = semaphoreOf(about, clients::symfony, Confidence::High,
+    auto lock = semaphoreOf(about, knownClient("symfony"), Confidence::High,
                             writes ? u"a sorted set of a token and __write__ by their end, with which the key ends"_s
                                    : u"a sorted set of tokens by their end, with the last of which the key ends"_s);
     for (const auto &[name, score] : members) {
@@ -152,7 +210,7 @@ std::optional<LockSnapshot> dotNetSortedSetSemaphore(const Case &about)
         members, [](const auto &one) { return dotNetHolder(one.first) && momentOfScore(one.second); });
     if (members.empty() || !about.main.isWhole() || !isMember)
         return std::nullopt;
-    auto lock = semaphoreOf(about, clients::dotNet, Confidence::High,
+    auto lock = semaphoreOf(about, knownClient("dot-net"), Confidence::High,
                             u"a sorted set of <machine>_<process>_<32 hex digits> by their end"_s);
     int ended = 0;
     for (const auto &[name, score] : members) {
@@ -189,7 +247,7 @@ std::optional<LockSnapshot> grabbedSemaphore(const Case &about)
     const auto *available = about.companion(keys.available());
     const auto left = available ? available->memberCount() : 0;
     auto lock =
-        semaphoreOf(about, clients::grabbedSemaphore, Confidence::High,
+        semaphoreOf(about, knownClient("grabbed-semaphore"), Confidence::High,
                     u"a hash …:GRABBED of permits and since when, beside …:EXISTS; %1 permits left"_s.arg(left));
     lock.companions = {keys.exists(), keys.available()};
     for (const auto &[permit, since] : about.main.fields) {
@@ -218,7 +276,7 @@ std::optional<LockSnapshot> grabbedSemaphoreAtRest(const Case &about)
     if (!exists || exists->type != KeyType::String || (!isList && !isRubys))
         return std::nullopt;
     const auto left = isList ? available->memberCount() : 0;
-    auto lock = semaphoreOf(about, clients::grabbedSemaphore, Confidence::High,
+    auto lock = semaphoreOf(about, knownClient("grabbed-semaphore"), Confidence::High,
                             u"…:EXISTS without …:GRABBED: no permit is out; %1 permits left"_s.arg(left));
     lock.companions = {keys.exists(), keys.available(), keys.version()};
     if (left > 0)
@@ -247,7 +305,7 @@ std::optional<LockSnapshot> uniqueJobsLock(const Case &about)
     const bool isMember = std::ranges::all_of(fields, [](const auto &field) { return isJobId(field.first); });
     if (!isMember || digest.size() < leastDigest || !isHex(digest))
         return std::nullopt;
-    auto lock = semaphoreOf(about, clients::uniqueJobs, isOwnName ? Confidence::High : Confidence::Medium,
+    auto lock = semaphoreOf(about, knownClient("unique-jobs"), isOwnName ? Confidence::High : Confidence::Medium,
                             u"a hash <digest>:LOCKED of Sidekiq's job ids"_s);
     for (const auto &[job, since] : fields) {
         auto holder = permitOf(job);
@@ -260,16 +318,6 @@ std::optional<LockSnapshot> uniqueJobsLock(const Case &about)
     return lock;
 }
 
-namespace {
-
-bool isSmallNumber(const Case &about)
-{
-    constexpr qsizetype mostDigits = 6;
-    return about.main.value && about.main.value->size() <= mostDigits && isDigits(*about.main.value);
-}
-
-} // namespace
-
 // A number in a key called semaphore: permits that are left, or a setting. A name alone does not say that it is free.
 bool isSemaphoreAtRest(const Case &about)
 {
@@ -278,18 +326,6 @@ bool isSemaphoreAtRest(const Case &about)
 
 // A session that is its own lock: Cm_RedisSession's, as of Magento. Source: php-redis-session-abstract,
 // src/Cm/RedisSession/Handler.php (read, _writeRawSession).
-
-namespace {
-
-constexpr qint64 mostWaiters = 1000;
-
-std::optional<QByteArray> fieldOf(const KeyView &view, const char *name)
-{
-    const auto at = std::ranges::find_if(view.fields, [name](const auto &field) { return field.first == name; });
-    return at == view.fields.end() ? std::nullopt : std::optional(at->second);
-}
-
-} // namespace
 
 bool isSessionWithLock(const KeyView &view)
 {
@@ -306,7 +342,7 @@ std::optional<LockSnapshot> sessionLock(const Case &about)
     if (!isSessionWithLock(session) || readInteger(*fieldOf(session, "lock")).value_or(0) < 1)
         return std::nullopt; // a row for each visitor would be one for nobody
     auto lock =
-        snapshotOf(about, "redis-session", &clients::cmRedisSession, Confidence::High,
+        snapshotOf(about, "redis-session", &knownClient("cm-redis-session"), Confidence::High,
                    u"a hash sess_… whose field lock is above zero: pid says who has it, wait how many wait. The "
                    u"time to live is the session's; who waits breaks the lock after 30 s, if not set otherwise"_s);
     const auto pid = fieldOf(session, "pid").value_or("unknown");
@@ -320,6 +356,101 @@ std::optional<LockSnapshot> sessionLock(const Case &about)
     for (qint64 n = 1; n <= std::min(waiting, mostWaiters); ++n) // nobody writes down who
         lock.contenders.push_back({.id = "request " + QByteArray::number(n)});
     judgeState(lock);
+    return lock;
+}
+
+// Read/write locks that are no Redisson's: by the keys beside the lock's name, and by a count of readers.
+
+std::optional<QByteArray> dotNetHolder(const QByteArray &text)
+{
+    constexpr qsizetype hexDigits = 32;
+    const auto last = text.lastIndexOf('_');
+    const auto first = last <= 0 ? -1 : text.lastIndexOf('_', last - 1);
+    if (first <= 0 || text.size() - last - 1 != hexDigits || !isHex(text.mid(last + 1).toLower())
+        || !isDigits(text.mid(first + 1, last - first - 1)))
+        return std::nullopt;
+    return text.left(last);
+}
+
+std::optional<QByteArray> DotNetKeys::lockOf(const QByteArray &key)
+{
+    for (const auto end : {readersSuffix, writerSuffix}) {
+        if (key.size() > end.size() && key.endsWith(end))
+            return key.chopped(end.size());
+    }
+    return std::nullopt;
+}
+
+bool isNextcloudLock(const QByteArray &key)
+{
+    constexpr qsizetype md5Digits = 32;
+    const auto at = key.size() - md5Digits - nextcloudFolder.size();
+    return at >= 0 && QByteArrayView(key).sliced(at).startsWith(nextcloudFolder)
+           && isHex(QByteArrayView(key).last(md5Digits));
+}
+
+// A writer that waits keeps new readers out, and holds nothing.
+std::optional<LockSnapshot> dotNetReadWriteLock(const Case &about)
+{
+    const auto *readers = about.companion(about.name() + DotNetKeys::readersSuffix.toByteArray());
+    const auto *writer = about.companion(about.name() + DotNetKeys::writerSuffix.toByteArray());
+    const bool hasReaders = readers && readers->type == KeyType::Set && !readers->items.empty();
+    const bool hasWriter = writer && writer->type == KeyType::String && writer->value;
+    const bool areReaders = !hasReaders || std::ranges::all_of(readers->items, [](const auto &one) {
+        return dotNetHolder(one).has_value();
+    });
+    if ((!hasReaders && !hasWriter) || !areReaders || (hasWriter && !isWriter(*writer->value)))
+        return std::nullopt;
+    LockSnapshot lock = snapshotOf(about, "redis-rwlock", &knownClient("dot-net"), Confidence::High,
+                                   u"a set ….readers or a key ….writer of <machine>_<process>_<32 hex digits>"_s);
+    lock.waitersKnown = false; // readers poll, and so do all writers but the first
+    if (hasWriter)
+        addWriter(lock, about, *writer);
+    if (hasReaders)
+        addReaders(lock, about, *readers);
+    std::ranges::stable_sort(lock.contenders, {}, [](const auto &one) { return one.role != Role::Holder; });
+    for (const auto *key : {hasReaders ? readers : nullptr, hasWriter ? writer : nullptr}) {
+        if (!key)
+            continue;
+        lock.companions.push_back(key->key.bytes());
+        addNoTtlOf(lock, *key);
+    }
+    judgeState(lock);
+    if (lock.holderCount() == 0)
+        lock.state = LockState::Contended; // the waiting writer is about to have it
+    return lock;
+}
+
+// `"exclusive"`, with its quotes, or how many share it. No client is written down.
+std::optional<LockSnapshot> nextcloudLock(const Case &about)
+{
+    if (!about.main.value || !isNextcloudLock(about.name()))
+        return std::nullopt;
+    const bool isExclusive = *about.main.value == "\"exclusive\"";
+    const auto count = readInteger(*about.main.value);
+    if ((!isExclusive && !count) || (count == 0 && !about.context.isAskedFor))
+        return std::nullopt; // a file that is free keeps its key for an hour
+    LockSnapshot lock = snapshotOf(
+        about, "redis-rwlock", &knownClient("nextcloud"), Confidence::High,
+        isExclusive
+            ? u"a key …/lockfiles/<32 hex digits> that says \"exclusive\"; who holds it is not written"_s
+            : u"a key …/lockfiles/<32 hex digits> that counts %1 shared holds; who has them is not written"_s.arg(
+                *count));
+    lock.waitersKnown = false;
+    if (isExclusive) {
+        lock.contenders.push_back(holderOf(about, *about.main.value));
+        lock.contenders.back().id = "exclusive hold";
+    }
+    for (qint64 n = 1; n <= std::min(count.value_or(0), mostSharedHolds); ++n)
+        lock.contenders.push_back(sharedHold(about, n));
+    addNoTtl(lock, about);
+    judgeState(lock);
+    if (count && *count < 0) {
+        lock.state = LockState::Contended; // without a holder: exclusive locks are refused all the same
+        addFinding(
+            lock, FindingCode::LeftoverKeys, Severity::Warning,
+            u"the count is below zero: no client holds the lock, but exclusive ones are refused. Delete the key"_s);
+    }
     return lock;
 }
 

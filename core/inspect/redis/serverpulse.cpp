@@ -30,6 +30,9 @@ std::optional<std::pair<int, qint64>> keysOfDatabase(const QByteArray &line)
     return isNumber && isCount && keys > 0 ? std::optional(std::pair(number, keys)) : std::nullopt;
 }
 
+constexpr int servedEvery = 5; // beats
+constexpr std::chrono::seconds silentAfter(2);
+
 } // namespace
 
 std::optional<qint64> commandsServedIn(const QByteArray &info)
@@ -88,13 +91,6 @@ std::optional<qint64> swapsIn(const redis::Value &commandStats)
     const auto from = at + word.size();
     return info.mid(from, info.indexOf(',', from) - from).toLongLong();
 }
-
-namespace {
-
-constexpr int servedEvery = 5; // beats
-constexpr std::chrono::seconds silentAfter(2);
-
-} // namespace
 
 std::vector<redis::Command> ServerPulse::questions(bool isCount) const
 {

@@ -7,7 +7,7 @@
 
 #include "core/base/identifiers.h"
 #include "core/base/text.h"
-#include "core/rules/writtenvalues.h"
+#include "core/rules/keysignals.h"
 
 #include <QByteArrayList>
 
@@ -92,16 +92,6 @@ Confidence confidenceIn(const Case &about)
     return endsSoon || isMark(value) ? Confidence::Medium : Confidence::Low;
 }
 
-} // namespace
-
-std::optional<ServerTime> momentIn(const QByteArray &value, ServerTime now)
-{
-    const auto moment = recipes::readMoment(value, now);
-    return moment ? std::optional(moment->at) : std::nullopt;
-}
-
-namespace {
-
 // The key lives on when its value's time is over: then the value says when the lock ends.
 bool endsByItsValue(const Case &about, ServerTime moment)
 {
@@ -110,6 +100,12 @@ bool endsByItsValue(const Case &about, ServerTime moment)
 }
 
 } // namespace
+
+std::optional<ServerTime> momentIn(const QByteArray &value, ServerTime now)
+{
+    const auto moment = recipes::readMoment(value, now);
+    return moment ? std::optional(moment->at) : std::nullopt;
+}
 
 std::optional<LockSnapshot> timestampLock(const Case &about)
 {
@@ -173,16 +169,16 @@ std::optional<LockSnapshot> naiveLock(const Case &about)
     LockSnapshot lock = snapshotOf(about, "redis-setnx-expire", nullptr, confidence, why);
     lock.waitersKnown = false;
     if (value.isEmpty() && about.name().endsWith("~lock"))
-        attribute(lock, clients::springCache);
+        attribute(lock, knownClient("spring-cache"));
     if (value == "1" && about.name().startsWith("arq:in-progress:"))
-        attribute(lock, clients::arq);
+        attribute(lock, knownClient("arq"));
     if (about.name().endsWith("resque_scheduler_master_lock")) // locking.rb; node-resque's, too
-        attribute(lock, clients::resqueScheduler);
+        attribute(lock, knownClient("resque-scheduler"));
     if (isOfLaravelsScheduler(about.name()))
-        attribute(lock, clients::laravelScheduler);
+        attribute(lock, knownClient("laravel-scheduler"));
     const bool isOfProcess = isProcessOnHost(value);
     if (isOfProcess && about.name().contains("PHPREDIS_SESSION:") && about.name().endsWith("_LOCK"))
-        attribute(lock, clients::phpRedisSession);
+        attribute(lock, knownClient("php-redis-session"));
     Contender holder = holderOf(about, value);
     // "1" says nothing about anybody, and neither does a time.
     if (!value.isEmpty() && !isConstantMark(value) && !isCount(value) && !momentIn(value, about.context.observed))
@@ -194,7 +190,7 @@ std::optional<LockSnapshot> naiveLock(const Case &about)
         addNoTtl(lock, about, lock.client && !isOfProcess ? Severity::Critical : Severity::Warning);
     // storage.py, RedisExpireStorage: its locks never end by themselves.
     if (about.name().startsWith("huey.r.") && about.name().contains(".lock.") && value == "1")
-        attribute(lock, clients::huey);
+        attribute(lock, knownClient("huey"));
     judgeState(lock);
     return lock;
 }

@@ -29,7 +29,7 @@ std::optional<LockSnapshot> setNx(const Case &about, const Token &token, Confide
         lock.client = token.client;
     lock.clientTraits = token.traits;
     if (!token.isByUser() && isOfLaravelsScheduler(about.name()))
-        attribute(lock, clients::laravelScheduler);
+        attribute(lock, knownClient("laravel-scheduler"));
     lock.waitersKnown = false; // they poll
     Contender holder = holderOf(about, *about.main.value);
     holder.identity = token.identity;
@@ -70,8 +70,8 @@ std::optional<LockSnapshot> springLock(const Case &about)
         if (about.subscribers(channel).value_or(0) == 0)
             continue;
         Token token;
-        token.client = QString::fromUtf16(clients::springIntegration.name);
-        token.traits = clients::springIntegration.traits;
+        token.client = knownClient("spring-integration").name;
+        token.traits = knownClient("spring-integration").traits;
         token.why = u"a UUID, and %1 has subscribers, as Spring's lock registry leaves it"_s.arg(label(channel, 80));
         return setNx(about, token, Confidence::High);
     }
@@ -101,81 +101,14 @@ Found tokenIn(const Case &about)
     return {std::move(token), true};
 }
 
-} // namespace
-
-std::optional<LockSnapshot> shedLockKey(const Case &about)
-{
-    // job-lock:<environment>:<name>, "ADDED:<instant>@<host>", later with ":<uuid>" behind it.
-    static const QByteArray added = "ADDED:";
-    if (!about.main.value || !about.name().startsWith("job-lock:") || !about.main.value->startsWith(added))
-        return std::nullopt;
-    Token token;
-    token.client = QString::fromUtf16(clients::shedLock.name);
-    token.traits = clients::shedLock.traits;
-    token.why = u"a key job-lock:… with a value ADDED:…"_s;
-    const auto at = about.main.value->indexOf('@');
-    if (at > 0)
-        token.identity = about.main.value->mid(at + 1).left(256);
-    auto lock = setNx(about, token, Confidence::High);
-    const QString instant = QString::fromLatin1(about.main.value->mid(added.size(), at - added.size()));
-    const auto since = QDateTime::fromString(instant.left(19) + u'Z', Qt::ISODate);
-    if (at > 0 && since.isValid())
-        lock->contenders[0].heldSince = ServerTime(std::chrono::milliseconds(since.toMSecsSinceEpoch()));
-    return lock;
-}
-
-std::optional<LockSnapshot> tokenLock(const Case &about)
-{
-    const auto [token, isPacked] = tokenIn(about);
-    // What a cache packs is as likely its content.
-    if (!token || (isPacked && !callsItselfLock(about.name())))
-        return std::nullopt;
-    if (auto spring = token->isByUser() ? std::nullopt : springLock(about))
-        return spring;
-    if (token->isProof || callsItselfLock(about.name()))
-        return setNx(about, *token, token->confidence);
-    if (const auto evidence = evidenceOf(about); !evidence.isEmpty()) {
-        auto lock = setNx(about, *token, Confidence::Medium);
-        lock->why += clause(evidence);
-        return lock;
-    }
-    if (!about.context.includeLowConfidence)
-        return std::nullopt;
-    auto lock = setNx(about, *token, Confidence::Low);
-    lock->why += clause(u"nothing else says that it is a lock"_s);
-    return lock;
-}
-
-std::optional<RuleTrial> tryUserTokenForms(const KeyView &main, const std::vector<KeyView> &companions,
-                                           const RedisContext &context)
-{
-    if (recipes::userRulesGeneration() == 0)
-        return std::nullopt;
-    const Case about{main, companions, context};
-    const auto token = tokenIn(about).token;
-    if (!token || !token->isByUser())
-        return std::nullopt;
-    return RuleTrial{token->form, token->file, main.key, setNx(about, *token, token->confidence), {}};
-}
-
-namespace {
-
 constexpr qsizetype longestTokenIdentity = 256;
 
 // The client of that name that behaves in a way of its own, if it is one.
 ClientTraits traitsOf(const QString &client)
 {
-    static constexpr const KnownClient *writers[] = {
-        &clients::redisPy,      &clients::pythonRedisLock, &clients::nodeRedlock,
-        &clients::redsync,      &clients::bullMq,          &clients::bull,
-        &clients::pottery,      &clients::dotNet,          &clients::laravel,
-        &clients::redlockCpp,   &clients::rslock,          &clients::redisPlusPlus,
-        &clients::bsmRedislock, &clients::celerySingleton, &clients::celeryOnce};
-    for (const auto *writer : writers) {
-        if (client == QStringView(writer->name))
-            return writer->traits;
-    }
-    return {};
+    const auto writer = std::ranges::find_if(
+        knownClients(), [&client](const KnownClient &one) { return one.writesTokens && one.name == client; });
+    return writer == knownClients().end() ? ClientTraits() : writer->traits;
 }
 
 struct Written {
@@ -222,6 +155,61 @@ std::optional<Token> tokenByAny(const std::vector<TokenForm> &forms, const Writt
 }
 
 } // namespace
+
+std::optional<LockSnapshot> shedLockKey(const Case &about)
+{
+    // job-lock:<environment>:<name>, "ADDED:<instant>@<host>", later with ":<uuid>" behind it.
+    static const QByteArray added = "ADDED:";
+    if (!about.main.value || !about.name().startsWith("job-lock:") || !about.main.value->startsWith(added))
+        return std::nullopt;
+    Token token;
+    token.client = knownClient("shed-lock").name;
+    token.traits = knownClient("shed-lock").traits;
+    token.why = u"a key job-lock:… with a value ADDED:…"_s;
+    const auto at = about.main.value->indexOf('@');
+    if (at > 0)
+        token.identity = about.main.value->mid(at + 1).left(256);
+    auto lock = setNx(about, token, Confidence::High);
+    const QString instant = QString::fromLatin1(about.main.value->mid(added.size(), at - added.size()));
+    const auto since = QDateTime::fromString(instant.left(19) + u'Z', Qt::ISODate);
+    if (at > 0 && since.isValid())
+        lock->contenders[0].heldSince = ServerTime(std::chrono::milliseconds(since.toMSecsSinceEpoch()));
+    return lock;
+}
+
+std::optional<LockSnapshot> tokenLock(const Case &about)
+{
+    const auto [token, isPacked] = tokenIn(about);
+    // What a cache packs is as likely its content.
+    if (!token || (isPacked && !callsItselfLock(about.name())))
+        return std::nullopt;
+    if (auto spring = token->isByUser() ? std::nullopt : springLock(about))
+        return spring;
+    if (token->isProof || callsItselfLock(about.name()))
+        return setNx(about, *token, token->confidence);
+    if (const auto evidence = evidenceOf(about); !evidence.isEmpty()) {
+        auto lock = setNx(about, *token, Confidence::Medium);
+        lock->why += clause(evidence);
+        return lock;
+    }
+    if (!about.context.includeLowConfidence)
+        return std::nullopt;
+    auto lock = setNx(about, *token, Confidence::Low);
+    lock->why += clause(u"nothing else says that it is a lock"_s);
+    return lock;
+}
+
+std::optional<RuleTrial> tryUserTokenForms(const KeyView &main, const std::vector<KeyView> &companions,
+                                           const RedisContext &context)
+{
+    if (recipes::userRulesGeneration() == 0)
+        return std::nullopt;
+    const Case about{main, companions, context};
+    const auto token = tokenIn(about).token;
+    if (!token || !token->isByUser())
+        return std::nullopt;
+    return RuleTrial{token->form, token->file, main.key, setNx(about, *token, token->confidence), {}};
+}
 
 QByteArray unwrapped(const QByteArray &value)
 {

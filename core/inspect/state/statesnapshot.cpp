@@ -36,40 +36,6 @@ void wordAnew(LockSnapshot &lock)
     }
 }
 
-} // namespace
-
-void StateSnapshot::apply(const Change &change)
-{
-    const auto applyLock = [&](const SnapshotChange &news) {
-        const auto &name = news.lock.lock;
-        if (news.kind == ChangeKind::Removed)
-            locks.erase(name);
-        else
-            locks.insert_or_assign(name, news.lock);
-        if (news.kind == ChangeKind::Removed || change.unknownFindings.empty())
-            unknownFindings.erase(name);
-        else
-            unknownFindings.insert_or_assign(name, change.unknownFindings);
-    };
-    const auto applyState = [&](const LinkState &state) {
-        if (state.isGone)
-            return forget(*this, state.name);
-        const auto before = connections.find(state.name);
-        if (before != connections.end() && before->second.isConnected && !state.isConnected)
-            brokeAt.insert_or_assign(state.name, change.at);
-        connections.insert_or_assign(state.name, state);
-    };
-    std::visit(
-        Overloaded{applyLock, applyState,
-                   [&](const SessionsSeen &seen) { sessions.insert_or_assign(seen.connection, seen.sessions); },
-                   [&](const CoverageSeen &seen) { coverage.insert_or_assign(seen.connection, seen.coverage); },
-                   [&](const Confirmation &one) { confirmedAt.insert_or_assign(one.connection, one.until); },
-                   [](const auto &) {}}, // nothing that is known of locks
-        change.what);
-}
-
-namespace {
-
 // The connections that are known differently, and until when they stood where they broke.
 void addConnections(const StateSnapshot &from, const StateSnapshot &to, Moment at, std::vector<Change> &changes)
 {
@@ -132,7 +98,66 @@ void addLocks(const StateSnapshot &from, const StateSnapshot &to, Moment at, std
     }
 }
 
+// "3 findings of a newer version are not shown: CODE, CODE and 1 more", for each connection that has such.
+std::map<ConnectionName, QString> unknownFindingsOf(const StateSnapshot &state)
+{
+    struct Left {
+        int count = 0;
+        std::set<QByteArray> codes;
+    };
+    std::map<ConnectionName, Left> all;
+    for (const auto &[lock, codes] : state.unknownFindings) {
+        auto &left = all[lock.connection];
+        left.count += static_cast<int>(codes.size());
+        left.codes.insert(codes.begin(), codes.end());
+    }
+    constexpr qsizetype mostNamed = 8;
+    std::map<ConnectionName, QString> words;
+    for (const auto &[name, left] : all) {
+        QStringList codes;
+        for (const auto &code : left.codes)
+            codes << label(code, 40); // a file's word: it may be anything
+        const auto more = codes.size() - mostNamed;
+        const auto named = codes.first(std::min(codes.size(), mostNamed)).join(u", "_s)
+                           + (more > 0 ? u" and %1 more"_s.arg(more) : QString());
+        words[name] = (left.count == 1 ? u"%1 finding of a newer version is not shown: %2"_s
+                                       : u"%1 findings of a newer version are not shown: %2"_s)
+                          .arg(QString::number(left.count), named);
+    }
+    return words;
+}
+
 } // namespace
+
+void StateSnapshot::apply(const Change &change)
+{
+    const auto applyLock = [&](const SnapshotChange &news) {
+        const auto &name = news.lock.lock;
+        if (news.kind == ChangeKind::Removed)
+            locks.erase(name);
+        else
+            locks.insert_or_assign(name, news.lock);
+        if (news.kind == ChangeKind::Removed || change.unknownFindings.empty())
+            unknownFindings.erase(name);
+        else
+            unknownFindings.insert_or_assign(name, change.unknownFindings);
+    };
+    const auto applyState = [&](const LinkState &state) {
+        if (state.isGone)
+            return forget(*this, state.name);
+        const auto before = connections.find(state.name);
+        if (before != connections.end() && before->second.isConnected && !state.isConnected)
+            brokeAt.insert_or_assign(state.name, change.at);
+        connections.insert_or_assign(state.name, state);
+    };
+    std::visit(
+        Overloaded{applyLock, applyState,
+                   [&](const SessionsSeen &seen) { sessions.insert_or_assign(seen.connection, seen.sessions); },
+                   [&](const CoverageSeen &seen) { coverage.insert_or_assign(seen.connection, seen.coverage); },
+                   [&](const Confirmation &one) { confirmedAt.insert_or_assign(one.connection, one.until); },
+                   [](const auto &) {}}, // nothing that is known of locks
+        change.what);
+}
 
 std::vector<Change> difference(const StateSnapshot &from, const StateSnapshot &to, Moment at)
 {
@@ -173,39 +198,6 @@ std::vector<LockSnapshot> locksAsOf(const StateSnapshot &state, Moment at)
         all.push_back(lockAsOf(state, lock, at));
     return all;
 }
-
-namespace {
-
-// "3 findings of a newer version are not shown: CODE, CODE and 1 more", for each connection that has such.
-std::map<ConnectionName, QString> unknownFindingsOf(const StateSnapshot &state)
-{
-    struct Left {
-        int count = 0;
-        std::set<QByteArray> codes;
-    };
-    std::map<ConnectionName, Left> all;
-    for (const auto &[lock, codes] : state.unknownFindings) {
-        auto &left = all[lock.connection];
-        left.count += static_cast<int>(codes.size());
-        left.codes.insert(codes.begin(), codes.end());
-    }
-    constexpr qsizetype mostNamed = 8;
-    std::map<ConnectionName, QString> words;
-    for (const auto &[name, left] : all) {
-        QStringList codes;
-        for (const auto &code : left.codes)
-            codes << label(code, 40); // a file's word: it may be anything
-        const auto more = codes.size() - mostNamed;
-        const auto named = codes.first(std::min(codes.size(), mostNamed)).join(u", "_s)
-                           + (more > 0 ? u" and %1 more"_s.arg(more) : QString());
-        words[name] = (left.count == 1 ? u"%1 finding of a newer version is not shown: %2"_s
-                                       : u"%1 findings of a newer version are not shown: %2"_s)
-                          .arg(QString::number(left.count), named);
-    }
-    return words;
-}
-
-} // namespace
 
 std::vector<Coverage> coverageAsOf(const StateSnapshot &snapshot)
 {

@@ -3,11 +3,78 @@
 // their order.
 #pragma once
 
-#include "core/inspect/state/change.h"
+#include "core/inspect/snapshot.h"
 
 #include <map>
+#include <variant>
 
 namespace lockscope::inspect {
+
+// One change of what is known of locks and connections: what observers report, what a recording consists of, and what
+// makes one StateSnapshot of another.
+
+// By the clock of the machine that observed. It never runs backwards in a recording.
+using Moment = std::chrono::sys_time<std::chrono::milliseconds>;
+
+// A connection as it was, without credentials.
+struct LinkState {
+    ConnectionName name;
+    BackendKind backend = BackendKind::ZooKeeper;
+    QString uri;
+    QString server; // "MariaDB 10.11.6", where it is known
+    bool production = false;
+    bool isConnected = false;
+    bool isLookedThrough = false; // everything that can be found at first sight had been found
+    bool isGone = false;          // it was closed: nothing is known of it any more
+    QString problem;              // why it was not connected
+    friend bool operator==(const LinkState &, const LinkState &) = default;
+};
+
+// All sessions of a connection, and all that could not be seen of it.
+struct SessionsSeen {
+    ConnectionName connection;
+    std::vector<SessionSnapshot> sessions;
+    friend bool operator==(const SessionsSeen &, const SessionsSeen &) = default;
+};
+struct CoverageSeen {
+    ConnectionName connection;
+    std::vector<Coverage> coverage;
+    friend bool operator==(const CoverageSeen &, const CoverageSeen &) = default;
+};
+
+// What was reported of a connection before was still so at that moment: it was read again, or the server reports
+// every change and answered.
+struct Confirmation {
+    ConnectionName connection;
+    Moment until{};
+    friend bool operator==(const Confirmation &, const Confirmation &) = default;
+};
+
+// Something that somebody did, from the audit file.
+struct Act {
+    Moment time{}; // as the audit file says
+    QString actor, action;
+    QByteArray lock; // CONNECTION:NAME
+    QByteArray holder;
+    QString reason, phase, outcome;
+    QByteArray before, after; // LOCK as JSON, or empty
+    bool hasReleased = false; // a result: it took the lock from its holder
+    friend bool operator==(const Act &, const Act &) = default;
+};
+
+struct Change {
+    // A recording numbers the first of them by their order (core/history/encoding.cpp); it has no Progress and no
+    // Cost.
+    using What =
+        std::variant<SnapshotChange, SessionsSeen, CoverageSeen, LinkState, Act, Confirmation, Progress, Cost>;
+    static constexpr std::size_t recordedKinds = 6;
+    [[nodiscard]] static bool isRecorded(const What &what) { return what.index() < recordedKinds; }
+
+    Moment at{}; // when it was reported here
+    What what;
+    // Codes of a newer version's findings of the lock: they are not among its own. Not written again.
+    std::vector<QByteArray> unknownFindings{};
+};
 
 class StateSnapshot {
 public:

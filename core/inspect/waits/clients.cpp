@@ -368,6 +368,29 @@ bool isHostAddress(const QString &host)
     return (host.contains(u'.') || host.contains(u':')) && !QHostAddress(host).isNull();
 }
 
+// A top-level text of a JSON object, which may be cut off: what a client writes about itself is read up to a limit.
+QByteArray textInJson(const QByteArray &object, const char *field)
+{
+    const QRegularExpression form(uR"re("%1"\s*:\s*"([^"\\]*)")re"_s.arg(QLatin1StringView(field)));
+    return form.match(QString::fromUtf8(object)).captured(1).toUtf8();
+}
+
+// Vitess (go/vt/topo/locks.go) and Terraform (internal/states/statemgr/locker.go) write an object that says what a
+// client does, and where. Anything else stays as it is.
+QByteArray readable(const QByteArray &name)
+{
+    constexpr std::pair<const char *, const char *> forms[] = {{"Action", "HostName"}, {"Operation", "Who"}};
+    if (!name.startsWith('{'))
+        return name;
+    for (const auto &[action, actor] : forms) {
+        const auto does = textInJson(name, action);
+        const auto who = textInJson(name, actor);
+        if (!does.isEmpty() && !who.isEmpty())
+            return does + " by " + who;
+    }
+    return name;
+}
+
 } // namespace
 
 bool isClientName(const QByteArray &text)
@@ -393,33 +416,6 @@ std::optional<QByteArray> selfNameOf(const Contender &one, BackendKind backend)
         return std::nullopt;
     return one.identity;
 }
-
-namespace {
-
-// A top-level text of a JSON object, which may be cut off: what a client writes about itself is read up to a limit.
-QByteArray textInJson(const QByteArray &object, const char *field)
-{
-    const QRegularExpression form(uR"re("%1"\s*:\s*"([^"\\]*)")re"_s.arg(QLatin1StringView(field)));
-    return form.match(QString::fromUtf8(object)).captured(1).toUtf8();
-}
-
-// Vitess (go/vt/topo/locks.go) and Terraform (internal/states/statemgr/locker.go) write an object that says what a
-// client does, and where. Anything else stays as it is.
-QByteArray readable(const QByteArray &name)
-{
-    constexpr std::pair<const char *, const char *> forms[] = {{"Action", "HostName"}, {"Operation", "Who"}};
-    if (!name.startsWith('{'))
-        return name;
-    for (const auto &[action, actor] : forms) {
-        const auto does = textInJson(name, action);
-        const auto who = textInJson(name, actor);
-        if (!does.isEmpty() && !who.isEmpty())
-            return does + " by " + who;
-    }
-    return name;
-}
-
-} // namespace
 
 QString nameLabel(const QByteArray &name)
 {

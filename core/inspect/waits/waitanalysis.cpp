@@ -25,6 +25,91 @@ bool isLater(const LockRequest &hold, const LockRequest &wait)
     return hold.made && wait.made && hold.clock == wait.clock && *hold.made > *wait.made;
 }
 
+std::size_t index(int number)
+{
+    return static_cast<std::size_t>(number);
+}
+
+// Tarjan's, without recursion: a chain of waiters may be long.
+class StrongComponents {
+public:
+    explicit StrongComponents(const std::vector<std::vector<int>> &next)
+        : m_next(next), m_number(next.size(), -1), m_low(next.size(), 0), m_onStack(next.size(), 0)
+    {
+        for (int node = 0; node < static_cast<int>(next.size()); ++node) {
+            if (m_number[index(node)] < 0)
+                walk(node);
+        }
+    }
+    // Those of two or more.
+    std::vector<std::vector<int>> found;
+
+private:
+    struct Step {
+        int node;
+        std::size_t edge;
+    };
+
+    void enter(int node)
+    {
+        m_number[index(node)] = m_low[index(node)] = m_count++;
+        m_stack.push_back(node);
+        m_onStack[index(node)] = 1;
+        m_steps.push_back({node, 0});
+    }
+    void walk(int root)
+    {
+        enter(root);
+        while (!m_steps.empty()) {
+            auto &[node, edge] = m_steps.back();
+            if (edge < m_next[index(node)].size()) {
+                const int target = m_next[index(node)][edge++];
+                if (m_number[index(target)] < 0)
+                    enter(target);
+                else if (m_onStack[index(target)])
+                    m_low[index(node)] = std::min(m_low[index(node)], m_number[index(target)]);
+                continue;
+            }
+            leave(node);
+        }
+    }
+    void leave(int node)
+    {
+        m_steps.pop_back();
+        if (!m_steps.empty()) {
+            auto &low = m_low[index(m_steps.back().node)];
+            low = std::min(low, m_low[index(node)]);
+        }
+        if (m_low[index(node)] != m_number[index(node)])
+            return;
+        std::vector<int> component;
+        int last = -1;
+        while (last != node) {
+            last = m_stack.back();
+            m_stack.pop_back();
+            m_onStack[index(last)] = 0;
+            component.push_back(last);
+        }
+        if (component.size() > 1)
+            found.push_back(std::move(component));
+    }
+
+    const std::vector<std::vector<int>> &m_next;
+    std::vector<int> m_number, m_low;
+    std::vector<char> m_onStack;
+    std::vector<int> m_stack;
+    std::vector<Step> m_steps;
+    int m_count = 0;
+};
+
+std::vector<char> onlyThese(const std::vector<int> &agents, std::size_t of)
+{
+    std::vector<char> involved(of, 0);
+    for (const int agent : agents)
+        involved[index(agent)] = 1;
+    return involved;
+}
+
 } // namespace
 
 WaitAnalysis::WaitAnalysis(std::vector<LockWaits> contests, int agents)
@@ -243,95 +328,6 @@ std::vector<RequestAt> WaitAnalysis::inTheWay(RequestAt waiter, const Flags &fre
 }
 
 // Deadlocks: the smallest sets of agents that keep themselves from going on.
-
-namespace {
-
-std::size_t index(int number)
-{
-    return static_cast<std::size_t>(number);
-}
-
-// Tarjan's, without recursion: a chain of waiters may be long.
-class StrongComponents {
-public:
-    explicit StrongComponents(const std::vector<std::vector<int>> &next)
-        : m_next(next), m_number(next.size(), -1), m_low(next.size(), 0), m_onStack(next.size(), 0)
-    {
-        for (int node = 0; node < static_cast<int>(next.size()); ++node) {
-            if (m_number[index(node)] < 0)
-                walk(node);
-        }
-    }
-    // Those of two or more.
-    std::vector<std::vector<int>> found;
-
-private:
-    struct Step {
-        int node;
-        std::size_t edge;
-    };
-
-    void enter(int node)
-    {
-        m_number[index(node)] = m_low[index(node)] = m_count++;
-        m_stack.push_back(node);
-        m_onStack[index(node)] = 1;
-        m_steps.push_back({node, 0});
-    }
-    void walk(int root)
-    {
-        enter(root);
-        while (!m_steps.empty()) {
-            auto &[node, edge] = m_steps.back();
-            if (edge < m_next[index(node)].size()) {
-                const int target = m_next[index(node)][edge++];
-                if (m_number[index(target)] < 0)
-                    enter(target);
-                else if (m_onStack[index(target)])
-                    m_low[index(node)] = std::min(m_low[index(node)], m_number[index(target)]);
-                continue;
-            }
-            leave(node);
-        }
-    }
-    void leave(int node)
-    {
-        m_steps.pop_back();
-        if (!m_steps.empty()) {
-            auto &low = m_low[index(m_steps.back().node)];
-            low = std::min(low, m_low[index(node)]);
-        }
-        if (m_low[index(node)] != m_number[index(node)])
-            return;
-        std::vector<int> component;
-        int last = -1;
-        while (last != node) {
-            last = m_stack.back();
-            m_stack.pop_back();
-            m_onStack[index(last)] = 0;
-            component.push_back(last);
-        }
-        if (component.size() > 1)
-            found.push_back(std::move(component));
-    }
-
-    const std::vector<std::vector<int>> &m_next;
-    std::vector<int> m_number, m_low;
-    std::vector<char> m_onStack;
-    std::vector<int> m_stack;
-    std::vector<Step> m_steps;
-    int m_count = 0;
-};
-
-std::vector<char> onlyThese(const std::vector<int> &agents, std::size_t of)
-{
-    std::vector<char> involved(of, 0);
-    for (const int agent : agents)
-        involved[index(agent)] = 1;
-    return involved;
-}
-
-} // namespace
 
 std::vector<std::vector<int>> WaitAnalysis::components(const Flags &free) const
 {

@@ -51,6 +51,116 @@ void takeAsTold(LockWaits &contest, const LockSnapshot &lock)
     }
 }
 
+// Whom a waiter waits for: by its place in the queue, or, where that tells nothing, as a server lists its watch.
+std::vector<int> blockersOf(const GraphSources &sources, const RequestAt &at)
+{
+    const auto &lock = sources.lock(at.contest);
+    const int own = sources.client(at);
+    std::vector<int> behind;
+    const auto add = [&](const RequestAt &blocker) {
+        const int who = sources.client(blocker);
+        if (who != own && std::ranges::find(behind, who) == behind.end())
+            behind.push_back(who);
+    };
+    std::ranges::for_each(sources.contests.blockers(at), add);
+    if (!behind.empty())
+        return behind;
+    for (const auto &edge : sources.contender(at).watches) {
+        const auto watched = std::ranges::find(lock.contenders, edge.target, &Contender::id);
+        if (edge.evidence == Evidence::Server && watched != lock.contenders.end())
+            add({at.contest, static_cast<int>(watched - lock.contenders.begin())});
+    }
+    return behind;
+}
+
+// Its own client is the one holder: another of its threads, or the same one, which waits for ever then.
+bool isBehindItself(const GraphSources &sources, const RequestAt &waiter)
+{
+    const auto &lock = sources.lock(waiter.contest);
+    int holders = 0, own = 0;
+    for (int j = 0; j < static_cast<int>(lock.contenders.size()); ++j) {
+        const RequestAt at{waiter.contest, j};
+        const bool holds = sources.contender(at).role == Role::Holder;
+        holders += holds;
+        own += holds && sources.client(at) == sources.client(waiter);
+    }
+    return holders == 1 && own == 1;
+}
+
+QString idOf(const WaitGraph &graph, int client)
+{
+    return escaped(graph.clients[static_cast<std::size_t>(client)].id);
+}
+
+QString lockOf(const WaitGraph &graph, int lock)
+{
+    return escaped(graph.locks[static_cast<std::size_t>(lock)].name.text());
+}
+
+QJsonValue textOrNone(const std::optional<QString> &text)
+{
+    return text ? QJsonValue(*text) : QJsonValue(QJsonValue::Null);
+}
+
+QJsonArray namesOf(const WaitGraph &graph, const std::set<int> &locks)
+{
+    return mapped<QJsonArray>(locks, [&](const int lock) { return lockOf(graph, lock); });
+}
+
+QJsonArray clientsJson(const WaitGraph &graph)
+{
+    std::vector<std::set<int>> holds(graph.clients.size()), waits(graph.clients.size());
+    for (const auto &edge : graph.edges)
+        (edge.kind == GraphEdge::Kind::Holds ? holds : waits)[static_cast<std::size_t>(edge.client)].insert(
+            edge.lock);
+    QJsonArray clients;
+    for (std::size_t i = 0; i < graph.clients.size(); ++i) {
+        const auto &client = graph.clients[i];
+        const auto endpoints =
+            mapped<QJsonArray>(client.endpoints, [&](const auto &endpoint) { return escaped(endpoint.toUtf8()); });
+        const auto because = client.because.isEmpty() ? QJsonValue(QJsonValue::Null) : QJsonValue(client.because);
+        clients.append(QJsonObject{{u"id"_s, escaped(client.id)},
+                                   {u"label"_s, client.name},
+                                   {u"endpoints"_s, endpoints},
+                                   {u"holds"_s, namesOf(graph, holds[i])},
+                                   {u"waits"_s, namesOf(graph, waits[i])},
+                                   {u"join"_s, word(client.join)},
+                                   {u"because"_s, because}});
+    }
+    return clients;
+}
+
+QJsonObject cycleJson(const WaitGraph &graph, const WaitCycle &cycle)
+{
+    QJsonArray clients, locks;
+    for (const int one : cycle.clients)
+        clients.append(idOf(graph, one));
+    for (const int lock : cycle.locks)
+        locks.append(lockOf(graph, lock));
+    return {{u"clients"_s, clients},
+            {u"locks"_s, locks},
+            {u"victim"_s, idOf(graph, cycle.victim)},
+            {u"victimBecause"_s, cycle.victimBecause},
+            {u"ends"_s, textOrNone(cycle.ends)},
+            {u"sentence"_s, harmless(cycle.sentence, 4000)}};
+}
+
+QJsonObject togetherJson(const HeldTogether &group)
+{
+    const auto locks = mapped<QJsonArray>(group.locks, [&](const auto &name) {
+        return escaped(LockName{group.connection, name}.text());
+    });
+    return {{u"thread"_s, escaped(group.thread)}, {u"locks"_s, locks}};
+}
+
+// In quotes; what Graphviz would take for an escape of its own is doubled.
+QByteArray quoted(const QString &text)
+{
+    QString inside = text;
+    inside.replace(u'\\', u"\\\\"_s).replace(u'"', u"\\\""_s);
+    return '"' + inside.toUtf8() + '"';
+}
+
 } // namespace
 
 std::vector<LockWaits> lockWaitsOf(const std::vector<LockSnapshot> &locks, const ClientsOfLocks &clients)
@@ -177,46 +287,6 @@ int WaitGraph::held() const
         std::ranges::count_if(locks, [](const GraphLock &lock) { return lock.state != LockState::Free; }));
 }
 
-namespace {
-
-// Whom a waiter waits for: by its place in the queue, or, where that tells nothing, as a server lists its watch.
-std::vector<int> blockersOf(const GraphSources &sources, const RequestAt &at)
-{
-    const auto &lock = sources.lock(at.contest);
-    const int own = sources.client(at);
-    std::vector<int> behind;
-    const auto add = [&](const RequestAt &blocker) {
-        const int who = sources.client(blocker);
-        if (who != own && std::ranges::find(behind, who) == behind.end())
-            behind.push_back(who);
-    };
-    std::ranges::for_each(sources.contests.blockers(at), add);
-    if (!behind.empty())
-        return behind;
-    for (const auto &edge : sources.contender(at).watches) {
-        const auto watched = std::ranges::find(lock.contenders, edge.target, &Contender::id);
-        if (edge.evidence == Evidence::Server && watched != lock.contenders.end())
-            add({at.contest, static_cast<int>(watched - lock.contenders.begin())});
-    }
-    return behind;
-}
-
-// Its own client is the one holder: another of its threads, or the same one, which waits for ever then.
-bool isBehindItself(const GraphSources &sources, const RequestAt &waiter)
-{
-    const auto &lock = sources.lock(waiter.contest);
-    int holders = 0, own = 0;
-    for (int j = 0; j < static_cast<int>(lock.contenders.size()); ++j) {
-        const RequestAt at{waiter.contest, j};
-        const bool holds = sources.contender(at).role == Role::Holder;
-        holders += holds;
-        own += holds && sources.client(at) == sources.client(waiter);
-    }
-    return holders == 1 && own == 1;
-}
-
-} // namespace
-
 WaitGraph waitGraphOf(const std::vector<LockSnapshot> &all, const std::vector<ClientLabel> &labels,
                       std::chrono::system_clock::time_point now)
 {
@@ -257,84 +327,6 @@ WaitGraph waitGraphOf(const std::vector<LockSnapshot> &all, const std::vector<Cl
 }
 
 // The wait-for graph as JSON (docs/json.md) and for Graphviz.
-namespace {
-
-QString idOf(const WaitGraph &graph, int client)
-{
-    return escaped(graph.clients[static_cast<std::size_t>(client)].id);
-}
-
-QString lockOf(const WaitGraph &graph, int lock)
-{
-    return escaped(graph.locks[static_cast<std::size_t>(lock)].name.text());
-}
-
-QJsonValue textOrNone(const std::optional<QString> &text)
-{
-    return text ? QJsonValue(*text) : QJsonValue(QJsonValue::Null);
-}
-
-QJsonArray namesOf(const WaitGraph &graph, const std::set<int> &locks)
-{
-    return mapped<QJsonArray>(locks, [&](const int lock) { return lockOf(graph, lock); });
-}
-
-QJsonArray clientsJson(const WaitGraph &graph)
-{
-    std::vector<std::set<int>> holds(graph.clients.size()), waits(graph.clients.size());
-    for (const auto &edge : graph.edges)
-        (edge.kind == GraphEdge::Kind::Holds ? holds : waits)[static_cast<std::size_t>(edge.client)].insert(
-            edge.lock);
-    QJsonArray clients;
-    for (std::size_t i = 0; i < graph.clients.size(); ++i) {
-        const auto &client = graph.clients[i];
-        const auto endpoints =
-            mapped<QJsonArray>(client.endpoints, [&](const auto &endpoint) { return escaped(endpoint.toUtf8()); });
-        const auto because = client.because.isEmpty() ? QJsonValue(QJsonValue::Null) : QJsonValue(client.because);
-        clients.append(QJsonObject{{u"id"_s, escaped(client.id)},
-                                   {u"label"_s, client.name},
-                                   {u"endpoints"_s, endpoints},
-                                   {u"holds"_s, namesOf(graph, holds[i])},
-                                   {u"waits"_s, namesOf(graph, waits[i])},
-                                   {u"join"_s, word(client.join)},
-                                   {u"because"_s, because}});
-    }
-    return clients;
-}
-
-QJsonObject cycleJson(const WaitGraph &graph, const WaitCycle &cycle)
-{
-    QJsonArray clients, locks;
-    for (const int one : cycle.clients)
-        clients.append(idOf(graph, one));
-    for (const int lock : cycle.locks)
-        locks.append(lockOf(graph, lock));
-    return {{u"clients"_s, clients},
-            {u"locks"_s, locks},
-            {u"victim"_s, idOf(graph, cycle.victim)},
-            {u"victimBecause"_s, cycle.victimBecause},
-            {u"ends"_s, textOrNone(cycle.ends)},
-            {u"sentence"_s, harmless(cycle.sentence, 4000)}};
-}
-
-QJsonObject togetherJson(const HeldTogether &group)
-{
-    const auto locks = mapped<QJsonArray>(group.locks, [&](const auto &name) {
-        return escaped(LockName{group.connection, name}.text());
-    });
-    return {{u"thread"_s, escaped(group.thread)}, {u"locks"_s, locks}};
-}
-
-// In quotes; what Graphviz would take for an escape of its own is doubled.
-QByteArray quoted(const QString &text)
-{
-    QString inside = text;
-    inside.replace(u'\\', u"\\\\"_s).replace(u'"', u"\\\""_s);
-    return '"' + inside.toUtf8() + '"';
-}
-
-} // namespace
-
 QString word(Join join)
 {
     switch (join) {

@@ -35,13 +35,13 @@ std::vector<Member> matchedMembers(const DirectoryView &directory)
 // Persistent sequential siblings are messages, not locks, unless a client's own names say otherwise.
 const Layout *leadingLayout(const std::vector<Member> &members)
 {
-    const auto leads = [&members](const Layout *layout) {
-        return std::ranges::any_of(members, [layout](const Member &one) {
-            return one.match.layout == layout && (layout->isUnmistakable || isEphemeral(one));
+    const auto leads = [&members](const Layout &layout) {
+        return std::ranges::any_of(members, [&layout](const Member &one) {
+            return one.match.layout == &layout && (layout.isUnmistakable || isEphemeral(one));
         });
     };
     const auto found = std::ranges::find_if(layouts(), leads);
-    return found == layouts().end() ? nullptr : *found;
+    return found == layouts().end() ? nullptr : &*found;
 }
 
 // Names say little here; a server that lists each waiter's watch of its predecessor says much.
@@ -264,7 +264,8 @@ std::vector<LockSnapshot> siblingLocks(const Layout &layout, const std::vector<M
 // Clients that read each other's names are one queue: it is not only the leading one's.
 void nameEveryClient(Description &description, const std::vector<Member> &members)
 {
-    const bool hasGo = std::ranges::any_of(members, [](const Member &one) { return one.match.layout == &goLock; });
+    const auto &goLock = layoutNamed("go-lock");
+    const bool hasGo = std::ranges::any_of(members, [&](const Member &one) { return one.match.layout == &goLock; });
     if (!hasGo || !description.client || *description.client == *goLock.description.client)
         return;
     description.client = *description.client + u" and "_s + *goLock.description.client;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layouts of queue locks, one row each: how a child's name looks, and what a directory of such children is (the
-// rules of docs/layouts.md, "Rules for ZooKeeper"). A row stands in the file of its family of clients; in which order
-// the rows are asked is said in layouts.cpp.
+// rules of docs/layouts.md, "Rules for ZooKeeper"). The rows are in resources/rules/zookeeper-layouts.json.
 #pragma once
 
 #include "core/base/identifiers.h"
@@ -85,6 +84,7 @@ struct Layout {
     // Layouts that have a queue in common wait behind each other in one directory.
     enum Queue : unsigned { OwnQueue = 0, CuratorLikeQueue = 1, KazooQueue = 2, RecipeQueue = 4 };
 
+    QByteArray id = {};
     std::vector<NameForm> names = {};
     bool isEphemeralOnly = false;
     QByteArray below = {}; // the name that the directory's parent must have; empty: any
@@ -114,12 +114,11 @@ struct Layout {
 };
 
 // All of them, in the order in which they are asked.
-[[nodiscard]] const std::vector<const Layout *> &layouts();
+[[nodiscard]] const std::vector<Layout> &layouts();
+// One of them, by a name that is there.
+[[nodiscard]] const Layout &layoutNamed(QByteArrayView name);
 // What the first layout that fits says.
 [[nodiscard]] std::optional<LayoutMatch> matchLayout(const ZnodeView &node, const ZPath &directory);
-
-// Those that are parts of a semaphore, too.
-extern const Layout curatorLease, curatorLock, goLock, kazooRead, kazooLock;
 
 // Nodes of well-known systems that look like locks and are none (rule 24 of docs/layouts.md).
 [[nodiscard]] bool isNoLockDirectory(const ZPath &directory);

@@ -57,6 +57,40 @@ QString howFound(const zk::Evidence &evidence, const SearchFacts &search)
     return refusal.isEmpty() ? message : message + u" (%1)"_s.arg(refusal);
 }
 
+constexpr Duration quickJudgement = 5ms;
+
+// What this thread has worked so far. Time that passes is no work: the program may have been stopped in it.
+Duration processorTime()
+{
+    timespec spent{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+    return std::chrono::seconds(spent.tv_sec)
+           + std::chrono::duration_cast<Duration>(std::chrono::nanoseconds(spent.tv_nsec));
+}
+
+template <class One>
+auto &sinceOf(One &contender)
+{
+    return contender.role == Role::Holder ? contender.heldSince : contender.waitingSince;
+}
+
+// Since when it is there is what the server dated its node with; of some that is written anew.
+bool isDated(const LockSnapshot &lock, const Contender &contender)
+{
+    return contender.guard.znode().czxid > 0 && sinceOf(contender)
+           && recipes::recipeOf(lock.recipe).endsBy != recipes::EndsBy::Timestamp;
+}
+
+// What was recognised by its watches stays so when the last waiter gets the lock.
+void keepConfidence(LockSnapshot &lock, const LockSnapshot *before)
+{
+    const bool wasSurer = before && before->recipe == lock.recipe && before->confidence > lock.confidence;
+    if (!wasSurer || std::ranges::none_of(lock.contenders, [&](const auto &one) { return before->find(one.id); }))
+        return;
+    lock.confidence = before->confidence;
+    lock.why += clause(u"its waiters were seen to watch each other"_s);
+}
+
 } // namespace
 
 std::vector<SessionSnapshot> sessionsOf(const ConnectionName &connection, const zk::Evidence &evidence,
@@ -155,43 +189,6 @@ std::vector<Coverage> coverageOf(const ConnectionName &connection, const zk::Evi
     addUnexplained(coverage, search.unexplained);
     return coverage;
 }
-
-namespace {
-constexpr Duration quickJudgement = 5ms;
-
-// What this thread has worked so far. Time that passes is no work: the program may have been stopped in it.
-Duration processorTime()
-{
-    timespec spent{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
-    return std::chrono::seconds(spent.tv_sec)
-           + std::chrono::duration_cast<Duration>(std::chrono::nanoseconds(spent.tv_nsec));
-}
-
-template <class One>
-auto &sinceOf(One &contender)
-{
-    return contender.role == Role::Holder ? contender.heldSince : contender.waitingSince;
-}
-
-// Since when it is there is what the server dated its node with; of some that is written anew.
-bool isDated(const LockSnapshot &lock, const Contender &contender)
-{
-    return contender.guard.znode().czxid > 0 && sinceOf(contender)
-           && recipes::recipeOf(lock.recipe).endsBy != recipes::EndsBy::Timestamp;
-}
-
-// What was recognised by its watches stays so when the last waiter gets the lock.
-void keepConfidence(LockSnapshot &lock, const LockSnapshot *before)
-{
-    const bool wasSurer = before && before->recipe == lock.recipe && before->confidence > lock.confidence;
-    if (!wasSurer || std::ranges::none_of(lock.contenders, [&](const auto &one) { return before->find(one.id); }))
-        return;
-    lock.confidence = before->confidence;
-    lock.why += clause(u"its waiters were seen to watch each other"_s);
-}
-
-} // namespace
 
 std::vector<LockSnapshot> DirectoryJudge::snapshotsOf(const DirectoryView &view) const
 {

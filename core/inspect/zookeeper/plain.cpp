@@ -183,41 +183,6 @@ std::optional<LockSnapshot> plain(const ZnodeView &node, const Surroundings &aro
     return lock;
 }
 
-} // namespace
-
-bool isLeaderNode(const ZPath &directory, const NodeName &name)
-{
-    return std::ranges::any_of(leaderNodes, [&](const LeaderNode &one) { return isAt(one, directory, name); });
-}
-
-std::vector<LockSnapshot> plainLocks(const DirectoryView &directory, const RecogniseContext &context)
-{
-    std::vector<const ZnodeView *> nodes;
-    Surroundings around{directory, context, {}, false};
-    for (const auto &child : directory.children) {
-        around.owners.insert(child.stat.ephemeralOwner);
-        if (isPlain(child, directory.path))
-            nodes.push_back(&child);
-    }
-    around.alone = nodes.size() == 1;
-    std::vector<LockSnapshot> locks;
-    for (const auto *node : nodes) {
-        auto lock = leaderLock(*node, around);
-        if (!lock)
-            lock = plain(*node, around);
-        if (!lock)
-            continue;
-        addSessionFindings(*lock, context);
-        addHerdFinding(*lock);
-        locks.push_back(std::move(*lock));
-    }
-    return locks;
-}
-
-// Nodes that stay and say until when they are locked: ShedLock's and kazoo's NonBlockingLease.
-
-namespace {
-
 // "2026-03-01T10:00:00.123456789Z" or without zone (UTC); empty if it is no instant.
 std::optional<ServerTime> readInstant(const QByteArray &text)
 {
@@ -269,7 +234,7 @@ std::optional<LockSnapshot> kazooLease(const ZnodeView &node, const ZPath &direc
     const auto json = QJsonDocument::fromJson(*node.data).object();
     if (!json.contains("holder"_L1) || !json.contains("end"_L1))
         return std::nullopt;
-    LockSnapshot lock = leaseOf(directory.bytes(), KnownClient{u"kazoo"}, context);
+    LockSnapshot lock = leaseOf(directory.bytes(), KnownClient{.name = u"kazoo"_s}, context);
     lock.why = u"a node lease_holder whose JSON names holder and end"_s;
     const auto end = readInstant(json.value("end"_L1).toString().toLatin1());
     addHolder(lock, node, directory, end, json.value("holder"_L1).toString().toUtf8().left(256), context);
@@ -282,7 +247,7 @@ std::optional<LockSnapshot> shedLock(const ZnodeView &node, const ZPath &directo
     if (directory.name().bytes() != "shedlock" || !node.stat.ephemeralOwner.isNone() || node.stat.numChildren > 0)
         return std::nullopt;
     const auto until = node.data ? readInstant(*node.data) : std::nullopt;
-    LockSnapshot lock = leaseOf(directory.child(node.name).bytes(), clients::shedLock, context);
+    LockSnapshot lock = leaseOf(directory.child(node.name).bytes(), knownClient("shed-lock"), context);
     lock.why = until ? u"a node below shedlock whose data is the instant until which it is locked"_s
                      : u"a node below shedlock without a readable instant, which counts as locked"_s;
     addHolder(lock, node, directory, until, std::nullopt, context);
@@ -290,6 +255,37 @@ std::optional<LockSnapshot> shedLock(const ZnodeView &node, const ZPath &directo
 }
 
 } // namespace
+
+bool isLeaderNode(const ZPath &directory, const NodeName &name)
+{
+    return std::ranges::any_of(leaderNodes, [&](const LeaderNode &one) { return isAt(one, directory, name); });
+}
+
+std::vector<LockSnapshot> plainLocks(const DirectoryView &directory, const RecogniseContext &context)
+{
+    std::vector<const ZnodeView *> nodes;
+    Surroundings around{directory, context, {}, false};
+    for (const auto &child : directory.children) {
+        around.owners.insert(child.stat.ephemeralOwner);
+        if (isPlain(child, directory.path))
+            nodes.push_back(&child);
+    }
+    around.alone = nodes.size() == 1;
+    std::vector<LockSnapshot> locks;
+    for (const auto *node : nodes) {
+        auto lock = leaderLock(*node, around);
+        if (!lock)
+            lock = plain(*node, around);
+        if (!lock)
+            continue;
+        addSessionFindings(*lock, context);
+        addHerdFinding(*lock);
+        locks.push_back(std::move(*lock));
+    }
+    return locks;
+}
+
+// Nodes that stay and say until when they are locked: ShedLock's and kazoo's NonBlockingLease.
 
 std::vector<LockSnapshot> leaseLocks(const DirectoryView &directory, const RecogniseContext &context)
 {

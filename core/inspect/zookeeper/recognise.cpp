@@ -1,18 +1,167 @@
 // SPDX-License-Identifier: Apache-2.0
+// Which nodes are read as locks. Nodes of well-known systems look like locks and are none. What a folder is called
+// proves nothing: an application may keep its locks in "owners" or "taken". So a node is left out only where the
+// whole place has the system's shape, or its own name is that system's, and never where the name is a lock client's
+// own.
 #include "core/inspect/zookeeper/recognise.h"
 
+#include "core/base/identifiers.h"
+#include "core/inspect/coverage.h"
 #include "core/inspect/lockterms.h"
+#include "core/inspect/zookeeper/layouts.h"
+#include "core/inspect/zookeeper/observerjudge.h"
 #include "core/inspect/zookeeper/queue.h"
 #include "core/inspect/zookeeper/serverview.h"
-#include "core/rules/contenderid.h"
+#include "core/rules/turn.h"
 
+#include <QByteArrayList>
 #include <QHash>
 
 #include <algorithm>
+#include <array>
+#include <set>
 
 namespace lockscope::inspect {
 
 namespace {
+
+// The last names of a path, the last one first.
+class Tail {
+public:
+    explicit Tail(const ZPath &directory)
+    {
+        auto at = directory;
+        for (auto &name : m_names) {
+            if (at.isRoot())
+                break;
+            name = at.name().bytes();
+            at = at.parent();
+        }
+    }
+    // The path ends in those names; "*" is any one.
+    [[nodiscard]] bool is(std::initializer_list<const char *> shape) const
+    {
+        auto name = m_names.begin();
+        for (auto expected = std::rbegin(shape); expected != std::rend(shape); ++expected, ++name) {
+            if (name->isEmpty() || (qstrcmp(*expected, "*") != 0 && *name != *expected))
+                return false;
+        }
+        return true;
+    }
+    [[nodiscard]] const QByteArray &last() const { return m_names[0]; }
+    [[nodiscard]] const QByteArray &parent() const { return m_names[1]; }
+
+private:
+    std::array<QByteArray, 4> m_names;
+};
+
+// "rs1.example.com,16020,1700000000000"
+bool isHBaseServer(const QByteArray &name)
+{
+    const auto parts = name.split(',');
+    return parts.size() == 3 && isDigits(parts[1]) && isDigits(parts[2]);
+}
+
+// "bookie-1.example.com:3181"
+bool isHostAndPort(const QByteArray &name)
+{
+    const auto colon = name.lastIndexOf(':');
+    return colon > 0 && isDigits(name.mid(colon + 1));
+}
+
+// Where servers and services say that they are there.
+bool isRegistration(const Tail &tail, const QByteArray &name)
+{
+    const bool bookKeeper =
+        (tail.is({"ledgers", "available"}) || tail.is({"ledgers", "available", "readonly"})) && isHostAndPort(name);
+    const bool pulsar = tail.is({"loadbalance", "brokers"}) && isHostAndPort(name);
+    const bool helix = tail.is({"*", "LIVEINSTANCES"});
+    const bool druid = tail.is({"druid", "announcements"}) && isHostAndPort(name);
+    const bool hive = name.startsWith("serverUri=") && name.contains(";version=");
+    const bool dubbo =
+        (tail.is({"dubbo", "*", "providers"}) || tail.is({"dubbo", "*", "consumers"})) && name.contains("%3A%2F%2F");
+    return bookKeeper || pulsar || helix || druid || hive || dubbo;
+}
+
+// Each process that uses a stored state of Flink has a node below it, so that no other deletes the state: several at
+// once, which wait for nothing. One that a former leader left keeps its job from being removed, so it is no known
+// entry either. Source: flink-runtime, runtime/zookeeper/ZooKeeperStateHandleStore.java; newer versions put them into
+// a folder `locks`.
+bool isFlinkReference(const ZPath &directory, const QByteArray &name)
+{
+    const auto state = directory.name().bytes() == "locks" ? directory.parent() : directory;
+    const Tail tail(state);
+    const bool isJob = tail.is({"jobgraphs", "*"}) && isHex32(tail.last());
+    const bool isCheckpoint = isDigits(tail.last())
+                              && ((tail.is({"checkpoints", "*", "*"}) && isHex32(tail.parent()))
+                                  || tail.is({"jobs", "*", "checkpoints", "*"}));
+    return isUuid36(name) && (isJob || isCheckpoint);
+}
+
+bool isOfOtherSystem(const ZPath &directory, const QByteArray &name)
+{
+    const Tail tail(directory);
+    const bool kafka = (tail.is({"brokers", "ids"}) && isDigits(name)) || tail.is({"consumers", "*", "ids"})
+                       || (tail.is({"consumers", "*", "owners", "*"}) && isDigits(name));
+    const bool hbase = tail.parent().startsWith("hbase") && isHBaseServer(name)
+                       && (tail.is({"rs"}) || tail.is({"backup-masters"}) || tail.is({"draining"}));
+    const bool solr = (tail.is({"live_nodes"}) && name.contains(':') && name.contains('_')) // host:8983_solr
+                      || (tail.is({"collections", "*", "leaders", "*"}) && name == "leader")
+                      || tail.is({"collections", "*", "leaders"})
+                      // Solr keeps the elected one's address beside the election queue.
+                      || (tail.is({"overseer_elect"}) && name == "leader");
+    // Numbers alone, and blocks being written.
+    const bool clickHouse =
+        (tail.is({"mutations"}) && isDigits(name)) || (tail.is({"block_numbers", "*"}) && name.startsWith("block-"));
+    // Older versions left a node beside the lock's folder at each try: the lock's name, and a number behind it.
+    const bool spring = tail.is({"SpringIntegration-LockRegistry"}) && name.startsWith("_c_");
+    return kafka || hbase || solr || clickHouse || spring || isRegistration(tail, name);
+}
+
+// Numbered names that are messages, log entries or short-lived markers.
+bool isMessage(const QByteArray &base)
+{
+    static const QByteArrayList bases{
+        "config_change_",
+        "isr_change_",
+        "log_dir_event_",
+        "acl_changes_",
+        "token_change_", // Kafka
+        "log-",
+        "queue-",
+        "abandonable_lock-", // ClickHouse
+        "qn-",               // DistributedQueue
+    };
+    return bases.contains(base);
+}
+
+bool isOfKnownClient(const NodeName &name)
+{
+    return std::ranges::any_of(layouts(), [&name](const Layout &layout) {
+        return layout.isUnmistakable && layout.matchName(name).has_value();
+    });
+}
+
+std::set<QByteArray> nodesOf(const SnapshotStore &snapshots)
+{
+    std::set<QByteArray> paths;
+    for (const auto &[name, entry] : snapshots.entries()) {
+        for (const auto &contender : entry.second.contenders)
+            paths.insert(contender.guard.znode().path);
+        paths.insert(entry.second.companions.begin(), entry.second.companions.end());
+    }
+    return paths;
+}
+
+std::set<ZPath> pathsOfEphemerals(const DirectoryView &view)
+{
+    std::set<ZPath> paths;
+    eachNode(view, [&paths](const ZPath &folder, const ZnodeView &node) {
+        if (!node.stat.ephemeralOwner.isNone())
+            paths.insert(folder.child(node.name));
+    });
+    return paths;
+}
 
 void append(std::vector<LockSnapshot> &to, std::vector<LockSnapshot> more)
 {
@@ -31,14 +180,15 @@ bool isPartOfComposite(const ZPath &directory, const std::vector<NodeName> &name
     if (directory.parent().isRoot())
         return false;
     const QByteArray folder = directory.name().bytes();
-    return folder == "leases" ? isAny(names, curatorLease) : folder == "locks" && isAny(names, curatorLock);
+    return folder == "leases" ? isAny(names, layoutNamed("curator-lease"))
+                              : folder == "locks" && isAny(names, layoutNamed("curator-lock"));
 }
 
 std::optional<ZPath> guardedPool(const ZPath &directory, const std::vector<NodeName> &names)
 {
     static const QByteArray suffix = "-__lock__";
     const QByteArray folder = directory.name().bytes();
-    if (!folder.endsWith(suffix) || folder.size() == suffix.size() || !isAny(names, kazooLock))
+    if (!folder.endsWith(suffix) || folder.size() == suffix.size() || !isAny(names, layoutNamed("kazoo-lock")))
         return std::nullopt;
     return directory.parent().child(NodeName(folder.chopped(suffix.size())));
 }
@@ -138,6 +288,73 @@ void giveIds(LockSnapshot &lock)
 }
 
 } // namespace
+
+bool isNoLockDirectory(const ZPath &directory)
+{
+    return directory.bytes() == "/zookeeper" || directory.bytes().startsWith("/zookeeper/");
+}
+
+bool isKnownEntry(const ZPath &directory, const NodeName &name)
+{
+    const QByteArray &bytes = name.bytes();
+    if (isOfOtherSystem(directory, bytes))
+        return true;
+    if (bytes == "is_active" || bytes == "ready" || bytes == "leader_ack" || bytes.contains("__party__"))
+        return true;
+    const auto sequence = recipes::readSequence(name);
+    // kazoo's LockingQueue: its entries, and who has taken which.
+    return sequence && (isMessage(sequence->prefix()) || sequence->prefix().startsWith("entry-"));
+}
+
+bool isNoLock(const ZPath &directory, const NodeName &name)
+{
+    if (isOfKnownClient(name))
+        return false;
+    // A member of Curator's double barrier, unless it is the only one in a folder of locks. Other systems have such
+    // names, too, so that it is not a known entry.
+    const bool isMember = isUuid36(name.bytes()) && !saysLock(directory.name().bytes());
+    return isMember || isFlinkReference(directory, name.bytes()) || isKnownEntry(directory, name);
+}
+
+// The ephemeral nodes that no lock accounts for. Each of them ends with a client, so each may be a lock of a kind
+// that the rules do not know.
+
+std::vector<Unexplained> unexplainedEphemerals(const NamesByParent &listed, const SnapshotStore &snapshots,
+                                               const ViewOf &viewOf, const RecogniseContext &context)
+{
+    const auto accounted = nodesOf(snapshots);
+    const ServerView servers(context);
+    std::map<ZPath, zk::SessionId> owners;
+    servers.eachEphemeral([&owners](zk::SessionId session, const ZPath &path) { owners.emplace(path, session); });
+    const auto isAwaited = [&](const ZPath &path) { // many a client watches its own node, too
+        return std::ranges::any_of(servers.watchers(path), [&](auto session) { return session != owners[path]; });
+    };
+    Ledger awaited, others;
+    for (const auto &[folder, names] : listed) {
+        const auto directory = candidateDirectory(folder, names);
+        const auto *view = directory ? viewOf(*directory) : nullptr;
+        const bool isYetToBeRead = directory && !view;
+        if (isNoLockDirectory(folder) || isYetToBeRead || (directory && snapshots.hasHidden(directory->bytes())))
+            continue;
+        std::optional<std::set<ZPath>> there; // the list may be older than the view
+        for (const auto &name : names) {
+            const auto path = folder.child(name);
+            if (isKnownEntry(folder, name) || accounted.contains(path.bytes()))
+                continue;
+            if (view && !there)
+                there = pathsOfEphemerals(*view);
+            if (!view || there->contains(path))
+                (isAwaited(path) ? awaited : others).add(path.bytes());
+        }
+    }
+    auto all =
+        awaited.groups({u"1 ephemeral node belongs to no known lock, and other sessions watch it"_s,
+                        u"%1 ephemeral nodes like %2 belong to no known lock, and other sessions watch them"_s});
+    std::ranges::move(others.groups({u"1 ephemeral node belongs to no known lock"_s,
+                                     u"%1 ephemeral nodes like %2 belong to no known lock"_s}),
+                      std::back_inserter(all));
+    return all;
+}
 
 bool hasChild(const DirectoryView &directory, const QByteArray &name)
 {

@@ -23,7 +23,7 @@
 #include "core/recipes/redis/locks.h"
 
 #include "core/rules/catalogue.h"
-#include "core/rules/writtenvalues.h"
+#include "core/rules/keysignals.h"
 
 namespace lockscope::recipes {
 

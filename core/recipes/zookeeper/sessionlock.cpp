@@ -3,7 +3,7 @@
 
 #include "core/async/sleep.h"
 #include "core/base/text.h"
-#include "core/rules/contenderid.h"
+#include "core/rules/turn.h"
 
 namespace lockscope::recipes {
 

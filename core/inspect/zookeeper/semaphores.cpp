@@ -1,118 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Apache Curator's queue nodes, and go-zookeeper's, which copy them without the dashes of the UUID.
+// Semaphores of two folders, or of a folder and its guard: Curator's and kazoo's.
 #include "core/inspect/findings.h"
 #include "core/inspect/zookeeper/layouts.h"
 #include "core/inspect/zookeeper/queue.h"
 #include "core/inspect/zookeeper/serverview.h"
 
-#include <QHostAddress>
-
 #include <algorithm>
 
 namespace lockscope::inspect {
-
-using recipes::Access;
-
-namespace {
-
-// Curator writes the local address when it is given nothing to write.
-bool isAddressOfHost(const QByteArray &data)
-{
-    QHostAddress address;
-    return address.setAddress(QString::fromUtf8(data));
-}
-
-bool hasTextOfItsOwn(const Member &member)
-{
-    const auto &data = member.node->data;
-    return data && !data->isEmpty() && !isAddressOfHost(*data) && !isRevocation(*member.node);
-}
-
-void mutexOrLeader(Description &description, const std::vector<Member> &members, const ZPath &directory)
-{
-    const auto isOfCurator = [](const Member &one) { return one.match.layout == &curatorLock; };
-    const auto saysNothing = [&](const Member &one) { return isOfCurator(one) && !hasTextOfItsOwn(one); };
-    if (directory.parent().name().bytes() == "SpringIntegration-LockRegistry") {
-        description.client = u"Spring Integration"_s;
-        description.recipeOfSemaphore = {};
-    } else if (std::ranges::any_of(members, isOfCurator) && std::ranges::none_of(members, saysNothing)) {
-        description.recipe = "curator-leader";
-        description.note =
-            u"the data is an id of its own, as LeaderSelector writes, or a mutex with its own node data"_s;
-    } else {
-        description.note = u"a leader selector looks the same"_s;
-    }
-}
-
-} // namespace
-
-bool isRevocation(const ZnodeView &node)
-{
-    return node.data && *node.data == "__REVOKE__";
-}
-
-extern const Layout curatorReadWrite{
-    .names = {{"__WRIT__", Protection::Dashed}, {"__READ__", Protection::Dashed, Access::Shared}},
-    .description = {.recipe = "curator-rwlock",
-                    .client = u"Curator"_s,
-                    .form = u"_c_<uuid>-__WRIT__<seq> or __READ__"_s,
-                    .confidence = Confidence::High,
-                    .discipline = Discipline::CuratorReadWrite,
-                    .mode = Mode::Write,
-                    .watchesAreCertain = true},
-    .isUnmistakable = true,
-    .countsEveryChild = true,
-};
-
-const Layout curatorLease{
-    .names = {{"lease-", Protection::Dashed}},
-    .description = {.recipe = "curator-semaphore",
-                    .client = u"Curator"_s,
-                    .form = u"_c_<uuid>-lease-<seq>"_s,
-                    .confidence = Confidence::High,
-                    .mode = Mode::Permit,
-                    .watchesAreCertain = true},
-    .isUnmistakable = true,
-};
-
-extern const Layout curatorLatch{
-    .names = {{"latch-", Protection::Dashed}},
-    .description = {.recipe = "curator-leader",
-                    .client = u"Curator"_s,
-                    .form = u"_c_<uuid>-latch-<seq>"_s,
-                    .confidence = Confidence::High,
-                    .watchesAreCertain = true},
-    .isUnmistakable = true,
-    .countsEveryChild = true,
-};
-
-const Layout curatorLock{
-    .names = {{"lock-", Protection::Dashed}},
-    .description = {.recipe = "curator-mutex",
-                    .client = u"Curator"_s,
-                    .form = u"_c_<uuid>-lock-<seq>"_s,
-                    .confidence = Confidence::Medium,
-                    .watchesAreCertain = true,
-                    .maybeSemaphore = true,
-                    .recipeOfSemaphore = "curator-semaphore"},
-    .refine = mutexOrLeader,
-    .queues = Layout::CuratorLikeQueue,
-    .isUnmistakable = true,
-    .countsEveryChild = true,
-};
-
-// Reads Curator's and kazoo's names, and breaks on any other.
-const Layout goLock{
-    .names = {{"lock-", Protection::Plain}},
-    .description = {.recipe = "zk-mutex",
-                    .client = u"go-zookeeper"_s,
-                    .form = u"_c_<uuid without dashes>-lock-<seq>"_s,
-                    .confidence = Confidence::High,
-                    .watchesAreCertain = true},
-    .queues = Layout::CuratorLikeQueue,
-    .isUnmistakable = true,
-    .breaksBesideForeignNodes = true,
-};
 
 // Curator's InterProcessSemaphoreV2 (and its mutex): who is at the head of `locks` may make a lease in
 // `leases`, and waits, watching those children, while there are too many of them.
@@ -203,6 +98,70 @@ void addUnknown(LockSnapshot &lock, const std::vector<ZnodeView> &part, const ZP
     addForeignNodes(lock, nodesWhere(part, isForeign), false);
 }
 
+constexpr int longestNumber = 9;
+
+bool isLease(const ZnodeView &node)
+{
+    return isHex32(node.name.bytes()) && node.mayBeEphemeral();
+}
+
+// kazoo writes the guard's identifier as Python shows bytes: b'worker-1'.
+std::optional<QByteArray> unquoted(const std::optional<QByteArray> &identity)
+{
+    if (!identity || identity->size() < 3 || !identity->startsWith("b'") || !identity->endsWith('\''))
+        return identity;
+    const QByteArray inner = identity->mid(2, identity->size() - 3);
+    return inner.isEmpty() ? std::nullopt : std::optional(inner);
+}
+
+void addLeases(LockSnapshot &lock, const DirectoryView &directory, const RecogniseContext &context)
+{
+    const ServerView servers(context);
+    auto leases = nodesWhere(directory.children, isLease);
+    // Leases have no number; the order they were made in is the order they were granted in.
+    std::ranges::sort(leases, {}, [](const auto *node) { return node->stat.czxid; });
+    for (const auto *lease : leases) {
+        Contender holder = contenderOf(*lease, directory.path, servers);
+        holder.mode = Mode::Permit;
+        markHolder(holder, *lease, context);
+        holder.heldAtMost = false; // made only when there is room
+        lock.contenders.push_back(std::move(holder));
+    }
+}
+
+void addGuards(LockSnapshot &lock, const std::vector<ZnodeView> &guards, const ZPath &path,
+               const RecogniseContext &context)
+{
+    const auto &layout = layoutNamed("kazoo-lock");
+    std::vector<Member> members;
+    for (const auto &node : guards) {
+        if (auto matched = layout.matchLayout(node, path))
+            members.push_back({&node, std::move(*matched)});
+    }
+    const Description description = layout.describe(members, path);
+    LockSnapshot queue = queueLock(path.bytes(), description, std::move(members), path, context);
+    for (auto &waiter : queue.contenders) {
+        if (waiter.role == Role::Holder) {
+            // It holds the guard, not a permit: it watches the pool's children.
+            waiter.role = Role::Waiter;
+            waiter.watches = {{{}, true, Evidence::Inferred}};
+            const auto node = std::ranges::find(guards, waiter.id, [](const auto &n) { return n.name.bytes(); });
+            waiter.waitingSince = madeAt(*node);
+            waiter.heldSince.reset();
+            waiter.heldAtMost = false;
+        }
+        waiter.mode = Mode::Permit;
+        waiter.identity = unquoted(waiter.identity);
+        lock.contenders.push_back(std::move(waiter));
+    }
+    // Only what concerns the waiters; who holds is judged on the whole.
+    for (auto &finding : queue.findings) {
+        if (finding.code != FindingCode::HolderDisconnected && finding.code != FindingCode::StaleQueue
+            && finding.code != FindingCode::Herd)
+            lock.findings.push_back(std::move(finding));
+    }
+}
+
 } // namespace
 
 std::optional<LockSnapshot> curatorSemaphore(const DirectoryView &directory, const RecogniseContext &context)
@@ -216,8 +175,8 @@ std::optional<LockSnapshot> curatorSemaphore(const DirectoryView &directory, con
     Parts parts;
     parts.locksPath = directory.path.child(NodeName("locks"));
     parts.leasesPath = directory.path.child(NodeName("leases"));
-    parts.locks = placedPart(locks, parts.locksPath, curatorLock);
-    parts.leases = placedPart(leases->second, parts.leasesPath, curatorLease);
+    parts.locks = placedPart(locks, parts.locksPath, layoutNamed("curator-lock"));
+    parts.leases = placedPart(leases->second, parts.leasesPath, layoutNamed("curator-lease"));
     // Two empty folders of these names may be anything.
     if (parts.locks.empty() && parts.leases.empty())
         return std::nullopt;
@@ -234,8 +193,37 @@ std::optional<LockSnapshot> curatorSemaphore(const DirectoryView &directory, con
     addHolders(lock, parts, context);
     addWaiters(lock, parts, context);
     numberAndJudge(lock);
-    addUnknown(lock, locks, parts.locksPath, curatorLock);
-    addUnknown(lock, leases->second, parts.leasesPath, curatorLease);
+    addUnknown(lock, locks, parts.locksPath, layoutNamed("curator-lock"));
+    addUnknown(lock, leases->second, parts.leasesPath, layoutNamed("curator-lease"));
+    addSessionFindings(lock, context);
+    addHerdFinding(lock);
+    return lock;
+}
+
+// kazoo's Semaphore: the pool's data is the number of leases, each lease an ephemeral <hex32>, and a
+// lock in the sibling "<pool>-__lock__" decides who may make the next one.
+QByteArray kazooGuardName(const ZPath &pool)
+{
+    return pool.name().bytes() + "-__lock__";
+}
+
+std::optional<LockSnapshot> kazooSemaphore(const DirectoryView &directory, const RecogniseContext &context)
+{
+    const auto guard = directory.parts.find(kazooGuardName(directory.path));
+    if (guard == directory.parts.end() || !isDigits(directory.data) || directory.data.size() > longestNumber)
+        return std::nullopt;
+    const ZPath guardPath = directory.path.parent().child(NodeName(guard->first));
+    LockSnapshot lock = emptySnapshot(directory.path.bytes(), context);
+    lock.recipe = "kazoo-semaphore";
+    lock.client = u"kazoo"_s;
+    lock.confidence = Confidence::High;
+    lock.companions = {guardPath.bytes()};
+    addLeases(lock, directory, context);
+    lock.why = u"%1 leases named <uuid>, at most %2 by the node's data, beside a guard <pool>-__lock__"_s.arg(
+        QString::number(lock.contenders.size()), QString::fromLatin1(directory.data));
+    addGuards(lock, guard->second, guardPath, context);
+    numberAndJudge(lock);
+    addForeignNodes(lock, nodesWhere(directory.children, std::not_fn(isLease)), false);
     addSessionFindings(lock, context);
     addHerdFinding(lock);
     return lock;
