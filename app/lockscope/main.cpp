@@ -2,11 +2,14 @@
 // lockscope: reads the command line and wires the core to the window.
 #include "app/lockscope/handover.h"
 #include "app/lockscope/options.h"
-#include "app/lockscope/privatesandbox.h"
+#include "core/async/closing.h"
+#include "core/async/qtloop.h"
 #include "core/base/text.h"
 #include "core/connections/connectionstore.h"
 #include "core/history/recording.h"
+#include "core/sandbox/demo.h"
 #include "core/sandbox/sandbox.h"
+#include "core/workspace/backend.h"
 #include "core/workspace/livebackend.h"
 #include "core/workspace/mutes.h"
 #include "core/workspace/rulefolder.h"
@@ -30,6 +33,7 @@
 #include <QFileInfo>
 #include <QIcon>
 #include <QSettings>
+#include <QThread>
 #include <QTextStream>
 #include <QTimer>
 
@@ -85,9 +89,134 @@ void planPicture(ui::MainWindow &window, const app::WindowOptions &options)
         window.pages().whenComplete(&window, [&] { takePicture(window, options, afterNothing); });
 }
 
+// The window's sandbox: private servers started without stopping the event loop, and the live locks of
+// --demo on a thread of their own. Main thread.
+class PrivateSandbox : public QObject {
+    Q_OBJECT
+public:
+    // The backend is told of each server that answers; it may go first. `isTaken`: whose name another connection has.
+    PrivateSandbox(Backend &backend, bool demo, std::function<bool(const ConnectionName &)> isTaken)
+        : m_backend(backend), m_wantsDemo(demo), m_isTaken(std::move(isTaken)),
+          m_sandbox(sandbox::SandboxOptions::everything())
+    {
+        connect(&m_sandbox, &sandbox::Sandbox::answered, this, [this](const ConnectionSpec &spec) {
+            m_names.emplace(spec.name,
+                            m_isTaken(spec.name) ? ConnectionName("sandbox-" + spec.name.bytes()) : spec.name);
+            connectTo(spec);
+            tell(u"Sandbox starting"_s, false);
+        });
+        connect(&m_sandbox, &sandbox::Sandbox::ended, this,
+                [this](const QString &why) { tell(u"Sandbox: "_s + why, true); });
+        connect(&m_sandbox, &sandbox::Sandbox::answeredAgain, this, [this](const ConnectionSpec &spec) {
+            tell(u"Sandbox running; %1 was started again"_s.arg(QString::fromUtf8(spec.name.bytes())), true);
+        });
+        connect(&m_sandbox, &sandbox::Sandbox::failed, this, [this](const QString &problem) {
+            if (m_sandbox.isSettled())
+                tell(u"Sandbox: "_s + problem, true);
+        });
+        connect(&m_sandbox, &sandbox::Sandbox::finished, this, &PrivateSandbox::serversReady);
+    }
+
+    ~PrivateSandbox() override
+    {
+        if (!m_demoThread.isRunning())
+            return;
+        // What plays ends before its servers do.
+        QMetaObject::invokeMethod(
+            static_cast<QtLoop *>(m_demoLoop),
+            [this] {
+                delete m_demo;
+                delete m_demoLoop;
+            },
+            Qt::BlockingQueuedConnection);
+        m_demoThread.quit();
+        m_demoThread.wait();
+        waitForClosing(std::chrono::seconds(2));
+    }
+
+    void begin() { m_sandbox.begin(); }
+    // Plays the demo on it from now on, or as soon as its servers answer.
+    void fill()
+    {
+        m_wantsDemo = true;
+        if (m_sandbox.isSettled())
+            play();
+    }
+    // To those of its servers that the window was disconnected from.
+    void connectAgain()
+    {
+        for (const auto &spec : m_sandbox.connections()) {
+            if (const auto used = m_names.find(spec.name); used != m_names.end() && !m_isTaken(used->second))
+                connectTo(spec);
+        }
+    }
+    [[nodiscard]] const QString &state() const { return m_state; }
+    [[nodiscard]] bool isComplete() const { return m_isComplete; }
+
+signals:
+    // The backend connects to one of its servers.
+    void connecting(const lockscope::ConnectionName &name, lockscope::Scheme scheme);
+    // One line for the rail: starting, running, what is missing. Complete: nothing more will come.
+    void stateChanged(const QString &line, bool isComplete);
+    // Everything that will answer does, and what the demo plays can be seen.
+    void settled();
+
+private:
+    void serversReady()
+    {
+        const auto &problems = m_sandbox.problems();
+        tell(problems.isEmpty() ? u"Sandbox running"_s : u"Sandbox: "_s + problems.join(u"; "_s), true);
+        play();
+    }
+
+    void play()
+    {
+        if (m_demoThread.isRunning())
+            return;
+        if (!m_wantsDemo || m_sandbox.connections().empty()) {
+            emit settled();
+            return;
+        }
+        m_demoThread.setObjectName(u"lockscope-demo"_s);
+        auto *starter = new QObject;
+        starter->moveToThread(&m_demoThread);
+        connect(&m_demoThread, &QThread::started, starter, [this, starter, connections = m_sandbox.connections()] {
+            m_demoLoop = new QtLoop;
+            m_demo = new sandbox::Demo(*m_demoLoop, connections, Random::fromSystem());
+            m_demo->filled().then([this](bool) { QMetaObject::invokeMethod(this, &PrivateSandbox::settled); });
+            starter->deleteLater();
+        });
+        m_demoThread.start();
+    }
+
+    void connectTo(ConnectionSpec spec)
+    {
+        spec.name = m_names.at(spec.name);
+        m_backend.execute(Connect{spec});
+        emit connecting(spec.name, spec.scheme);
+    }
+    void tell(const QString &line, bool isComplete)
+    {
+        m_state = line;
+        m_isComplete = isComplete;
+        emit stateChanged(line, isComplete);
+    }
+
+    Backend &m_backend;
+    bool m_wantsDemo;
+    std::function<bool(const ConnectionName &)> m_isTaken;
+    std::map<ConnectionName, ConnectionName> m_names; // under which they are connected to
+    QString m_state = QStringLiteral("Sandbox starting");
+    bool m_isComplete = false;
+    sandbox::Sandbox m_sandbox;
+    QThread m_demoThread;
+    Loop *m_demoLoop = nullptr; // both live in m_demoThread
+    sandbox::Demo *m_demo = nullptr;
+};
+
 // Starts the sandbox, once; asked again the window is connected to what it was disconnected from, and hears what
 // there is.
-void beginSandbox(std::unique_ptr<app::PrivateSandbox> &sandbox, bool demo, Backend &backend, ui::MainWindow &window)
+void beginSandbox(std::unique_ptr<PrivateSandbox> &sandbox, bool demo, Backend &backend, ui::MainWindow &window)
 {
     if (sandbox) {
         sandbox->connectAgain();
@@ -97,17 +226,17 @@ void beginSandbox(std::unique_ptr<app::PrivateSandbox> &sandbox, bool demo, Back
         return;
     }
     auto &book = window.connections();
-    sandbox = std::make_unique<app::PrivateSandbox>(
+    sandbox = std::make_unique<PrivateSandbox>(
         backend, demo, [&book](const ConnectionName &name) { return book.find(name) != nullptr; });
-    QObject::connect(sandbox.get(), &app::PrivateSandbox::connecting, &window,
+    QObject::connect(sandbox.get(), &PrivateSandbox::connecting, &window,
                      [&book](const ConnectionName &name, Scheme scheme) { book.markSandbox(name, scheme); });
-    QObject::connect(sandbox.get(), &app::PrivateSandbox::stateChanged, &window, &ui::MainWindow::setSandbox);
+    QObject::connect(sandbox.get(), &PrivateSandbox::stateChanged, &window, &ui::MainWindow::setSandbox);
     window.setSandbox(sandbox->state());
     sandbox->begin();
 }
 
 // Once the connections of this run are being made: it shows a lock of one of them.
-void openLinkOf(const app::WindowOptions &options, const app::PrivateSandbox *sandbox, ui::MainWindow &window)
+void openLinkOf(const app::WindowOptions &options, const PrivateSandbox *sandbox, ui::MainWindow &window)
 {
     if (options.link.isEmpty())
         return;
@@ -119,7 +248,7 @@ void openLinkOf(const app::WindowOptions &options, const app::PrivateSandbox *sa
             QTimer::singleShot(std::chrono::seconds(2), &window, [&window] { window.workbench().endWaitOfLink(); });
     };
     if (sandbox)
-        QObject::connect(sandbox, &app::PrivateSandbox::stateChanged, &window, giveUp);
+        QObject::connect(sandbox, &PrivateSandbox::stateChanged, &window, giveUp);
 }
 
 // Those of this run, kept for later ones; a picture changes nothing.
@@ -194,7 +323,7 @@ int run(QApplication &application, const app::WindowOptions &options)
         *workspace.observer.thresholds = *thresholds;
     else
         qWarning("%s", qPrintable(thresholds.error().message));
-    std::unique_ptr<app::PrivateSandbox> sandbox; // its servers go when nobody is connected to them any more
+    std::unique_ptr<PrivateSandbox> sandbox; // its servers go when nobody is connected to them any more
     const bool forScreenshot = !options.screenshot.isEmpty();
     RuleWatch rules(options.rules);
     LiveBackend backend(workspace, recorderOptions(settings, forScreenshot));
@@ -238,8 +367,8 @@ int run(QApplication &application, const app::WindowOptions &options)
                      [&] { beginSandbox(sandbox, false, backend, window); });
     QObject::connect(&window, &ui::MainWindow::demoRequested, &window, [&] {
         beginSandbox(sandbox, true, backend, window);
-        QObject::connect(sandbox.get(), &app::PrivateSandbox::settled, &window.locksPage(),
-                         &ui::LocksPage::showFilled, Qt::UniqueConnection);
+        QObject::connect(sandbox.get(), &PrivateSandbox::settled, &window.locksPage(), &ui::LocksPage::showFilled,
+                         Qt::UniqueConnection);
     });
     sandbox::EndSignals signals_;
     QObject::connect(&signals_, &sandbox::EndSignals::asked, &application, [] {
@@ -267,7 +396,7 @@ int run(QApplication &application, const app::WindowOptions &options)
             }
             beginSandbox(sandbox, options.demo, backend, window);
             if (forScreenshot)
-                QObject::connect(sandbox.get(), &app::PrivateSandbox::settled, &window,
+                QObject::connect(sandbox.get(), &PrivateSandbox::settled, &window,
                                  [&] { takePicture(window, options, options.after); });
         }
         openLinkOf(options, sandbox.get(), window);
@@ -313,3 +442,5 @@ int main(int argc, char **argv)
         return 0;
     return run(application, *options);
 }
+
+#include "main.moc"

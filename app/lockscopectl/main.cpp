@@ -34,16 +34,16 @@ public:
         : m_command(command), m_arguments(std::move(arguments)), m_connections(std::move(connections)),
           m_saved(ConnectionStore::defaultFile(), systemSecrets()),
           m_workspace(std::make_unique<Workspace>(m_loop, workspaceOptions(), &m_sink)),
-          m_pictures(*m_workspace, labels()), m_context{m_arguments,
-                                                        *m_workspace,
-                                                        m_pictures,
-                                                        m_sink,
-                                                        m_interrupts,
-                                                        m_arguments.has(u"json"_s),
-                                                        m_connections.readOnly,
-                                                        {},
-                                                        labels(),
-                                                        m_connections.words},
+          m_pictures(liveSnapshots(*m_workspace, labels())), m_context{m_arguments,
+                                                                       *m_workspace,
+                                                                       *m_pictures,
+                                                                       m_sink,
+                                                                       m_interrupts,
+                                                                       m_arguments.has(u"json"_s),
+                                                                       m_connections.readOnly,
+                                                                       {},
+                                                                       labels(),
+                                                                       m_connections.words},
           m_scope(m_loop)
     {
     }
@@ -215,7 +215,7 @@ private:
     Sink m_sink;
     std::unique_ptr<PrivateServers> m_servers; // of a sandbox: connection; outlive the workspace
     std::unique_ptr<Workspace> m_workspace;
-    LiveSnapshots m_pictures;
+    std::unique_ptr<SnapshotSource> m_pictures;
     std::unique_ptr<RuleWatch> m_rules; // of a command that goes on
     Timer m_wallLook;                   // of such a one, too
     CommandContext m_context;

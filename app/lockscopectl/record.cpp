@@ -145,10 +145,10 @@ Task<Result<Exit>> runReplay(CommandContext &context)
     CO_TRY(const auto &at, inner.has(u"at"_s) ? history::momentIn(recording, inner.value(u"at"_s))
                                               : Result<history::Moment>(recording.end()));
     CO_TRY(auto &picture, recording.at(at));
-    RecordedSnapshots pictures(recording, at, std::move(picture), context.labels);
-    printRecordedTime(*pictures.recorded());
-    CommandContext then{inner,        context.workspace, pictures, context.sink,  context.interrupts,
-                        context.json, context.readOnly,  {},       context.labels};
+    const auto pictures = recordedSnapshots(recording, at, std::move(picture), context.labels);
+    printRecordedTime(*pictures->recorded());
+    CommandContext then{inner,        context.workspace, *pictures, context.sink,  context.interrupts,
+                        context.json, context.readOnly,  {},        context.labels};
     const auto status = co_await command->run(then);
     co_return status;
 }

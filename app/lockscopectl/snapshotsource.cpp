@@ -58,233 +58,260 @@ Task<bool> lookThrough(Workspace *workspace, ConnectionName name)
     co_return isSeen &&link && link->isConnected();
 }
 
+namespace {
+
 // --- servers -----------------------------------------------------------------------------------
 
-Task<Exit> LiveSnapshots::look(CommandContext &context)
-{
-    return lookAround(context);
-}
-
-Task<bool> LiveSnapshots::lookSoon()
-{
-    const auto deadline = Deadline::after(m_workspace.loop(), besideWithin);
-    bool isAllSeen = true;
-    for (auto *link : m_workspace.links()) {
-        const auto name = link->spec().name;
-        const auto connected = co_await m_workspace.whenConnected(name, deadline);
-        const bool isSeen = co_await lookThrough(&m_workspace, name);
-        isAllSeen = isAllSeen && connected && isSeen;
+class LiveSnapshots final : public SnapshotSource {
+public:
+    LiveSnapshots(Workspace &workspace, std::vector<inspect::ClientLabel> labels)
+        : SnapshotSource(std::move(labels)), m_workspace(workspace)
+    {
     }
-    co_return isAllSeen;
-}
+    Task<Exit> look(CommandContext &context) override { return lookAround(context); }
 
-Task<Result<inspect::LockSnapshot>> LiveSnapshots::read(inspect::LockName lock, Deadline deadline)
-{
-    auto read = co_await m_workspace.read(lock, deadline);
-    if (const auto *link = m_workspace.find(lock.connection); link && link->isConnected())
-        printRemark(*link);
-    if (read)
-        addLabels(*read, clientLabels());
-    co_return read;
-}
-
-Task<std::optional<HeldBeside>> LiveSnapshots::heldWith(inspect::LockSnapshot lock)
-{
-    if (inspect::holdingThreads(lock).empty())
-        co_return HeldBeside();
-    const bool isSeen = co_await lookThrough(&m_workspace, lock.lock.connection);
-    if (!isSeen)
-        co_return std::nullopt;
-    co_return heldBeside(lock, m_workspace.find(lock.lock.connection)->observer().snapshots());
-}
-
-bool LiveSnapshots::isAnySeen()
-{
-    const auto links = m_workspace.links();
-    return std::ranges::any_of(links, [](const Link *link) { return link->isConnected(); });
-}
-
-std::vector<inspect::LockSnapshot> LiveSnapshots::locks()
-{
-    return labelled(everySnapshot(m_workspace));
-}
-
-std::vector<inspect::SessionSnapshot> LiveSnapshots::sessions()
-{
-    std::vector<inspect::SessionSnapshot> all;
-    for (auto *link : m_workspace.links()) {
-        if (!link->isConnected())
-            continue;
-        for (auto &session : link->observer().sessions())
-            all.push_back(std::move(session));
-    }
-    return all;
-}
-
-Task<inspect::WaitGraph> LiveSnapshots::waits(Deadline deadline)
-{
-    return lookForDeadlocks(m_workspace, clientLabels(), deadline);
-}
-
-std::vector<inspect::Coverage> LiveSnapshots::coverage()
-{
-    std::vector<inspect::Coverage> all;
-    for (auto *link : m_workspace.links()) {
-        if (!link->isConnected()) {
-            const auto problem = link->problem();
-            all.push_back({link->spec().name, false, problem ? problem->message : u"not connected"_s});
-            continue;
+    Task<bool> lookSoon() override
+    {
+        const auto deadline = Deadline::after(m_workspace.loop(), besideWithin);
+        bool isAllSeen = true;
+        for (auto *link : m_workspace.links()) {
+            const auto name = link->spec().name;
+            const auto connected = co_await m_workspace.whenConnected(name, deadline);
+            const bool isSeen = co_await lookThrough(&m_workspace, name);
+            isAllSeen = isAllSeen && connected && isSeen;
         }
-        for (auto &part : link->coverage())
-            all.push_back(std::move(part));
-        if (!link->observer().firstSnapshot().isComplete())
-            all.push_back({link->spec().name, false, u"the initial scan timed out"_s});
+        co_return isAllSeen;
     }
-    return all;
-}
 
-std::vector<inspect::Coverage> LiveSnapshots::coverageOf(const ConnectionName &name)
-{
-    auto *link = m_workspace.find(name);
-    auto all = link && link->isConnected() ? link->coverage() : std::vector<inspect::Coverage>();
-    for (auto &part : all) {
-        if (part.complete && !link->observer().firstSnapshot().isComplete())
-            part.message = u"the lock was read, and nothing else"_s;
+    Task<Result<inspect::LockSnapshot>> read(inspect::LockName lock, Deadline deadline) override
+    {
+        auto read = co_await m_workspace.read(lock, deadline);
+        if (const auto *link = m_workspace.find(lock.connection); link && link->isConnected())
+            printRemark(*link);
+        if (read)
+            addLabels(*read, clientLabels());
+        co_return read;
     }
-    return all;
-}
 
-std::vector<inspect::LinkState> LiveSnapshots::connections()
-{
-    return mapped<std::vector<inspect::LinkState>>(m_workspace.links(), [&](auto *link) { return stateOf(*link); });
-}
+    Task<std::optional<HeldBeside>> heldWith(inspect::LockSnapshot lock) override
+    {
+        if (inspect::holdingThreads(lock).empty())
+            co_return HeldBeside();
+        const bool isSeen = co_await lookThrough(&m_workspace, lock.lock.connection);
+        if (!isSeen)
+            co_return std::nullopt;
+        co_return heldBeside(lock, m_workspace.find(lock.lock.connection)->observer().snapshots());
+    }
+    [[nodiscard]] bool isAnySeen() override
+    {
+        const auto links = m_workspace.links();
+        return std::ranges::any_of(links, [](const Link *link) { return link->isConnected(); });
+    }
+    [[nodiscard]] std::vector<inspect::LockSnapshot> locks() override { return labelled(everySnapshot(m_workspace)); }
 
-Result<inspect::LockName> LiveSnapshots::parseLock(const QString &text)
-{
-    return m_workspace.parseLock(text);
-}
+    [[nodiscard]] std::vector<inspect::SessionSnapshot> sessions() override
+    {
+        std::vector<inspect::SessionSnapshot> all;
+        for (auto *link : m_workspace.links()) {
+            if (!link->isConnected())
+                continue;
+            for (auto &session : link->observer().sessions())
+                all.push_back(std::move(session));
+        }
+        return all;
+    }
+    Task<inspect::WaitGraph> waits(Deadline deadline) override
+    {
+        return lookForDeadlocks(m_workspace, clientLabels(), deadline);
+    }
 
-history::Moment LiveSnapshots::now() const
-{
-    return std::chrono::time_point_cast<std::chrono::milliseconds>(datedNow(m_workspace.loop()));
-}
+    [[nodiscard]] std::vector<inspect::Coverage> coverage() override
+    {
+        std::vector<inspect::Coverage> all;
+        for (auto *link : m_workspace.links()) {
+            if (!link->isConnected()) {
+                const auto problem = link->problem();
+                all.push_back({link->spec().name, false, problem ? problem->message : u"not connected"_s});
+                continue;
+            }
+            for (auto &part : link->coverage())
+                all.push_back(std::move(part));
+            if (!link->observer().firstSnapshot().isComplete())
+                all.push_back({link->spec().name, false, u"the initial scan timed out"_s});
+        }
+        return all;
+    }
+
+    [[nodiscard]] std::vector<inspect::Coverage> coverageOf(const ConnectionName &name) override
+    {
+        auto *link = m_workspace.find(name);
+        auto all = link && link->isConnected() ? link->coverage() : std::vector<inspect::Coverage>();
+        for (auto &part : all) {
+            if (part.complete && !link->observer().firstSnapshot().isComplete())
+                part.message = u"the lock was read, and nothing else"_s;
+        }
+        return all;
+    }
+    [[nodiscard]] std::vector<inspect::LinkState> connections() override
+    {
+        return mapped<std::vector<inspect::LinkState>>(m_workspace.links(),
+                                                       [&](auto *link) { return stateOf(*link); });
+    }
+    [[nodiscard]] Result<inspect::LockName> parseLock(const QString &text) override
+    {
+        return m_workspace.parseLock(text);
+    }
+    [[nodiscard]] history::Moment now() const override
+    {
+        return std::chrono::time_point_cast<std::chrono::milliseconds>(datedNow(m_workspace.loop()));
+    }
+
+private:
+    Workspace &m_workspace;
+};
 
 // --- a recording -------------------------------------------------------------------------------
 
-Task<Exit> RecordedSnapshots::look(CommandContext &)
-{
-    co_return Exit::Done;
-}
-
-Task<bool> RecordedSnapshots::lookSoon()
-{
-    co_return true; // what was not recorded is in the coverage
-}
-
-// What has ended is mostly what somebody asks for.
-QString RecordedSnapshots::elsewhen(const inspect::LockName &lock) const
-{
-    const auto history = m_recording.historyOf(lock, m_recording.end());
-    std::optional<history::Moment> before;
-    std::optional<history::Moment> after;
-    bool isThere = false;
-    for (const auto &moment : history ? history->moments : std::vector<history::LockMoment>()) {
-        if (isThere && moment.at <= m_asOf)
-            before = std::max(history->begin, moment.at - std::chrono::milliseconds(1));
-        isThere = moment.lock.has_value();
-        if (isThere && moment.at > m_asOf && !after)
-            after = moment.at;
+class RecordedSnapshots final : public SnapshotSource {
+public:
+    // As of that moment of it. `recording` outlives this.
+    RecordedSnapshots(const history::FlightRecording &recording, history::Moment asOf, inspect::StateSnapshot picture,
+                      std::vector<inspect::ClientLabel> labels)
+        : SnapshotSource(std::move(labels)), m_recording(recording), m_asOf(asOf), m_picture(std::move(picture))
+    {
     }
-    if (before)
-        return u"it was there until then: replay FILE --at %1"_s.arg(inspect::isoTime(*before));
-    if (after)
-        return u"it came later: replay FILE --at %1"_s.arg(inspect::isoTime(*after));
-    const auto coverage = m_picture.coverage.find(lock.connection);
-    qint64 hidden = 0;
-    if (coverage != m_picture.coverage.end()) {
-        for (const auto &part : coverage->second)
-            hidden += part.hidden.count;
+    Task<Exit> look(CommandContext &) override { co_return Exit::Done; }
+    Task<bool> lookSoon() override
+    {
+        co_return true; // what was not recorded is in the coverage
     }
-    if (hidden > 0)
-        return u"it may be hidden: %1 not recorded, and record --all records them"_s.arg(
-            amountOf(hidden, "low-confidence lock was"_L1, "low-confidence locks were"_L1));
-    return u"run \"replay FILE --at TIME locks\" to list the locks at that time"_s;
-}
 
-Task<Result<inspect::LockSnapshot>> RecordedSnapshots::read(inspect::LockName lock, Deadline)
-{
-    const auto at = m_picture.locks.find(lock);
-    if (at == m_picture.locks.end())
-        co_return Error{ErrorCode::NoNode, u"the recording shows no lock %1 at %2; %3"_s.arg(
-                                               escaped(lock.text()), inspect::isoTime(m_asOf), elsewhen(lock))};
-    auto then = inspect::lockAsOf(m_picture, at->second, m_asOf);
-    addLabels(then, clientLabels());
-    co_return then;
-}
+    Task<Result<inspect::LockSnapshot>> read(inspect::LockName lock, Deadline) override
+    {
+        const auto at = m_picture.locks.find(lock);
+        if (at == m_picture.locks.end())
+            co_return Error{ErrorCode::NoNode, u"the recording shows no lock %1 at %2; %3"_s.arg(
+                                                   escaped(lock.text()), inspect::isoTime(m_asOf), elsewhen(lock))};
+        auto then = inspect::lockAsOf(m_picture, at->second, m_asOf);
+        addLabels(then, clientLabels());
+        co_return then;
+    }
+    Task<std::optional<HeldBeside>> heldWith(inspect::LockSnapshot lock) override
+    {
+        co_return heldBeside(lock, locks());
+    }
+    [[nodiscard]] bool isAnySeen() override { return true; }
+    [[nodiscard]] std::vector<inspect::LockSnapshot> locks() override
+    {
+        return labelled(inspect::locksAsOf(m_picture, m_asOf));
+    }
+    [[nodiscard]] std::vector<inspect::SessionSnapshot> sessions() override
+    {
+        std::vector<inspect::SessionSnapshot> all;
+        for (const auto &[name, sessions] : m_picture.sessions)
+            all.insert(all.end(), sessions.begin(), sessions.end());
+        return all;
+    }
+    Task<inspect::WaitGraph> waits(Deadline) override
+    {
+        auto graph = waitsThen(m_recording, m_picture, m_asOf, clientLabels());
+        co_return graph;
+    }
 
-Task<std::optional<HeldBeside>> RecordedSnapshots::heldWith(inspect::LockSnapshot lock)
-{
-    co_return heldBeside(lock, locks());
-}
-
-std::vector<inspect::LockSnapshot> RecordedSnapshots::locks()
-{
-    return labelled(inspect::locksAsOf(m_picture, m_asOf));
-}
-
-std::vector<inspect::SessionSnapshot> RecordedSnapshots::sessions()
-{
-    std::vector<inspect::SessionSnapshot> all;
-    for (const auto &[name, sessions] : m_picture.sessions)
-        all.insert(all.end(), sessions.begin(), sessions.end());
-    return all;
-}
-
-Task<inspect::WaitGraph> RecordedSnapshots::waits(Deadline)
-{
-    auto graph = waitsThen(m_recording, m_picture, m_asOf, clientLabels());
-    co_return graph;
-}
-
-std::vector<inspect::Coverage> RecordedSnapshots::coverage()
-{
-    auto all = inspect::coverageAsOf(m_picture);
-    if (m_recording.version() < history::coverageFormat) {
+    [[nodiscard]] std::vector<inspect::Coverage> coverage() override
+    {
+        auto all = inspect::coverageAsOf(m_picture);
+        if (m_recording.version() < history::coverageFormat) {
+            for (const auto &[name, state] : m_picture.connections)
+                all.push_back(
+                    {name, false, u"hidden locks and what is not understood: an older version recorded this"_s});
+        }
+        return all;
+    }
+    [[nodiscard]] std::vector<inspect::Coverage> coverageOf(const ConnectionName &name) override
+    {
+        auto all = coverage();
+        std::erase_if(all, [&name](const auto &part) { return part.connection != name; });
+        return all;
+    }
+    [[nodiscard]] std::vector<inspect::LinkState> connections() override
+    {
+        std::vector<inspect::LinkState> all;
         for (const auto &[name, state] : m_picture.connections)
-            all.push_back(
-                {name, false, u"hidden locks and what is not understood: an older version recorded this"_s});
+            all.push_back(state);
+        return all;
     }
-    return all;
+
+    // Also by a connection that is in the recording only later: what is said of its locks is when they came.
+    [[nodiscard]] Result<inspect::LockName> parseLock(const QString &text) override
+    {
+        auto connections = m_picture.connections;
+        if (const auto last = m_recording.at(m_recording.end()))
+            connections.insert(last->connections.begin(), last->connections.end());
+        std::vector<ConnectionName> names;
+        for (const auto &[name, state] : connections)
+            names.push_back(name);
+        auto lock = lockscope::parseLock(text, names);
+        if (lock)
+            lock->name = nameAsStored(connections.at(lock->connection).backend, lock->name);
+        return lock;
+    }
+
+    [[nodiscard]] history::Moment now() const override { return m_asOf; }
+    [[nodiscard]] std::optional<RecordedMoment> recorded() const override
+    {
+        return RecordedMoment{&m_recording, m_asOf};
+    }
+
+private:
+    // Of a lock that is not in the picture: when it is, and how that is asked for.
+    // What has ended is mostly what somebody asks for.
+    [[nodiscard]] QString elsewhen(const inspect::LockName &lock) const
+    {
+        const auto history = m_recording.historyOf(lock, m_recording.end());
+        std::optional<history::Moment> before;
+        std::optional<history::Moment> after;
+        bool isThere = false;
+        for (const auto &moment : history ? history->moments : std::vector<history::LockMoment>()) {
+            if (isThere && moment.at <= m_asOf)
+                before = std::max(history->begin, moment.at - std::chrono::milliseconds(1));
+            isThere = moment.lock.has_value();
+            if (isThere && moment.at > m_asOf && !after)
+                after = moment.at;
+        }
+        if (before)
+            return u"it was there until then: replay FILE --at %1"_s.arg(inspect::isoTime(*before));
+        if (after)
+            return u"it came later: replay FILE --at %1"_s.arg(inspect::isoTime(*after));
+        const auto coverage = m_picture.coverage.find(lock.connection);
+        qint64 hidden = 0;
+        if (coverage != m_picture.coverage.end()) {
+            for (const auto &part : coverage->second)
+                hidden += part.hidden.count;
+        }
+        if (hidden > 0)
+            return u"it may be hidden: %1 not recorded, and record --all records them"_s.arg(
+                amountOf(hidden, "low-confidence lock was"_L1, "low-confidence locks were"_L1));
+        return u"run \"replay FILE --at TIME locks\" to list the locks at that time"_s;
+    }
+
+    const history::FlightRecording &m_recording;
+    history::Moment m_asOf;
+    inspect::StateSnapshot m_picture;
+};
+
+} // namespace
+
+std::unique_ptr<SnapshotSource> liveSnapshots(Workspace &workspace, std::vector<inspect::ClientLabel> labels)
+{
+    return std::make_unique<LiveSnapshots>(workspace, std::move(labels));
 }
 
-std::vector<inspect::Coverage> RecordedSnapshots::coverageOf(const ConnectionName &name)
+std::unique_ptr<SnapshotSource> recordedSnapshots(const history::FlightRecording &recording, history::Moment asOf,
+                                                  inspect::StateSnapshot picture,
+                                                  std::vector<inspect::ClientLabel> labels)
 {
-    auto all = coverage();
-    std::erase_if(all, [&name](const auto &part) { return part.connection != name; });
-    return all;
-}
-
-std::vector<inspect::LinkState> RecordedSnapshots::connections()
-{
-    std::vector<inspect::LinkState> all;
-    for (const auto &[name, state] : m_picture.connections)
-        all.push_back(state);
-    return all;
-}
-
-// Also by a connection that is in the recording only later: what is said of its locks is when they came.
-Result<inspect::LockName> RecordedSnapshots::parseLock(const QString &text)
-{
-    auto connections = m_picture.connections;
-    if (const auto last = m_recording.at(m_recording.end()))
-        connections.insert(last->connections.begin(), last->connections.end());
-    std::vector<ConnectionName> names;
-    for (const auto &[name, state] : connections)
-        names.push_back(name);
-    auto lock = lockscope::parseLock(text, names);
-    if (lock)
-        lock->name = nameAsStored(connections.at(lock->connection).backend, lock->name);
-    return lock;
+    return std::make_unique<RecordedSnapshots>(recording, asOf, std::move(picture), std::move(labels));
 }
 
 Sink::~Sink()

@@ -69,64 +69,12 @@ private:
 // beside an answer is not waited for longer.
 [[nodiscard]] Task<bool> lookThrough(Workspace *workspace, ConnectionName name);
 
-class LiveSnapshots : public SnapshotSource {
-public:
-    LiveSnapshots(Workspace &workspace, std::vector<inspect::ClientLabel> labels)
-        : SnapshotSource(std::move(labels)), m_workspace(workspace)
-    {
-    }
-    Task<app::Exit> look(CommandContext &context) override;
-    Task<bool> lookSoon() override;
-    Task<Result<inspect::LockSnapshot>> read(inspect::LockName lock, Deadline deadline) override;
-    Task<std::optional<HeldBeside>> heldWith(inspect::LockSnapshot lock) override;
-    [[nodiscard]] bool isAnySeen() override;
-    [[nodiscard]] std::vector<inspect::LockSnapshot> locks() override;
-    [[nodiscard]] std::vector<inspect::SessionSnapshot> sessions() override;
-    Task<inspect::WaitGraph> waits(Deadline deadline) override;
-    [[nodiscard]] std::vector<inspect::Coverage> coverage() override;
-    [[nodiscard]] std::vector<inspect::Coverage> coverageOf(const ConnectionName &name) override;
-    [[nodiscard]] std::vector<inspect::LinkState> connections() override;
-    [[nodiscard]] Result<inspect::LockName> parseLock(const QString &text) override;
-    [[nodiscard]] history::Moment now() const override;
-
-private:
-    Workspace &m_workspace;
-};
-
-class RecordedSnapshots : public SnapshotSource {
-public:
-    // As of that moment of it. `recording` outlives this.
-    RecordedSnapshots(const history::FlightRecording &recording, history::Moment asOf, inspect::StateSnapshot picture,
-                      std::vector<inspect::ClientLabel> labels)
-        : SnapshotSource(std::move(labels)), m_recording(recording), m_asOf(asOf), m_picture(std::move(picture))
-    {
-    }
-    Task<app::Exit> look(CommandContext &context) override;
-    Task<bool> lookSoon() override;
-    Task<Result<inspect::LockSnapshot>> read(inspect::LockName lock, Deadline deadline) override;
-    Task<std::optional<HeldBeside>> heldWith(inspect::LockSnapshot lock) override;
-    [[nodiscard]] bool isAnySeen() override { return true; }
-    [[nodiscard]] std::vector<inspect::LockSnapshot> locks() override;
-    [[nodiscard]] std::vector<inspect::SessionSnapshot> sessions() override;
-    Task<inspect::WaitGraph> waits(Deadline deadline) override;
-    [[nodiscard]] std::vector<inspect::Coverage> coverage() override;
-    [[nodiscard]] std::vector<inspect::Coverage> coverageOf(const ConnectionName &name) override;
-    [[nodiscard]] std::vector<inspect::LinkState> connections() override;
-    [[nodiscard]] Result<inspect::LockName> parseLock(const QString &text) override;
-    [[nodiscard]] history::Moment now() const override { return m_asOf; }
-    [[nodiscard]] std::optional<RecordedMoment> recorded() const override
-    {
-        return RecordedMoment{&m_recording, m_asOf};
-    }
-
-private:
-    // Of a lock that is not in the picture: when it is, and how that is asked for.
-    [[nodiscard]] QString elsewhen(const inspect::LockName &lock) const;
-
-    const history::FlightRecording &m_recording;
-    history::Moment m_asOf;
-    inspect::StateSnapshot m_picture;
-};
+[[nodiscard]] std::unique_ptr<SnapshotSource> liveSnapshots(Workspace &workspace,
+                                                            std::vector<inspect::ClientLabel> labels);
+// As of that moment of it. `recording` outlives this.
+[[nodiscard]] std::unique_ptr<SnapshotSource> recordedSnapshots(const history::FlightRecording &recording,
+                                                                history::Moment asOf, inspect::StateSnapshot picture,
+                                                                std::vector<inspect::ClientLabel> labels);
 
 // What the observers tell, kept for the command that asked: changes as they come, progress on a terminal.
 class Sink : public inspect::ObserverSink {

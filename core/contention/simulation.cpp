@@ -9,7 +9,7 @@
 #include "core/contention/mutants/mutants.h"
 #include "core/contention/round.h"
 #include "core/contention/scenario.h"
-#include "core/contention/serverhistory.h"
+#include "core/contention/servers.h"
 #include "core/rules/catalogue.h"
 
 #include <algorithm>
@@ -32,6 +32,86 @@ Random stream(quint64 seed, quint64 number)
 {
     return Random(seed * 0x9e3779b97f4a7c15 + number);
 }
+
+// Of at most so many contenders.
+constexpr int mostContendersFollowed = 24;
+
+// A minute of polling by a dozen; more than that nobody steps through.
+constexpr std::size_t mostKept = 60'000;
+
+// What a run's servers had when, and the messages between them and the contenders: beside the events, for whoever
+// looks at a run. Only of few contenders, whose picture a person can follow; nothing of it changes the run.
+class ServerHistory {
+public:
+    // All outlive it.
+    ServerHistory(const Scenario &scenario, const Servers &servers, const sim::Network &network,
+                  std::function<Moment()> now)
+        : m_scenario(scenario), m_servers(servers), m_network(network), m_now(std::move(now)),
+          m_isDown(std::size_t(servers.count()))
+    {
+        m_history.isKept = true;
+        m_history.servers = servers.count();
+    }
+
+    // Something may have changed.
+    void look()
+    {
+        if (m_history.until || isFull()) {
+            if (!m_history.until)
+                m_history.until = m_now();
+            return;
+        }
+        for (std::size_t i = 0; i < m_isDown.size(); ++i) {
+            const bool isDown = m_network.isDown(static_cast<int>(i));
+            if (m_isDown[i] == isDown)
+                continue;
+            m_isDown[i] = isDown;
+            note({{}, {static_cast<int>(i), {}, isDown ? "down" : "up", {}}, false});
+        }
+        std::map<std::pair<int, QByteArray>, ServerLine> now;
+        for (auto &line : m_servers.state())
+            now.emplace(std::pair(line.server, line.name), std::move(line));
+        for (const auto &[key, line] : m_known) {
+            if (!now.contains(key))
+                note({{}, {key.first, key.second, {}, {}}, true});
+        }
+        for (const auto &[key, line] : now) {
+            const auto known = m_known.find(key);
+            if (known == m_known.end() || !(known->second == line))
+                note({{}, line, false});
+        }
+        m_known = std::move(now);
+    }
+
+    // `arrives` counts from the start of the run, as all moments.
+    void sent(const sim::Message &message, std::optional<Moment> arrives)
+    {
+        if (m_history.until)
+            return;
+        const bool toServer = message.direction == sim::Direction::ToServer;
+        m_history.messages.push_back(
+            {m_now(), arrives, message.process * m_scenario.perProcess, message.server, toServer});
+    }
+
+    // Leaves it empty.
+    [[nodiscard]] History take() { return std::exchange(m_history, {}); }
+
+private:
+    void note(ServerChange &&change)
+    {
+        change.at = m_now();
+        m_history.changes.push_back(std::move(change));
+    }
+    [[nodiscard]] bool isFull() const { return m_history.changes.size() + m_history.messages.size() >= mostKept; }
+
+    const Scenario m_scenario;
+    const Servers &m_servers;
+    const sim::Network &m_network;
+    std::function<Moment()> m_now;
+    std::map<std::pair<int, QByteArray>, ServerLine> m_known;
+    std::vector<bool> m_isDown;
+    History m_history;
+};
 
 } // namespace
 

@@ -8,7 +8,7 @@
 #include "core/operate/forcerelease.h"
 #include "core/operate/sql.h"
 #include "core/postgresql/dialect.h"
-#include "core/recipes/postgresql/locks.h"
+#include "core/recipes/mariadb/rowname.h"
 #include "tests/support/testmain.h"
 
 using namespace lockscope::inspect;

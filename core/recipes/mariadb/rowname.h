@@ -68,4 +68,11 @@ inline const QByteArray ownClock =
     QByteArrayLiteral("SELECT CAST(NOW(3) AS CHAR) AS here, CAST(UTC_TIMESTAMP(3) AS CHAR) AS utc, "
                       "UNIX_TIMESTAMP() AS seconds");
 
+// What a lock on a PostgreSQL is called: "ADVISORY#42" or "ADVISORY#7,42" for an advisory lock, "public.stock#id=1"
+// for a row (as above), "public.jobs#state=ready" for a queue of them.
+struct AdvisoryName {
+    QByteArrayList keys; // one of 64 bits, or two of 32, as the server reads numbers
+};
+[[nodiscard]] Result<AdvisoryName> readAdvisoryName(const QByteArray &lock);
+
 } // namespace lockscope::recipes

@@ -131,70 +131,12 @@ protected:
     WaitGroup m_waitGroup;
 };
 
-// redis-set-nx: the token lock on one Redis.
-class SetNxLock final : public KeyLock {
-public:
-    using KeyLock::KeyLock;
-    ~SetNxLock() override { shutDown(); }
-
-    Task<Result<void>> release(Deadline deadline) override;
-    Task<Result<bool>> isStillMine(Deadline deadline) override;
-
-private:
-    Task<Result<Grant>> take(Deadline deadline) override;
-    Task<Result<Grant>> poll(Deadline deadline);
-    Task<Result<bool>> setOnce(TokenKey ours, TokenGuard *guard, Deadline deadline);
-    [[nodiscard]] bool isHeld() const override { return m_lease && !m_lease->isOver(); }
-    void letGo() override;
-
-    std::optional<Lease> m_lease;
-};
-
 // redis-setnx-expire: the first lock everybody writes, for teaching what is wrong with it.
-class SetNxExpireLock final : public KeyLock {
-public:
-    // `ttl` is rounded up to whole seconds: EXPIRE takes nothing else.
-    using KeyLock::KeyLock;
-    ~SetNxExpireLock() override { shutDown(); }
-
-    // True whenever there was a key to delete, whosever it was.
-    Task<Result<void>> release(Deadline deadline) override;
-    // Whether our time is not over and the key is there: it does not say whose it is.
-    Task<Result<bool>> isStillMine(Deadline deadline) override;
-    void noteTakenAway(const Grant &grant) override;
-
-private:
-    Task<Result<Grant>> take(Deadline deadline) override;
-    // Until released: the recipe does not look whether its time was up.
-    [[nodiscard]] bool isHeld() const override { return m_life.has_value(); }
-    void letGo() override;
-
-    std::chrono::seconds m_seconds = std::chrono::ceil<std::chrono::seconds>(m_ttl);
-    std::optional<KeepAlive> m_life;
-};
-
+[[nodiscard]] std::unique_ptr<Lock> makeSetNxExpireLock(redis::Connection &connection, const RedisKey &lock,
+                                                        const AcquireOptions &options, Random random);
 // redis-getset: a lock whose value says until when, for teaching what is wrong with it.
-class GetSetLock final : public KeyLock {
-public:
-    using KeyLock::KeyLock;
-    ~GetSetLock() override { shutDown(); }
-
-    // NotHeld when the time that the key says is past: then it is left alone.
-    Task<Result<void>> release(Deadline deadline) override;
-    // Whether our time is not over and the key says one that is not past: a loser may have changed it.
-    Task<Result<bool>> isStillMine(Deadline deadline) override;
-
-    [[nodiscard]] std::function<bool(const SeenHold &)> overlooks() const override;
-
-private:
-    Task<Result<Grant>> take(Deadline deadline) override;
-    // Until released: the recipe looks at the clock only then.
-    [[nodiscard]] bool isHeld() const override { return m_life.has_value(); }
-    void letGo() override;
-
-    TokenKey m_stamp{m_key, LockValue()}; // the last one we wrote
-    std::optional<KeepAlive> m_life;
-};
+[[nodiscard]] std::unique_ptr<Lock> makeGetSetLock(redis::Connection &connection, const RedisKey &lock,
+                                                   const AcquireOptions &options, Random random);
 
 // redlock: the token lock on a majority of several independent Redis nodes.
 class RedlockLock final : public LockBase {
@@ -228,54 +170,6 @@ private:
     int m_silent = 0;                    // nodes that did not answer in the last round
     bool m_wasRefused = false;           // in some round enough of them answered, and it was another's
     std::optional<QuorumLease> m_lease;
-};
-
-// One try of several commands that is never left halfway: it runs in the background of its connection,
-// and whoever started it may stop waiting. What it got then is given back. Loop thread only.
-class DetachedAttempt {
-    struct State {
-        Completion<Result<bool>> outcome;
-        std::function<void()> giveBack;
-        bool isWanted;
-    };
-
-public:
-    // `giveBack` is called when the try got the lock and nobody is there to have it.
-    DetachedAttempt(Loop &loop, std::function<void()> giveBack)
-        : m_state(std::make_shared<State>(State{Completion<Result<bool>>(loop), std::move(giveBack), true}))
-    {
-    }
-    // For whoever tries. Whether it got the lock, or why nobody knows.
-    void finish(const Result<bool> &got) const
-    {
-        if (m_state->isWanted)
-            m_state->outcome.complete(got);
-        else if (got && *got)
-            m_state->giveBack();
-    }
-    // For whoever waits.
-    [[nodiscard]] Completion<Result<bool>> outcome() const { return m_state->outcome; }
-
-    // Stands for whoever waits, until it has taken what was got.
-    class Waiter {
-    public:
-        explicit Waiter(const DetachedAttempt &one) : m_state(one.m_state) {}
-        Q_DISABLE_COPY(Waiter)
-        ~Waiter()
-        {
-            m_state->isWanted = false;
-            if (!m_isTaken && m_state->outcome.isComplete() && m_state->outcome.value() && *m_state->outcome.value())
-                m_state->giveBack();
-        }
-        void take() { m_isTaken = true; }
-
-    private:
-        std::shared_ptr<State> m_state;
-        bool m_isTaken = false;
-    };
-
-private:
-    std::shared_ptr<State> m_state;
 };
 
 } // namespace lockscope::recipes

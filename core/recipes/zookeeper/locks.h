@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The locks on ZooKeeper that are no other client's; each one's rules stand in its own file.
+// The locks on ZooKeeper that queue as Curator's mutex does.
 #pragma once
 
 #include "core/recipes/zookeeper/sessionlock.h"
@@ -48,16 +48,6 @@ inline const QByteArray mutexBase = "lock-";
 // Whether that node is a contender in the directory's.
 [[nodiscard]] bool isInMutexQueue(const ZPath &directory, const ZPath &node);
 
-// zk-ephemeral: the simple lock, one plain ephemeral node.
-class EphemeralLock : public SessionLock {
-public:
-    using SessionLock::SessionLock;
-
-protected:
-    Task<Result<QueueEntry>> enter(Deadline deadline) override;
-    [[nodiscard]] bool minds(const ZPath &node) const override { return node == path(); }
-};
-
 // zk-eager-mutex: zk-mutex's wire layout, but mostly the event alone hands the lock over.
 class EagerMutex : public SessionLock {
 public:
@@ -68,51 +58,17 @@ protected:
     [[nodiscard]] bool minds(const ZPath &node) const override;
 };
 
-// zk-flat-mutex: several locks in one directory, each a queue of the nodes that carry its name.
-class FlatMutex : public SessionLock {
-public:
-    using SessionLock::SessionLock;
+namespace kazoo {
 
-    // Why a lock cannot have this name, if it cannot.
-    [[nodiscard]] static std::optional<Error> objectionTo(const NodeName &lock);
+// kazoo-lock and kazoo-rwlock: kazoo's Lock, WriteLock and ReadLock, one queue with three ways to read it.
+enum class Kind { Lock, WriteLock, ReadLock };
+[[nodiscard]] std::unique_ptr<recipes::Lock> makeQueueLock(zk::Session &session, const ZPath &lock, Random random,
+                                                           Kind kind);
+// kazoo-semaphore: kazoo's Semaphore. One of them is one permit. `mayMake`: a pool that is missing is made, with so many
+// permits.
+[[nodiscard]] std::unique_ptr<recipes::Lock> makeSemaphore(zk::Session &session, const ZPath &pool, int limit,
+                                                           Random random, bool mayMake);
 
-protected:
-    Task<Result<QueueEntry>> enter(Deadline deadline) override;
-    [[nodiscard]] bool minds(const ZPath &node) const override;
-};
-
-// zk-herd-mutex: the queue lock as it should not be done, every waiter watches the whole queue.
-class HerdMutex : public SessionLock {
-public:
-    using SessionLock::SessionLock;
-
-protected:
-    Task<Result<QueueEntry>> enter(Deadline deadline) override;
-    [[nodiscard]] bool minds(const ZPath &node) const override;
-};
-
-// zk-shared: the read/write lock, each waiter watches one node.
-class SharedLock : public SessionLock {
-public:
-    SharedLock(zk::Session &session, ZPath path, Random random, Access access)
-        : SessionLock(session, std::move(path), std::move(random)), m_access(access)
-    {
-    }
-
-protected:
-    Task<Result<QueueEntry>> enter(Deadline deadline) override;
-    [[nodiscard]] bool minds(const ZPath &node) const override;
-
-    Access m_access;
-};
-
-// zk-shared-herd: the read/write lock as the textbook gives it first, every waiter watches the whole queue.
-class SharedHerd : public SharedLock {
-public:
-    using SharedLock::SharedLock;
-
-protected:
-    Task<Result<QueueEntry>> enter(Deadline deadline) override;
-};
+} // namespace kazoo
 
 } // namespace lockscope::recipes
