@@ -3,8 +3,6 @@
 // connections; every page follows the backend itself.
 #pragma once
 
-#include <version>
-
 #include "ui/models/connectionbook.h"
 #include "ui/pages/page.h"
 #include "ui/parts/parts.h"

@@ -3,8 +3,6 @@
 // fail before anything is sent.
 #pragma once
 
-#include <version>
-
 #include "ui/models/connectionbook.h"
 
 #include <QDialog>

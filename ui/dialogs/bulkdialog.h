@@ -3,8 +3,6 @@
 // the first surprise, and says what was done and what was not.
 #pragma once
 
-#include <version>
-
 #include "core/workspace/values.h"
 #include "ui/dialogs/actingdialog.h"
 #include "ui/models/connectionbook.h"

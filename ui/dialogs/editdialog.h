@@ -4,8 +4,6 @@
 // nothing is sent and the form says so.
 #pragma once
 
-#include <version>
-
 #include "core/workspace/backend.h"
 #include "ui/dialogs/actingdialog.h"
 #include "ui/models/connectionbook.h"

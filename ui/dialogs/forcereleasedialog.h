@@ -7,8 +7,6 @@
 // scroll, what has to be typed and the buttons do not.
 #pragma once
 
-#include <version>
-
 #include "core/base/clock.h"
 #include "ui/dialogs/actingdialog.h"
 #include "ui/models/connectionbook.h"

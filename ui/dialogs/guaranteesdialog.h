@@ -3,8 +3,6 @@
 // it why, for the cell that is chosen.
 #pragma once
 
-#include <version>
-
 #include "core/workspace/values.h"
 #include "ui/models/rowsmodel.h"
 #include "ui/theme/pill.h"

@@ -2,8 +2,6 @@
 // What the menu's help opens beside the keys.
 #pragma once
 
-#include <version>
-
 #include <QDialog>
 
 namespace lockscope::ui {

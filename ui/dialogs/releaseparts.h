@@ -2,8 +2,6 @@
 // The parts of the form of a force-release: its methods, least disruptive first, the rehearsal, and its texts.
 #pragma once
 
-#include <version>
-
 #include "core/workspace/backend.h"
 #include "ui/models/lockfacts.h"
 

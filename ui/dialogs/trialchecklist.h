@@ -3,8 +3,6 @@
 // An edit drops the answer that is awaited. GUI thread only.
 #pragma once
 
-#include <version>
-
 #include "core/workspace/values.h"
 
 #include <QWidget>

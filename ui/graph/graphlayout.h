@@ -4,8 +4,6 @@
 // coming moves nothing past anything else. Any thread but the window's, one at a time.
 #pragma once
 
-#include <version>
-
 #include "core/base/result.h"
 #include "core/workspace/values.h"
 #include "ui/graph/dotgraph.h"

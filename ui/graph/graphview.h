@@ -3,8 +3,6 @@
 // zoom, 0 goes back to 100 %, F fits all of it in.
 #pragma once
 
-#include <version>
-
 #include "ui/graph/graphlayout.h"
 
 #include <QAbstractScrollArea>

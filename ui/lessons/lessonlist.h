@@ -3,8 +3,6 @@
 // is wrong with files that are none.
 #pragma once
 
-#include <version>
-
 #include "core/workspace/values.h"
 
 #include <QListWidget>

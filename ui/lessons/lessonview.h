@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <version>
-
 #include "ui/parts/notices.h"
 #include "ui/simulator/runner.h"
 #include "ui/simulator/runpanel.h"

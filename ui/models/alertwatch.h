@@ -3,8 +3,6 @@
 // first look is not new. GUI thread only.
 #pragma once
 
-#include <version>
-
 #include "core/workspace/values.h"
 #include "ui/models/connectionbook.h"
 #include "ui/models/lockrow.h"

@@ -3,8 +3,6 @@
 // they first appeared. GUI thread only.
 #pragma once
 
-#include <version>
-
 #include "core/workspace/backend.h"
 
 #include <QObject>

@@ -3,8 +3,6 @@
 // The order does not depend on the time, so rows move only when what they say changes. GUI thread only.
 #pragma once
 
-#include <version>
-
 #include "core/workspace/backend.h"
 #include "ui/models/findingrow.h"
 #include "ui/models/orderedrows.h"

@@ -6,8 +6,6 @@
 // the end and one change of layout instead of hundreds of signals. GUI thread only.
 #pragma once
 
-#include <version>
-
 #include "core/workspace/backend.h"
 #include "ui/models/lockrow.h"
 #include "ui/models/orderedrows.h"

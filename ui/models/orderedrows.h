@@ -3,8 +3,6 @@
 // many places at once become one signal at the end and one change of layout instead of hundreds. GUI thread only.
 #pragma once
 
-#include <version>
-
 #include "ui/models/rowsmodel.h"
 
 #include <numeric>

@@ -9,8 +9,6 @@
 // nothing is done there. GUI thread only.
 #pragma once
 
-#include <version>
-
 #include "ui/models/shown.h"
 
 #include <set>

@@ -3,8 +3,6 @@
 // contender stays selected while the queue moves up. GUI thread only.
 #pragma once
 
-#include <version>
-
 #include "core/base/clock.h"
 #include "core/workspace/values.h"
 #include "ui/models/lockfacts.h"

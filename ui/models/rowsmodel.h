@@ -3,8 +3,6 @@
 // views read them and how rows are inserted, removed and changed with few signals. GUI thread only.
 #pragma once
 
-#include <version>
-
 #include "ui/theme/text.h"
 
 #include <QAbstractTableModel>

@@ -3,8 +3,6 @@
 // two numbers on the screen are never of two moments, whenever each was painted. GUI thread only.
 #pragma once
 
-#include <version>
-
 #include "core/base/clock.h"
 
 #include <QDateTime>

@@ -3,8 +3,6 @@
 // connections, by connection and session, changed row by row. GUI thread only.
 #pragma once
 
-#include <version>
-
 #include "core/base/clock.h"
 #include "core/workspace/backend.h"
 #include "ui/models/lockfacts.h"

@@ -3,8 +3,6 @@
 // is to tell them the difference between two of these.
 #pragma once
 
-#include <version>
-
 #include "core/workspace/backend.h"
 
 namespace lockscope::ui {

@@ -2,8 +2,6 @@
 // One finding: what was seen, what it means, how to confirm it, what to do; where it is muted, why and until when.
 #pragma once
 
-#include <version>
-
 #include "core/workspace/values.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/models/findingrow.h"

@@ -2,8 +2,6 @@
 // The page of lessons: the list of them, and one that is open.
 #pragma once
 
-#include <version>
-
 #include "ui/lessons/lessonlist.h"
 #include "ui/pages/page.h"
 #include "ui/simulator/runner.h"

@@ -3,8 +3,6 @@
 // queue with who watches whom, the raw nodes, and the timeline.
 #pragma once
 
-#include <version>
-
 #include "core/base/clock.h"
 #include "core/workspace/backend.h"
 #include "ui/models/queuemodel.h"

@@ -2,8 +2,6 @@
 // The top of a lock's detail: its state, the answer in a sentence, why we think so, and what can be done.
 #pragma once
 
-#include <version>
-
 #include "ui/models/lockfacts.h"
 
 #include <QWidget>

@@ -2,8 +2,6 @@
 // The page of locks: chips and filter, the incidents, the list, and the chosen lock's detail beside or below it.
 #pragma once
 
-#include <version>
-
 #include "ui/models/connectionbook.h"
 #include "ui/models/alertwatch.h"
 #include "ui/models/locksmodel.h"

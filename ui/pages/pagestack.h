@@ -5,8 +5,6 @@
 // page says it to whenMade().
 #pragma once
 
-#include <version>
-
 #include "ui/pages/page.h"
 
 #include <QPointer>

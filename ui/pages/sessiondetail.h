@@ -3,8 +3,6 @@
 // when it ends.
 #pragma once
 
-#include <version>
-
 #include "core/workspace/backend.h"
 #include "ui/models/sessionsmodel.h"
 

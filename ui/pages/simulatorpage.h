@@ -3,8 +3,6 @@
 // them; in the simulated world, or on real servers: those of the sandbox or of a connection.
 #pragma once
 
-#include <version>
-
 #include "ui/pages/page.h"
 #include "ui/parts/notices.h"
 #include "ui/simulator/playback.h"

@@ -3,8 +3,6 @@
 // only.
 #pragma once
 
-#include <version>
-
 #include "core/workspace/values.h"
 #include "ui/models/connectionbook.h"
 #include "ui/parts/parts.h"

@@ -3,8 +3,6 @@
 // Production is a shape on it: a striped edge and a filled tag.
 #pragma once
 
-#include <version>
-
 #include "ui/shell/connectionlist.h"
 
 #include <QAbstractButton>

@@ -3,8 +3,6 @@
 // Below them are the saved ones that are not open.
 #pragma once
 
-#include <version>
-
 #include "core/workspace/values.h"
 #include "ui/models/connectionbook.h"
 #include "ui/theme/pill.h"

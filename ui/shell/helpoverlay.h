@@ -2,8 +2,6 @@
 // The keys, over the window, until any key or click; and the ways to the other help.
 #pragma once
 
-#include <version>
-
 #include "ui/parts/parts.h"
 
 #include <QPointer>

@@ -3,8 +3,6 @@
 // they are pressed, and takes the room it needs: nothing of the page is behind it.
 #pragma once
 
-#include <version>
-
 #include "ui/parts/parts.h"
 
 #include <QLabel>

@@ -2,8 +2,6 @@
 // The rail at the left: the pages, each an icon with its word, and the sandbox and the settings at its foot.
 #pragma once
 
-#include <version>
-
 #include <QAbstractButton>
 #include <QFrame>
 

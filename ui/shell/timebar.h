@@ -4,8 +4,6 @@
 // as a line to move on.
 #pragma once
 
-#include <version>
-
 #include "ui/models/timelinelanes.h"
 
 #include <QFrame>

@@ -3,8 +3,6 @@
 // runs below it while something of production may be on screen.
 #pragma once
 
-#include <version>
-
 #include "ui/models/connectionbook.h"
 
 #include <QFrame>

@@ -3,8 +3,6 @@
 // clicked.
 #pragma once
 
-#include <version>
-
 #include "ui/simulator/playedrun.h"
 #include "ui/theme/pill.h"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <version>
-
 #include "ui/simulator/playedrun.h"
 
 #include <QElapsedTimer>

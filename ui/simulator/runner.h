@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <version>
-
 #include "core/workspace/backend.h"
 #include "ui/simulator/comparison.h"
 #include "ui/simulator/playedrun.h"

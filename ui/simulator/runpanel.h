@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <version>
-
 #include "ui/simulator/playback.h"
 #include "ui/simulator/runexport.h"
 

@@ -2,8 +2,6 @@
 // Requests, or time, to drain the queue against the number of contenders: a line for each recipe.
 #pragma once
 
-#include <version>
-
 #include "ui/simulator/runner.h"
 
 #include <QFrame>

@@ -3,8 +3,6 @@
 // with it before it can be played.
 #pragma once
 
-#include <version>
-
 #include "core/workspace/values.h"
 #include "ui/simulator/comparison.h"
 

@@ -5,8 +5,6 @@
 #pragma once
 
 // moc 6.4 stops at <compare> when it comes first in a Q_OBJECT header.
-#include <version>
-
 #include "ui/theme/tokens.h"
 
 #include <QFont>

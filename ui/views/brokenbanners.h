@@ -3,8 +3,6 @@
 // Retry and Edit), and a line about what was not read.
 #pragma once
 
-#include <version>
-
 #include "ui/models/connectionbook.h"
 
 #include <QWidget>

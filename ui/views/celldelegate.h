@@ -3,8 +3,6 @@
 // current row while the table has the keyboard, numbers with digits of equal width.
 #pragma once
 
-#include <version>
-
 #include "ui/theme/pill.h"
 
 #include <QStyledItemDelegate>

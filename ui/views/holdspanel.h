@@ -3,8 +3,6 @@
 // somebody has read it.
 #pragma once
 
-#include <version>
-
 #include "core/base/clock.h"
 #include "core/workspace/backend.h"
 

@@ -3,8 +3,6 @@
 // ↑ and ↓ go from entry to entry, Enter shows the lock.
 #pragma once
 
-#include <version>
-
 #include "core/workspace/values.h"
 
 #include <QFrame>

@@ -3,8 +3,6 @@
 // who holds it, what is wrong, and since when. Above the first row of a connection stands the connection.
 #pragma once
 
-#include <version>
-
 #include "ui/models/connectionbook.h"
 #include "ui/models/locksmodel.h"
 #include "ui/theme/pill.h"

@@ -3,8 +3,6 @@
 // are for copies and exports.
 #pragma once
 
-#include <version>
-
 #include "ui/views/locksdelegate.h"
 
 #include <QTableView>

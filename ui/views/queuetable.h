@@ -3,8 +3,6 @@
 // second table.
 #pragma once
 
-#include <version>
-
 #include "ui/models/queuemodel.h"
 #include "ui/views/celldelegate.h"
 

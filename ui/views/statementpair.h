@@ -2,8 +2,6 @@
 // SQL: what the client that is in the way runs or ran last, beside what the client runs that waits for it.
 #pragma once
 
-#include <version>
-
 #include "core/workspace/values.h"
 
 #include <QWidget>
