@@ -22,6 +22,14 @@
 #include <cmath>
 #include <map>
 #include <tuple>
+#include <utility>
+#include <vector>
+
+// A static library's resources have to be asked for; the macro wants the global namespace.
+static void useThemeResources()
+{
+    Q_INIT_RESOURCE(lockscope_theme);
+}
 
 namespace lockscope::ui {
 
@@ -68,117 +76,11 @@ QVariant unwrapped(QVariant value)
     return value;
 }
 
-} // namespace
-
-void PortalColorScheme::ask()
-{
-    // Without a bus address libdbus would try to start a bus of its own, and wait for it.
-    if (m_asked || qEnvironmentVariableIsEmpty("DBUS_SESSION_BUS_ADDRESS"))
-        return;
-    m_asked = true;
-    // In a turn of its own: connecting to the bus takes a few milliseconds, and who asks is only being made. That may
-    // be before the first frame, which then is dark already where the answer comes in time.
-    QTimer::singleShot(0, this, &PortalColorScheme::send);
-}
-
-void PortalColorScheme::send()
-{
-    auto bus = QDBusConnection::sessionBus();
-    if (!bus.isConnected())
-        return;
-    bus.connect(portalService, portalPath, portalSettings, u"SettingChanged"_s, this,
-                SLOT(settingChanged(QString, QString, QDBusVariant)));
-    auto question = QDBusMessage::createMethodCall(portalService, portalPath, portalSettings, u"Read"_s);
-    question.setArguments({QString(appearance), QString(colorScheme)});
-    auto *watcher = new QDBusPendingCallWatcher(bus.asyncCall(question), this);
-    connect(watcher, &QDBusPendingCallWatcher::finished, this, [this](QDBusPendingCallWatcher *done) {
-        const QDBusPendingReply<QVariant> reply = *done;
-        if (reply.isValid())
-            take(reply.value());
-        done->deleteLater();
-    });
-}
-
-void PortalColorScheme::settingChanged(const QString &group, const QString &key, const QDBusVariant &value)
-{
-    if (group == appearance && key == colorScheme)
-        take(value.variant());
-}
-
-void PortalColorScheme::take(const QVariant &scheme)
-{
-    // 1 prefers dark, 2 prefers light, 0 has no preference.
-    switch (unwrapped(scheme).toUInt()) {
-    case 1: m_dark = true; break;
-    case 2: m_dark = false; break;
-    default: m_dark = std::nullopt; break;
-    }
-    emit answered();
-}
-
-// Fusion, which draws the same on every desktop and honours the palette completely; with icons of our own in message
-// boxes: where a desktop has none, Qt's are of another age, and in no colour of ours.
-class LockscopeStyle : public QProxyStyle {
-    Q_OBJECT
-public:
-    LockscopeStyle();
-
-    [[nodiscard]] QIcon standardIcon(StandardPixmap icon, const QStyleOption *option = nullptr,
-                                     const QWidget *widget = nullptr) const override;
-    // Cancel stands left of the button that acts, in boxes of Qt's making as well.
-    int styleHint(StyleHint hint, const QStyleOption *option = nullptr, const QWidget *widget = nullptr,
-                  QStyleHintReturn *data = nullptr) const override
-    {
-        return hint == SH_DialogButtonLayout ? QDialogButtonBox::GnomeLayout
-                                             : QProxyStyle::styleHint(hint, option, widget, data);
-    }
-};
-
-LockscopeStyle::LockscopeStyle() : QProxyStyle(u"Fusion"_s) {}
-
-QIcon LockscopeStyle::standardIcon(StandardPixmap icon, const QStyleOption *option, const QWidget *widget) const
-{
-    const auto own = [](const QString &name) {
-        return QIcon(
-            u":/lockscope/theme/icons/says-%1-%2.svg"_s.arg(name, Theme::tokens().dark ? u"dark"_s : u"light"_s));
-    };
-    switch (icon) {
-    case SP_MessageBoxInformation:
-    case SP_MessageBoxQuestion: return own(u"information"_s);
-    case SP_MessageBoxWarning: return own(u"warning"_s);
-    case SP_MessageBoxCritical: return own(u"critical"_s);
-    default: return QProxyStyle::standardIcon(icon, option, widget);
-    }
-}
-
-} // namespace lockscope::ui
-
-// A static library's resources have to be asked for; the macro wants the global namespace.
-static void useThemeResources()
-{
-    Q_INIT_RESOURCE(lockscope_theme);
-}
-
-namespace lockscope::ui {
-
-using namespace Qt::StringLiterals;
-
-namespace {
-
 Theme *g_theme = nullptr;
 bool g_dark = false;
 bool g_large = false;
 constexpr double largeBy = 1.25;
 constexpr int leastLarge = 14;
-
-} // namespace
-
-int shownSize(int pixels)
-{
-    return g_large ? std::max(leastLarge, static_cast<int>(std::lround(pixels * largeBy))) : pixels;
-}
-
-namespace {
 
 // The style sheet's own sizes, as those of the fonts.
 QString enlarged(const QString &sheet)
@@ -272,32 +174,134 @@ QString firstFamily(const QStringList &wanted, const QString &otherwise)
 QPalette paletteOf(const Tokens &t)
 {
     QPalette palette;
-    palette.setColor(QPalette::Window, t.background);
-    palette.setColor(QPalette::WindowText, t.text);
-    palette.setColor(QPalette::Base, t.panel);
-    palette.setColor(QPalette::AlternateBase, t.background);
-    palette.setColor(QPalette::Text, t.text);
-    palette.setColor(QPalette::PlaceholderText, t.muted);
-    palette.setColor(QPalette::Button, t.panel);
-    palette.setColor(QPalette::ButtonText, t.text);
-    palette.setColor(QPalette::BrightText, t.critical);
-    palette.setColor(QPalette::ToolTipBase, t.panel);
-    palette.setColor(QPalette::ToolTipText, t.text);
-    palette.setColor(QPalette::Highlight, t.selection);
-    palette.setColor(QPalette::HighlightedText, t.text);
-    palette.setColor(QPalette::Link, t.link);
-    palette.setColor(QPalette::LinkVisited, t.link);
-    palette.setColor(QPalette::Light, t.panel);
-    palette.setColor(QPalette::Midlight, t.line);
-    palette.setColor(QPalette::Mid, t.line);
-    palette.setColor(QPalette::Dark, t.muted);
-    palette.setColor(QPalette::Shadow, t.line);
+    const std::pair<QColor, std::vector<QPalette::ColorRole>> uses[] = {
+        {t.background, {QPalette::Window, QPalette::AlternateBase}},
+        {t.panel, {QPalette::Base, QPalette::Button, QPalette::ToolTipBase, QPalette::Light}},
+        {t.text,
+         {QPalette::WindowText, QPalette::Text, QPalette::ButtonText, QPalette::ToolTipText,
+          QPalette::HighlightedText}},
+        {t.muted, {QPalette::PlaceholderText, QPalette::Dark}},
+        {t.line, {QPalette::Midlight, QPalette::Mid, QPalette::Shadow}},
+        {t.link, {QPalette::Link, QPalette::LinkVisited}},
+        {t.selection, {QPalette::Highlight}},
+        {t.critical, {QPalette::BrightText}},
+    };
+    for (const auto &[color, roles] : uses) {
+        for (const auto role : roles)
+            palette.setColor(role, color);
+    }
     for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText})
         palette.setColor(QPalette::Disabled, role, t.muted);
     return palette;
 }
 
+qreal measuredDigit(const QFontMetricsF &metrics)
+{
+    qreal widest = 0;
+    for (ushort digit = '0'; digit <= '9'; ++digit)
+        widest = std::max(widest, metrics.horizontalAdvance(QChar(digit)));
+    return widest;
+}
+
+// Each cell asks for it that is measured or drawn, in one of a few fonts: those of textFont() and monoFont().
+qreal digitWidth(const QFont &font, const QFontMetricsF &metrics)
+{
+    static std::map<std::tuple<QString, int, int>, qreal> known; // of the thread of the window only
+    if (font.pixelSize() <= 0)
+        return measuredDigit(metrics);
+    const auto [at, isNew] = known.try_emplace({font.family(), font.pixelSize(), font.weight()});
+    if (isNew)
+        at->second = measuredDigit(metrics);
+    return at->second;
+}
+
 } // namespace
+
+void PortalColorScheme::ask()
+{
+    // Without a bus address libdbus would try to start a bus of its own, and wait for it.
+    if (m_asked || qEnvironmentVariableIsEmpty("DBUS_SESSION_BUS_ADDRESS"))
+        return;
+    m_asked = true;
+    // In a turn of its own: connecting to the bus takes a few milliseconds, and who asks is only being made. That may
+    // be before the first frame, which then is dark already where the answer comes in time.
+    QTimer::singleShot(0, this, &PortalColorScheme::send);
+}
+
+void PortalColorScheme::send()
+{
+    auto bus = QDBusConnection::sessionBus();
+    if (!bus.isConnected())
+        return;
+    bus.connect(portalService, portalPath, portalSettings, u"SettingChanged"_s, this,
+                SLOT(settingChanged(QString, QString, QDBusVariant)));
+    auto question = QDBusMessage::createMethodCall(portalService, portalPath, portalSettings, u"Read"_s);
+    question.setArguments({QString(appearance), QString(colorScheme)});
+    auto *watcher = new QDBusPendingCallWatcher(bus.asyncCall(question), this);
+    connect(watcher, &QDBusPendingCallWatcher::finished, this, [this](QDBusPendingCallWatcher *done) {
+        const QDBusPendingReply<QVariant> reply = *done;
+        if (reply.isValid())
+            take(reply.value());
+        done->deleteLater();
+    });
+}
+
+void PortalColorScheme::settingChanged(const QString &group, const QString &key, const QDBusVariant &value)
+{
+    if (group == appearance && key == colorScheme)
+        take(value.variant());
+}
+
+void PortalColorScheme::take(const QVariant &scheme)
+{
+    // 1 prefers dark, 2 prefers light, 0 has no preference.
+    switch (unwrapped(scheme).toUInt()) {
+    case 1: m_dark = true; break;
+    case 2: m_dark = false; break;
+    default: m_dark = std::nullopt; break;
+    }
+    emit answered();
+}
+
+// Fusion, which draws the same on every desktop and honours the palette completely; with icons of our own in message
+// boxes: where a desktop has none, Qt's are of another age, and in no colour of ours.
+class LockscopeStyle : public QProxyStyle {
+    Q_OBJECT
+public:
+    LockscopeStyle();
+
+    [[nodiscard]] QIcon standardIcon(StandardPixmap icon, const QStyleOption *option = nullptr,
+                                     const QWidget *widget = nullptr) const override;
+    // Cancel stands left of the button that acts, in boxes of Qt's making as well.
+    int styleHint(StyleHint hint, const QStyleOption *option = nullptr, const QWidget *widget = nullptr,
+                  QStyleHintReturn *data = nullptr) const override
+    {
+        return hint == SH_DialogButtonLayout ? QDialogButtonBox::GnomeLayout
+                                             : QProxyStyle::styleHint(hint, option, widget, data);
+    }
+};
+
+LockscopeStyle::LockscopeStyle() : QProxyStyle(u"Fusion"_s) {}
+
+QIcon LockscopeStyle::standardIcon(StandardPixmap icon, const QStyleOption *option, const QWidget *widget) const
+{
+    const auto own = [](const QString &name) {
+        return QIcon(
+            u":/lockscope/theme/icons/says-%1-%2.svg"_s.arg(name, Theme::tokens().dark ? u"dark"_s : u"light"_s));
+    };
+    switch (icon) {
+    case SP_MessageBoxInformation:
+    case SP_MessageBoxQuestion: return own(u"information"_s);
+    case SP_MessageBoxWarning: return own(u"warning"_s);
+    case SP_MessageBoxCritical: return own(u"critical"_s);
+    default: return QProxyStyle::standardIcon(icon, option, widget);
+    }
+}
+
+int shownSize(int pixels)
+{
+    return g_large ? std::max(leastLarge, static_cast<int>(std::lround(pixels * largeBy))) : pixels;
+}
 
 std::optional<ThemeChoice> themeChoice(const QString &word)
 {
@@ -415,30 +419,6 @@ QFont monoFont(int pixels, QFont::Weight weight)
     font.setStyleStrategy(QFont::PreferNoShaping); // no ligatures: what is pasted has to be what is seen
     return font;
 }
-
-namespace {
-
-qreal measuredDigit(const QFontMetricsF &metrics)
-{
-    qreal widest = 0;
-    for (ushort digit = '0'; digit <= '9'; ++digit)
-        widest = std::max(widest, metrics.horizontalAdvance(QChar(digit)));
-    return widest;
-}
-
-// Each cell asks for it that is measured or drawn, in one of a few fonts: those of textFont() and monoFont().
-qreal digitWidth(const QFont &font, const QFontMetricsF &metrics)
-{
-    static std::map<std::tuple<QString, int, int>, qreal> known; // of the thread of the window only
-    if (font.pixelSize() <= 0)
-        return measuredDigit(metrics);
-    const auto [at, isNew] = known.try_emplace({font.family(), font.pixelSize(), font.weight()});
-    if (isNew)
-        at->second = measuredDigit(metrics);
-    return at->second;
-}
-
-} // namespace
 
 qreal tabularWidth(const QFont &font, const QString &text)
 {

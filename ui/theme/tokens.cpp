@@ -1,89 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/theme/tokens.h"
+
 #include <QFile>
-#include <utility>
+
+#include <algorithm>
 
 namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
 
+namespace {
+
+// By its name in the style sheet. One that begins another stands after it: "@hold" must not eat the start of
+// "@holdSoft".
+struct NamedColor {
+    QLatin1StringView name;
+    QColor Tokens::*color;
+    QRgb light, dark;
+};
+constexpr NamedColor namedColors[] = {
+    {"@background"_L1, &Tokens::background, 0xf6f7f9, 0x15181d},
+    {"@panel"_L1, &Tokens::panel, 0xffffff, 0x1d2127},
+    {"@text"_L1, &Tokens::text, 0x1c2330, 0xe6e9ee},
+    {"@muted"_L1, &Tokens::muted, 0x5a6474, 0xa1abbb},
+    {"@selection"_L1, &Tokens::selection, 0xe4eefc, 0x22344f},
+    {"@accent"_L1, &Tokens::accent, 0x1f6feb, 0x6ea8fe},
+    {"@onAccent"_L1, &Tokens::onAccent, 0xffffff, 0x0d1420},
+    {"@link"_L1, &Tokens::link, 0x1857c0, 0x8ebcff},
+    {"@line"_L1, &Tokens::line, 0xdfe3e8, 0x2f363f},
+    {"@edge"_L1, &Tokens::edge, 0x7d8796, 0x727d8c},
+    {"@holdSoft"_L1, &Tokens::holdSoft, 0xd8f1f3, 0x123a40},
+    {"@holdBar"_L1, &Tokens::holdBar, 0x0b7285, 0x2aa7b4},
+    {"@hold"_L1, &Tokens::hold, 0x0b6b7c, 0x4fd1dc},
+    {"@waitSoft"_L1, &Tokens::waitSoft, 0xfdf1d8, 0x3d2f12},
+    {"@waitBar"_L1, &Tokens::waitBar, 0xb57716, 0xb98a35},
+    {"@wait"_L1, &Tokens::wait, 0x855200, 0xf2b84b},
+    {"@criticalSoft"_L1, &Tokens::criticalSoft, 0xfde6e6, 0x471d1f},
+    {"@critical"_L1, &Tokens::critical, 0xbd2222, 0xff8585},
+    {"@onCritical"_L1, &Tokens::onCritical, 0xffffff, 0x1b0d0d},
+    {"@warningSoft"_L1, &Tokens::warningSoft, 0xffeade, 0x44281a},
+    {"@warning"_L1, &Tokens::warning, 0xb03604, 0xff9c66},
+    {"@freeSoft"_L1, &Tokens::freeSoft, 0xeceef1, 0x2a2f37},
+    {"@free"_L1, &Tokens::free, 0x5d646e, 0xa1abbb},
+    {"@okSoft"_L1, &Tokens::okSoft, 0xddf3e0, 0x183820},
+    {"@ok"_L1, &Tokens::ok, 0x237334, 0x69db7c},
+    {"@pastSoft"_L1, &Tokens::pastSoft, 0xeae8fa, 0x2c2850},
+    {"@past"_L1, &Tokens::past, 0x4b3fae, 0xb4a9ff},
+    {"@onPast"_L1, &Tokens::onPast, 0xffffff, 0x14122b},
+    {"@production"_L1, &Tokens::production, 0x2b3442, 0xcfd6e0},
+    {"@onProduction"_L1, &Tokens::onProduction, 0xffffff, 0x15181d},
+    {"@code"_L1, &Tokens::code, 0xf0f2f5, 0x262b32},
+};
+constexpr std::array<QRgb, 5> lightConnections{0xa02c77, 0x8a5a2b, 0x3f6f9f, 0x5d7420, 0x6a5acd};
+constexpr std::array<QRgb, 5> darkConnections{0xe07ab8, 0xc79a6b, 0x7fb0de, 0xa3bd5a, 0xa79bf0};
+
+Tokens tokensOf(bool isDark)
+{
+    Tokens tokens;
+    tokens.dark = isDark;
+    for (const auto &named : namedColors)
+        tokens.*named.color = QColor(isDark ? named.dark : named.light);
+    std::ranges::copy(isDark ? darkConnections : lightConnections, tokens.connections.begin());
+    return tokens;
+}
+
+} // namespace
+
 const Tokens &lightTokens()
 {
-    static const Tokens tokens{
-        .dark = false,
-        .background = 0xf6f7f9,
-        .panel = 0xffffff,
-        .text = 0x1c2330,
-        .muted = 0x5a6474,
-        .selection = 0xe4eefc,
-        .accent = 0x1f6feb,
-        .onAccent = 0xffffff,
-        .link = 0x1857c0,
-        .line = 0xdfe3e8,
-        .edge = 0x7d8796,
-        .hold = 0x0b6b7c,
-        .holdSoft = 0xd8f1f3,
-        .holdBar = 0x0b7285,
-        .wait = 0x855200,
-        .waitSoft = 0xfdf1d8,
-        .waitBar = 0xb57716,
-        .critical = 0xbd2222,
-        .criticalSoft = 0xfde6e6,
-        .onCritical = 0xffffff,
-        .warning = 0xb03604,
-        .warningSoft = 0xffeade,
-        .free = 0x5d646e,
-        .freeSoft = 0xeceef1,
-        .ok = 0x237334,
-        .okSoft = 0xddf3e0,
-        .past = 0x4b3fae,
-        .pastSoft = 0xeae8fa,
-        .onPast = 0xffffff,
-        .production = 0x2b3442,
-        .onProduction = 0xffffff,
-        .code = 0xf0f2f5,
-        .connections = {QColor(0xa02c77), QColor(0x8a5a2b), QColor(0x3f6f9f), QColor(0x5d7420), QColor(0x6a5acd)},
-    };
+    static const Tokens tokens = tokensOf(false);
     return tokens;
 }
 
 const Tokens &darkTokens()
 {
-    static const Tokens tokens{
-        .dark = true,
-        .background = 0x15181d,
-        .panel = 0x1d2127,
-        .text = 0xe6e9ee,
-        .muted = 0xa1abbb,
-        .selection = 0x22344f,
-        .accent = 0x6ea8fe,
-        .onAccent = 0x0d1420,
-        .link = 0x8ebcff,
-        .line = 0x2f363f,
-        .edge = 0x727d8c,
-        .hold = 0x4fd1dc,
-        .holdSoft = 0x123a40,
-        .holdBar = 0x2aa7b4,
-        .wait = 0xf2b84b,
-        .waitSoft = 0x3d2f12,
-        .waitBar = 0xb98a35,
-        .critical = 0xff8585,
-        .criticalSoft = 0x471d1f,
-        .onCritical = 0x1b0d0d,
-        .warning = 0xff9c66,
-        .warningSoft = 0x44281a,
-        .free = 0xa1abbb,
-        .freeSoft = 0x2a2f37,
-        .ok = 0x69db7c,
-        .okSoft = 0x183820,
-        .past = 0xb4a9ff,
-        .pastSoft = 0x2c2850,
-        .onPast = 0x14122b,
-        .production = 0xcfd6e0,
-        .onProduction = 0x15181d,
-        .code = 0x262b32,
-        .connections = {QColor(0xe07ab8), QColor(0xc79a6b), QColor(0x7fb0de), QColor(0xa3bd5a), QColor(0xa79bf0)},
-    };
+    static const Tokens tokens = tokensOf(true);
     return tokens;
 }
 
@@ -93,41 +84,9 @@ QString styleSheetOf(const Tokens &t)
     if (!file.open(QIODevice::ReadOnly))
         qFatal("no style sheet in the resources");
     auto sheet = QString::fromLatin1(file.readAll());
-    // Longer names first: "@line" must not eat the start of another name.
-    const std::array<std::pair<QLatin1String, QColor>, 29> names{{
-        {"@background"_L1, t.background},
-        {"@panel"_L1, t.panel},
-        {"@line"_L1, t.line},
-        {"@link"_L1, t.link},
-        {"@edge"_L1, t.edge},
-        {"@text"_L1, t.text},
-        {"@muted"_L1, t.muted},
-        {"@selection"_L1, t.selection},
-        {"@accent"_L1, t.accent},
-        {"@onAccent"_L1, t.onAccent},
-        {"@holdSoft"_L1, t.holdSoft},
-        {"@hold"_L1, t.hold},
-        {"@waitSoft"_L1, t.waitSoft},
-        {"@wait"_L1, t.wait},
-        {"@criticalSoft"_L1, t.criticalSoft},
-        {"@critical"_L1, t.critical},
-        {"@onCritical"_L1, t.onCritical},
-        {"@warningSoft"_L1, t.warningSoft},
-        {"@warning"_L1, t.warning},
-        {"@freeSoft"_L1, t.freeSoft},
-        {"@free"_L1, t.free},
-        {"@okSoft"_L1, t.okSoft},
-        {"@ok"_L1, t.ok},
-        {"@pastSoft"_L1, t.pastSoft},
-        {"@past"_L1, t.past},
-        {"@onPast"_L1, t.onPast},
-        {"@production"_L1, t.production},
-        {"@onProduction"_L1, t.onProduction},
-        {"@code"_L1, t.code},
-    }};
     sheet.replace("@shade"_L1, t.dark ? "dark"_L1 : "light"_L1);
-    for (const auto &[name, colour] : names)
-        sheet.replace(name, colour.name());
+    for (const auto &named : namedColors)
+        sheet.replace(named.name, (t.*named.color).name());
     return sheet;
 }
 
