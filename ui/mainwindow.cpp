@@ -254,16 +254,6 @@ void MainWindow::addActions()
     m_actions->add(u"findings-help"_s, tr("What each finding means"), {}, [this] { m_dialogs->openFindingsHelp(); });
 }
 
-void MainWindow::openForceRelease()
-{
-    m_dialogs->openForceRelease();
-}
-
-void MainWindow::openAcquire()
-{
-    m_dialogs->openAcquire();
-}
-
 Page *MainWindow::currentPage() const
 {
     return &m_pages->at(m_pages->current());

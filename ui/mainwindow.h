@@ -25,7 +25,6 @@ namespace lockscope::ui {
 class Actions;
 class FirstFocus;
 class FootBar;
-struct FindingCounts;
 class HelpOverlay;
 class LocksPage;
 class PageStack;
@@ -77,10 +76,6 @@ public:
     // Sizes, splitters and columns; nothing that names a server. The store gets the connections of this session.
     void saveView(QSettings &settings) const;
     void restoreView(QSettings &settings);
-
-public slots:
-    void openForceRelease();
-    void openAcquire();
 
 signals:
     void firstSnapshotComplete();

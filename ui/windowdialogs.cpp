@@ -10,11 +10,9 @@
 #include "ui/dialogs/editdialog.h"
 #include "ui/dialogs/forcereleasedialog.h"
 #include "ui/dialogs/guaranteesdialog.h"
-#include "ui/dialogs/helpdialogs.h"
 #include "ui/dialogs/settingsdialog.h"
-#include "ui/dialogs/trialchecklist.h"
 #include "ui/mainwindow.h"
-#include "ui/models/locklink.h"
+#include "ui/models/lockfacts.h"
 #include "ui/models/lockrow.h"
 #include "ui/models/screenclock.h"
 #include "ui/pages/lessonspage.h"
@@ -174,6 +172,23 @@ const inspect::FindingPlace *victimOn(const inspect::LockSnapshot &lock)
     return found == lock.findings.end() ? nullptr : &found->victim.front();
 }
 
+// Of these locks, those that are held and not released with the others.
+QString leftOut(const std::vector<const inspect::LockSnapshot *> &locks,
+                const std::vector<operate::BulkTarget> &targets)
+{
+    QStringList names;
+    for (const auto *lock : locks) {
+        const bool isTarget = std::ranges::any_of(targets, [lock](const operate::BulkTarget &target) {
+            return target.lock == lock->lock || std::ranges::count(target.goWithIt, lock->lock) > 0;
+        });
+        if (!isTarget && lock->holderCount() > 0)
+            names << label(lock->lock.name, 60);
+    }
+    return names.isEmpty()
+               ? QString()
+               : WindowDialogs::tr("Left out, as each needs a look of its own: %1.").arg(firstNamed(names, 3));
+}
+
 } // namespace
 
 bool WindowDialogs::isChosenDeadlocked() const
@@ -297,27 +312,6 @@ std::vector<const inspect::LockSnapshot *> WindowDialogs::locksFor(Bulk bulk) co
     }
     return locks;
 }
-
-namespace {
-
-// Of these locks, those that are held and not released with the others.
-QString leftOut(const std::vector<const inspect::LockSnapshot *> &locks,
-                const std::vector<operate::BulkTarget> &targets)
-{
-    QStringList names;
-    for (const auto *lock : locks) {
-        const bool isTarget = std::ranges::any_of(targets, [lock](const operate::BulkTarget &target) {
-            return target.lock == lock->lock || std::ranges::count(target.goWithIt, lock->lock) > 0;
-        });
-        if (!isTarget && lock->holderCount() > 0)
-            names << label(lock->lock.name, 60);
-    }
-    return names.isEmpty()
-               ? QString()
-               : WindowDialogs::tr("Left out, as each needs a look of its own: %1.").arg(firstNamed(names, 3));
-}
-
-} // namespace
 
 WindowDialogs::BulkScope WindowDialogs::scopeOf(Bulk bulk) const
 {

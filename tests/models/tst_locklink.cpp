@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Locks as links: there and back, and nothing that is not exactly one.
 #include "tests/support/testmain.h"
-#include "ui/models/locklink.h"
+#include "ui/models/lockfacts.h"
 
 using inspect::LockName;
 

@@ -2,7 +2,7 @@
 // What a screen reader finds on every page: a name for whatever takes the keyboard, and plain text only.
 #include "tests/support/testmain.h"
 #include "tests/ui/windowfixture.h"
-#include "ui/dialogs/trialchecklist.h"
+#include "ui/dialogs/connectform.h"
 #include "ui/pages/page.h"
 #include "ui/pages/startpage.h"
 #include "ui/shell/sidebar.h"

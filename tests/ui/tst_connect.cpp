@@ -6,7 +6,6 @@
 #include "tests/ui/themedapplication.h"
 #include "ui/dialogs/connectdialog.h"
 #include "ui/dialogs/connectform.h"
-#include "ui/dialogs/trialchecklist.h"
 #include "ui/theme/theme.h"
 
 #include <QApplication>

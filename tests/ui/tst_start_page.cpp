@@ -3,7 +3,7 @@
 #include "tests/support/savedconnections.h"
 #include "tests/support/testmain.h"
 #include "tests/ui/windowfixture.h"
-#include "ui/dialogs/trialchecklist.h"
+#include "ui/dialogs/connectform.h"
 #include "ui/pages/startpage.h"
 #include "ui/shell/connectionchooser.h"
 #include "ui/shell/connectionlist.h"

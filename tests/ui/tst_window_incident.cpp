@@ -6,6 +6,7 @@
 #include "tests/support/startedserver.h"
 #include "tests/support/testmain.h"
 #include "ui/mainwindow.h"
+#include "ui/windowdialogs.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
 #include "ui/pages/pagestack.h"
@@ -165,7 +166,7 @@ private slots:
         picture(u"during-timeline"_s);
         const auto *bar = m_window->findChild<ui::TimeBar *>();
         QVERIFY(bar->bannerText().startsWith(u"Viewing "_s));
-        m_window->openForceRelease();
+        m_window->dialogs().openForceRelease();
         QVERIFY(m_window->findChildren<QDialog *>().isEmpty());
         goTo(after);
         QCOMPARE(contenders(), 2);

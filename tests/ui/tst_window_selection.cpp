@@ -98,7 +98,7 @@ private slots:
         m_window->selectLock(zkName("/locks/nightly-report"));
         find(u"nothing like this"_s);
         verifyChosen(std::nullopt);
-        m_window->openForceRelease();
+        m_window->dialogs().openForceRelease();
         QVERIFY(!m_window->findChild<ui::ForceReleaseDialog *>());
     }
 

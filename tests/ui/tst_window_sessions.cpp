@@ -2,7 +2,7 @@
 // The detail of a session: who it is, what it does, what falls when it ends; also of one with hundreds of locks.
 #include "tests/support/testmain.h"
 #include "tests/ui/windowfixture.h"
-#include "ui/models/shown.h"
+#include "ui/models/pausablebackend.h"
 #include "ui/pages/livetree.h"
 #include "ui/pages/sessiondetail.h"
 #include "ui/pages/sessionspage.h"

@@ -10,7 +10,6 @@
 #include "ui/dialogs/forcereleasedialog.h"
 #include "ui/mainwindow.h"
 #include "ui/models/pausablebackend.h"
-#include "ui/pages/detailwindow.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/parts/labels.h"
 #include "ui/pages/lockspage.h"

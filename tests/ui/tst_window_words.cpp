@@ -20,6 +20,7 @@
 #include "ui/theme/text.h"
 #include "ui/views/lockstable.h"
 #include "ui/views/queuetable.h"
+#include "ui/windowdialogs.h"
 
 #include <QAbstractButton>
 #include <QHeaderView>
@@ -421,7 +422,7 @@ private slots:
     void theAcquireFormSaysWhere()
     {
         tell("live", true);
-        m_window->openAcquire();
+        m_window->dialogs().openAcquire();
         auto *dialog = m_window->findChild<ui::AcquireDialog *>();
         QVERIFY(dialog);
         QCOMPARE(dialog->findChild<QLabel *>(u"environment"_s)->text(), u"PROD · live"_s);

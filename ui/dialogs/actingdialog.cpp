@@ -2,7 +2,6 @@
 #include "ui/dialogs/actingdialog.h"
 
 #include "core/base/text.h"
-#include "ui/parts/environment.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"

@@ -2,7 +2,6 @@
 #include "ui/dialogs/connectdialog.h"
 
 #include "ui/dialogs/connectform.h"
-#include "ui/dialogs/trialchecklist.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 

@@ -2,8 +2,7 @@
 #include "ui/dialogs/connectform.h"
 
 #include "ui/dialogs/factsform.h"
-#include "ui/dialogs/trialchecklist.h"
-#include "ui/parts/environment.h"
+#include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 

@@ -58,6 +58,84 @@ void keepAsTheyAre(QWidget &fields)
         acls->setReadOnly();
 }
 
+constexpr qsizetype mostDiffLines = 14; // of each side
+constexpr int longestDiffLine = 160;
+
+// Both as text where both are, else both as bytes.
+QStringList linesOfValue(const QByteArray &value, bool asText)
+{
+    if (value.isEmpty())
+        return {};
+    QStringList lines;
+    if (asText) {
+        for (const auto &line : value.split('\n'))
+            lines << label(line, longestDiffLine);
+        return lines;
+    }
+    constexpr qsizetype perLine = 16;
+    for (qsizetype at = 0; at < value.size(); at += perLine)
+        lines << u"%1  %2"_s.arg(QString::number(at, 16).rightJustified(6, u'0'),
+                                 QString::fromLatin1(value.mid(at, perLine).toHex(' ')));
+    return lines;
+}
+
+QStringList linesOfAcls(const zk::Acls &acls)
+{
+    QStringList lines;
+    for (const auto &acl : acls)
+        lines << operate::aclText(acl);
+    return lines;
+}
+
+bool endsByItself(const operate::EditRequest &request)
+{
+    return request.ttl || request.expiryMs;
+}
+
+QString timeWords(std::optional<std::chrono::milliseconds> ttl)
+{
+    return ttl ? EditWords::tr("expires in %1").arg(formatDuration(*ttl)) : EditWords::tr("no TTL");
+}
+
+QString undoTitle(const operate::EditRequest &undo, const operate::EditRequest &undone)
+{
+    const bool wasMade = undo.kind == EditKind::KeyDelete || undo.kind == EditKind::FieldDelete;
+    switch (undone.kind) {
+    case EditKind::ZnodeCreate: return EditWords::tr("Undo the creation of");
+    case EditKind::ZnodeSet: return EditWords::tr("Undo the edit of the data of");
+    case EditKind::ZnodeAcl: return EditWords::tr("Undo the edit of the ACL of");
+    case EditKind::ZnodeDelete:
+    case EditKind::KeyDelete:
+    case EditKind::FieldDelete: return EditWords::tr("Undo the deletion of");
+    case EditKind::ZnodeRestore:
+    case EditKind::KeyRestore: return EditWords::tr("Undo the restore of");
+    case EditKind::KeyExpire: return EditWords::tr("Undo the change of the time to live of");
+    case EditKind::KeyRename: return EditWords::tr("Undo the renaming to");
+    case EditKind::KeySet:
+    case EditKind::FieldSet:
+        return wasMade ? EditWords::tr("Undo the creation of") : EditWords::tr("Undo the edit of");
+    }
+    return {};
+}
+
+QString undoAct(const operate::EditRequest &undo)
+{
+    switch (undo.kind) {
+    case EditKind::ZnodeSet: return EditWords::tr("Undo: restore the data");
+    case EditKind::ZnodeAcl: return EditWords::tr("Undo: restore the ACL");
+    case EditKind::KeyExpire:
+        return endsByItself(undo) ? EditWords::tr("Undo: restore the time to live")
+                                  : EditWords::tr("Undo: remove the time to live");
+    case EditKind::KeyRename: return EditWords::tr("Undo: rename it back");
+    case EditKind::KeySet:
+    case EditKind::FieldSet: return EditWords::tr("Undo: restore the value");
+    case EditKind::FieldDelete: return EditWords::tr("Undo: delete the field");
+    case EditKind::ZnodeDelete:
+    case EditKind::KeyDelete: return EditWords::tr("Undo: delete it");
+    default: return EditWords::tr("Undo: create it again");
+    }
+}
+
 } // namespace
 
 void EditDialog::build()
@@ -192,88 +270,6 @@ QWidget *EditDialog::makeButtons()
     addOneKey(); // what has to be ticked or counted is, all the same
     return buttons;
 }
-
-namespace {
-
-constexpr qsizetype mostDiffLines = 14; // of each side
-constexpr int longestDiffLine = 160;
-
-// Both as text where both are, else both as bytes.
-QStringList linesOfValue(const QByteArray &value, bool asText)
-{
-    if (value.isEmpty())
-        return {};
-    QStringList lines;
-    if (asText) {
-        for (const auto &line : value.split('\n'))
-            lines << label(line, longestDiffLine);
-        return lines;
-    }
-    constexpr qsizetype perLine = 16;
-    for (qsizetype at = 0; at < value.size(); at += perLine)
-        lines << u"%1  %2"_s.arg(QString::number(at, 16).rightJustified(6, u'0'),
-                                 QString::fromLatin1(value.mid(at, perLine).toHex(' ')));
-    return lines;
-}
-
-QStringList linesOfAcls(const zk::Acls &acls)
-{
-    QStringList lines;
-    for (const auto &acl : acls)
-        lines << operate::aclText(acl);
-    return lines;
-}
-
-bool endsByItself(const operate::EditRequest &request)
-{
-    return request.ttl || request.expiryMs;
-}
-
-QString timeWords(std::optional<std::chrono::milliseconds> ttl)
-{
-    return ttl ? EditWords::tr("expires in %1").arg(formatDuration(*ttl)) : EditWords::tr("no TTL");
-}
-
-QString undoTitle(const operate::EditRequest &undo, const operate::EditRequest &undone)
-{
-    const bool wasMade = undo.kind == EditKind::KeyDelete || undo.kind == EditKind::FieldDelete;
-    switch (undone.kind) {
-    case EditKind::ZnodeCreate: return EditWords::tr("Undo the creation of");
-    case EditKind::ZnodeSet: return EditWords::tr("Undo the edit of the data of");
-    case EditKind::ZnodeAcl: return EditWords::tr("Undo the edit of the ACL of");
-    case EditKind::ZnodeDelete:
-    case EditKind::KeyDelete:
-    case EditKind::FieldDelete: return EditWords::tr("Undo the deletion of");
-    case EditKind::ZnodeRestore:
-    case EditKind::KeyRestore: return EditWords::tr("Undo the restore of");
-    case EditKind::KeyExpire: return EditWords::tr("Undo the change of the time to live of");
-    case EditKind::KeyRename: return EditWords::tr("Undo the renaming to");
-    case EditKind::KeySet:
-    case EditKind::FieldSet:
-        return wasMade ? EditWords::tr("Undo the creation of") : EditWords::tr("Undo the edit of");
-    }
-    return {};
-}
-
-QString undoAct(const operate::EditRequest &undo)
-{
-    switch (undo.kind) {
-    case EditKind::ZnodeSet: return EditWords::tr("Undo: restore the data");
-    case EditKind::ZnodeAcl: return EditWords::tr("Undo: restore the ACL");
-    case EditKind::KeyExpire:
-        return endsByItself(undo) ? EditWords::tr("Undo: restore the time to live")
-                                  : EditWords::tr("Undo: remove the time to live");
-    case EditKind::KeyRename: return EditWords::tr("Undo: rename it back");
-    case EditKind::KeySet:
-    case EditKind::FieldSet: return EditWords::tr("Undo: restore the value");
-    case EditKind::FieldDelete: return EditWords::tr("Undo: delete the field");
-    case EditKind::ZnodeDelete:
-    case EditKind::KeyDelete: return EditWords::tr("Undo: delete it");
-    default: return EditWords::tr("Undo: create it again");
-    }
-}
-
-} // namespace
 
 QString EditWords::title(const operate::EditRequest &request, bool isNew, const Undone &undone)
 {

@@ -117,6 +117,12 @@ bool isSameQueue(const inspect::LockSnapshot &a, const inspect::LockSnapshot &b)
     });
 }
 
+// For a POSIX shell: nothing inside single quotes means anything.
+QString quotedForShell(QString text)
+{
+    return u'\'' + text.replace(u'\'', u"'\\''"_s) + u'\'';
+}
+
 } // namespace
 
 RehearseButton::RehearseButton(Backend &backend, FactsForm &facts, QWidget *parent, std::function<void()> said)
@@ -174,16 +180,6 @@ void RehearseButton::say(const QString &words)
     QMetaObject::invokeMethod(
         this, [this] { m_said(); }, Qt::QueuedConnection);
 }
-
-namespace {
-
-// For a POSIX shell: nothing inside single quotes means anything.
-QString quotedForShell(QString text)
-{
-    return u'\'' + text.replace(u'\'', u"'\\''"_s) + u'\'';
-}
-
-} // namespace
 
 std::vector<const Contender *> holdersOf(const LockSnapshot &lock)
 {

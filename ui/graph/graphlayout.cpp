@@ -91,6 +91,53 @@ GraphLine lineOf(QList<QPointF> points, const QRectF &from, const QRectF &to)
     return line;
 }
 
+std::shared_ptr<GraphSight> sightOf(const GraphQuestion &question, GraphLayouter &layouter,
+                                    const std::stop_token &stop)
+{
+    auto sight = std::make_shared<GraphSight>();
+    const auto facts = graphFactsOf(question.locks, question.labels, question.now);
+    sight->heading = headingOf(facts);
+    sight->picture = graphPictureOf(facts, question.choice);
+    if (sight->heading.client)
+        sight->subject =
+            sight->picture.find(keyOfClient(facts.graph.clients[static_cast<std::size_t>(*sight->heading.client)]));
+    sight->waiting = facts.graph.waiting();
+    sight->held = facts.graph.held();
+    sight->isCycleOpen = facts.isCycleOpen;
+    sight->unseenWaiters = facts.unseenWaiters;
+    auto layout = layouter.layOut(sight->picture, question.width, question.height, stop);
+    if (layout)
+        sight->layout = std::move(*layout);
+    else
+        sight->failure = layout.error().message;
+    return sight;
+}
+
+// Where it was installed; then where it is built, beside the window and for tests.
+Result<QString> layoutProgram()
+{
+    const QString here = QCoreApplication::applicationDirPath();
+    const QString installed = u"" LOCKSCOPE_LAYOUT_FOLDER ""_s;
+    for (const auto &place : {installed, u"../graphlayout"_s, u"../../app/graphlayout"_s}) {
+        const QFileInfo file(here + u'/' + place + u"/lockscope-graph-layout"_s);
+        if (file.isExecutable())
+            return file.canonicalFilePath();
+    }
+    return Error{ErrorCode::Unsupported, u"the program that lays graphs out is not there: %1"_s.arg(QDir::cleanPath(
+                                             here + u'/' + installed + u"/lockscope-graph-layout"_s))};
+}
+
+bool answersAll(const QList<DotGraph> &graphs, const QList<DotPlaces> &places)
+{
+    if (places.size() != graphs.size())
+        return false;
+    for (qsizetype i = 0; i < places.size(); ++i) {
+        if (places[i].centres.size() != graphs[i].boxes.size() || places[i].lines.size() != graphs[i].lines.size())
+            return false;
+    }
+    return true;
+}
+
 } // namespace
 
 QSizeF boxSizeOf(const GraphNode &node, bool isAlone)
@@ -327,32 +374,6 @@ Result<GraphLayout> GraphLayouter::layOut(const GraphPicture &picture, qreal wid
     return layout;
 }
 
-namespace {
-
-std::shared_ptr<GraphSight> sightOf(const GraphQuestion &question, GraphLayouter &layouter,
-                                    const std::stop_token &stop)
-{
-    auto sight = std::make_shared<GraphSight>();
-    const auto facts = graphFactsOf(question.locks, question.labels, question.now);
-    sight->heading = headingOf(facts);
-    sight->picture = graphPictureOf(facts, question.choice);
-    if (sight->heading.client)
-        sight->subject =
-            sight->picture.find(keyOfClient(facts.graph.clients[static_cast<std::size_t>(*sight->heading.client)]));
-    sight->waiting = facts.graph.waiting();
-    sight->held = facts.graph.held();
-    sight->isCycleOpen = facts.isCycleOpen;
-    sight->unseenWaiters = facts.unseenWaiters;
-    auto layout = layouter.layOut(sight->picture, question.width, question.height, stop);
-    if (layout)
-        sight->layout = std::move(*layout);
-    else
-        sight->failure = layout.error().message;
-    return sight;
-}
-
-} // namespace
-
 GraphMaker::GraphMaker(QObject *parent) : QObject(parent), m_layouter(std::make_shared<GraphLayouter>())
 {
     m_worker.setMaxThreadCount(1);
@@ -393,35 +414,6 @@ void GraphMaker::begin(GraphQuestion question)
             Qt::QueuedConnection);
     });
 }
-
-namespace {
-
-// Where it was installed; then where it is built, beside the window and for tests.
-Result<QString> layoutProgram()
-{
-    const QString here = QCoreApplication::applicationDirPath();
-    const QString installed = u"" LOCKSCOPE_LAYOUT_FOLDER ""_s;
-    for (const auto &place : {installed, u"../graphlayout"_s, u"../../app/graphlayout"_s}) {
-        const QFileInfo file(here + u'/' + place + u"/lockscope-graph-layout"_s);
-        if (file.isExecutable())
-            return file.canonicalFilePath();
-    }
-    return Error{ErrorCode::Unsupported, u"the program that lays graphs out is not there: %1"_s.arg(QDir::cleanPath(
-                                             here + u'/' + installed + u"/lockscope-graph-layout"_s))};
-}
-
-bool answersAll(const QList<DotGraph> &graphs, const QList<DotPlaces> &places)
-{
-    if (places.size() != graphs.size())
-        return false;
-    for (qsizetype i = 0; i < places.size(); ++i) {
-        if (places[i].centres.size() != graphs[i].boxes.size() || places[i].lines.size() != graphs[i].lines.size())
-            return false;
-    }
-    return true;
-}
-
-} // namespace
 
 Result<QList<DotPlaces>> layOutByDot(const QList<DotGraph> &graphs, const std::stop_token &stop)
 {

@@ -33,40 +33,6 @@ bool isSaid(const WaitGraph &graph, const WaitCycle &cycle, const LocksByName &l
     });
 }
 
-} // namespace
-
-GraphFacts graphFactsOf(const std::vector<LockSnapshot> &locks, const std::vector<inspect::ClientLabel> &labels,
-                        std::chrono::system_clock::time_point now)
-{
-    GraphFacts facts;
-    facts.graph = inspect::waitGraphOf(locks, labels, now);
-    auto &graph = facts.graph;
-    LocksByName byName;
-    for (const auto &lock : locks)
-        byName.emplace(lock.lock, &lock);
-    const auto found = graph.cycles.size();
-    std::erase_if(graph.cycles, [&](const WaitCycle &cycle) { return !isSaid(graph, cycle, byName); });
-    facts.isCycleOpen = graph.cycles.size() < found;
-    for (const auto &lock : graph.locks) {
-        facts.isElection.push_back(recipes::recipeOf(byName.at(lock.name)->recipe).electsLeader ? 1 : 0);
-        facts.unseenWaiters += lock.waitersKnown ? 0 : 1;
-    }
-    facts.sessions.resize(graph.clients.size());
-    for (const auto &edge : graph.edges) {
-        const auto &lock = *byName.at(graph.locks[static_cast<std::size_t>(edge.lock)].name);
-        const auto *contender = lock.find(edge.contender);
-        if (!contender || !contender->session)
-            continue;
-        auto &sessions = facts.sessions[static_cast<std::size_t>(edge.client)];
-        const GraphFacts::Session session{lock.lock.connection, contender->session->toUtf8()};
-        if (std::ranges::find(sessions, session) == sessions.end())
-            sessions.push_back(session);
-    }
-    return facts;
-}
-
-namespace {
-
 constexpr int nameLength = 80;
 constexpr qsizetype mostNamed = 3;
 
@@ -139,38 +105,6 @@ GraphHeading ofCycles(const GraphFacts &facts, qsizetype blockers)
     return heading;
 }
 
-} // namespace
-
-QString nameOf(const inspect::Client &client)
-{
-    if (client.endpoints.empty() || client.name == client.endpoints.front())
-        return client.name;
-    return u"%1 (%2)"_s.arg(client.name, label(client.endpoints.front().toUtf8(), 60));
-}
-
-QString nameOf(const GraphFacts &facts, int lock)
-{
-    const auto &locks = facts.graph.locks;
-    const auto &name = locks[static_cast<std::size_t>(lock)].name;
-    const bool isOne = locks.front().name.connection == locks.back().name.connection; // they are sorted
-    return label(isOne ? name.name : name.text(), nameLength);
-}
-
-std::vector<const RootBlocker *> blockersOf(const GraphFacts &facts)
-{
-    std::vector<const RootBlocker *> all;
-    for (const auto &root : facts.graph.roots) {
-        const bool isInTheWay = std::ranges::any_of(facts.graph.edges, [&](const GraphEdge &edge) {
-            return isHeldUp(facts, edge) && std::ranges::find(edge.behind, root.client) != edge.behind.end();
-        });
-        if (isInTheWay)
-            all.push_back(&root);
-    }
-    return all;
-}
-
-namespace {
-
 GraphHeading headingOfSeen(const GraphFacts &facts)
 {
     const auto blockers = blockersOf(facts);
@@ -219,6 +153,64 @@ GraphHeading headingOfSeen(const GraphFacts &facts)
 }
 
 } // namespace
+
+GraphFacts graphFactsOf(const std::vector<LockSnapshot> &locks, const std::vector<inspect::ClientLabel> &labels,
+                        std::chrono::system_clock::time_point now)
+{
+    GraphFacts facts;
+    facts.graph = inspect::waitGraphOf(locks, labels, now);
+    auto &graph = facts.graph;
+    LocksByName byName;
+    for (const auto &lock : locks)
+        byName.emplace(lock.lock, &lock);
+    const auto found = graph.cycles.size();
+    std::erase_if(graph.cycles, [&](const WaitCycle &cycle) { return !isSaid(graph, cycle, byName); });
+    facts.isCycleOpen = graph.cycles.size() < found;
+    for (const auto &lock : graph.locks) {
+        facts.isElection.push_back(recipes::recipeOf(byName.at(lock.name)->recipe).electsLeader ? 1 : 0);
+        facts.unseenWaiters += lock.waitersKnown ? 0 : 1;
+    }
+    facts.sessions.resize(graph.clients.size());
+    for (const auto &edge : graph.edges) {
+        const auto &lock = *byName.at(graph.locks[static_cast<std::size_t>(edge.lock)].name);
+        const auto *contender = lock.find(edge.contender);
+        if (!contender || !contender->session)
+            continue;
+        auto &sessions = facts.sessions[static_cast<std::size_t>(edge.client)];
+        const GraphFacts::Session session{lock.lock.connection, contender->session->toUtf8()};
+        if (std::ranges::find(sessions, session) == sessions.end())
+            sessions.push_back(session);
+    }
+    return facts;
+}
+
+QString nameOf(const inspect::Client &client)
+{
+    if (client.endpoints.empty() || client.name == client.endpoints.front())
+        return client.name;
+    return u"%1 (%2)"_s.arg(client.name, label(client.endpoints.front().toUtf8(), 60));
+}
+
+QString nameOf(const GraphFacts &facts, int lock)
+{
+    const auto &locks = facts.graph.locks;
+    const auto &name = locks[static_cast<std::size_t>(lock)].name;
+    const bool isOne = locks.front().name.connection == locks.back().name.connection; // they are sorted
+    return label(isOne ? name.name : name.text(), nameLength);
+}
+
+std::vector<const RootBlocker *> blockersOf(const GraphFacts &facts)
+{
+    std::vector<const RootBlocker *> all;
+    for (const auto &root : facts.graph.roots) {
+        const bool isInTheWay = std::ranges::any_of(facts.graph.edges, [&](const GraphEdge &edge) {
+            return isHeldUp(facts, edge) && std::ranges::find(edge.behind, root.client) != edge.behind.end();
+        });
+        if (isInTheWay)
+            all.push_back(&root);
+    }
+    return all;
+}
 
 GraphHeading headingOf(const GraphFacts &facts)
 {

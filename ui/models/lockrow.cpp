@@ -76,6 +76,29 @@ QVariant spokenState(const LockRow &row)
                                                                label(row.snapshot.lock.connection.bytes(), 60));
 }
 
+// What a search looks into: for people what it is, and the text.
+std::vector<std::pair<QString, QString>> searchedParts(const LockRow &row)
+{
+    const auto &lock = row.snapshot;
+    std::vector<std::pair<QString, QString>> parts{{{}, label(lock.lock.text(), 1000)},
+                                                   {u"recipe"_s, QString::fromLatin1(lock.recipe)},
+                                                   {u"client"_s, lock.client.value_or(QString())},
+                                                   {{}, row.facts.pill().word},
+                                                   {{}, row.facts.finding}};
+    for (const auto &c : lock.contenders) {
+        const auto who = c.role == inspect::Role::Holder ? u"holder"_s : u"waiter"_s;
+        for (const auto &text : {c.label, c.identity ? label(*c.identity, 400) : QString(),
+                                 c.program ? label(*c.program, 400) : QString(), c.endpoint.value_or(QString()),
+                                 c.session.value_or(QString()), label(c.id, 100)})
+            parts.emplace_back(who, text);
+        if (c.work) {
+            parts.emplace_back(who, label(c.work->application, 100));
+            parts.emplace_back(u"%1 runs"_s.arg(who), label(c.work->statement, 400));
+        }
+    }
+    return parts;
+}
+
 } // namespace
 
 RowsModel<LockRow *>::Columns lockColumns(const std::function<SystemTime(const LockRow &)> &nowOf)
@@ -146,33 +169,6 @@ QString LockRow::brief(int column) const
         return snapshot.holderCount() == 1 ? holderBriefly(snapshot, facts.holderDisconnected) : QString();
     return column == FindingColumn ? findingBriefly(snapshot) : QString();
 }
-
-namespace {
-
-// What a search looks into: for people what it is, and the text.
-std::vector<std::pair<QString, QString>> searchedParts(const LockRow &row)
-{
-    const auto &lock = row.snapshot;
-    std::vector<std::pair<QString, QString>> parts{{{}, label(lock.lock.text(), 1000)},
-                                                   {u"recipe"_s, QString::fromLatin1(lock.recipe)},
-                                                   {u"client"_s, lock.client.value_or(QString())},
-                                                   {{}, row.facts.pill().word},
-                                                   {{}, row.facts.finding}};
-    for (const auto &c : lock.contenders) {
-        const auto who = c.role == inspect::Role::Holder ? u"holder"_s : u"waiter"_s;
-        for (const auto &text : {c.label, c.identity ? label(*c.identity, 400) : QString(),
-                                 c.program ? label(*c.program, 400) : QString(), c.endpoint.value_or(QString()),
-                                 c.session.value_or(QString()), label(c.id, 100)})
-            parts.emplace_back(who, text);
-        if (c.work) {
-            parts.emplace_back(who, label(c.work->application, 100));
-            parts.emplace_back(u"%1 runs"_s.arg(who), label(c.work->statement, 400));
-        }
-    }
-    return parts;
-}
-
-} // namespace
 
 const QString &LockRow::haystack() const
 {

@@ -75,6 +75,142 @@ QVariant expiryOrder(const SessionSnapshot &session)
     return session.expiresAt ? qint64(session.expiresAt->time_since_epoch().count()) : LLONG_MAX;
 }
 
+// What becomes of the locks that a session holds.
+struct Fall {
+    int toNext = 0, toNobody = 0, toWhoAsks = 0, toOthers = 0, staying = 0, unknown = 0;
+};
+
+QString ageText(const std::optional<inspect::ServerTime> &since, const LockSnapshot &lock, SystemTime now)
+{
+    if (!since)
+        return {};
+    const auto age = std::chrono::duration_cast<milliseconds>(now - ourTime(*since, lock));
+    return formatDuration(std::max(milliseconds(0), age));
+}
+
+// As it is once the session's other claims are gone with it.
+LockSnapshot withoutOthersOf(const LockSnapshot &lock, const QString &session, const QByteArray &but)
+{
+    auto rest = lock;
+    std::erase_if(rest.contenders, [&](const Contender &one) { return one.session == session && one.id != but; });
+    // Who watched one of them waits for nothing else.
+    for (auto &contender : rest.contenders)
+        contender.watches.removeIf(
+            [&](const WatchEdge &edge) { return lock.find(edge.target) && !rest.find(edge.target); });
+    return rest;
+}
+
+QString leaseText(const Contender &holder, const LockSnapshot &lock, SystemTime now)
+{
+    if (!holder.expiresAt)
+        return u"stays: it is not the session's"_s;
+    const auto left = std::chrono::duration_cast<milliseconds>(ourTime(*holder.expiresAt, lock) - now);
+    return u"stays until its lease ends, in %1"_s.arg(formatDuration(std::max(milliseconds(0), left)));
+}
+
+QString inheritor(const LockSnapshot &lock, const Contender &holder, SystemTime now, Fall &fall)
+{
+    if (recipes::recipeOf(lock.recipe).endsBy != recipes::EndsBy::Session) {
+        ++fall.staying;
+        return leaseText(holder, lock, now);
+    }
+    const auto rest = withoutOthersOf(lock, *holder.session, holder.id);
+    if (const auto *next = rest.nextAfter(holder.id)) {
+        ++fall.toNext;
+        return u"→ "_s + whoIsByName(*next, lock.backend) + u" · "_s + shortId(next->id);
+    }
+    const auto isInOrder = [](const Contender &one) { return one.role == Role::Waiter && one.position.has_value(); };
+    if (rest.waiterCount() == 0 && rest.waitersKnown) {
+        const bool isHeld = rest.holderCount() > 1;
+        ++(isHeld ? fall.toOthers : fall.toNobody);
+        return isHeld ? u"the other holders keep it"_s : u"no client waits: it becomes free"_s;
+    }
+    if (rest.holderCount() > 1 && std::ranges::any_of(rest.contenders, isInOrder)) {
+        ++fall.toOthers;
+        return u"none until the other holders release it too"_s;
+    }
+    ++fall.toWhoAsks;
+    return u"whoever asks first"_s;
+}
+
+QString before(const LockSnapshot &lock, const Contender &waiter)
+{
+    const auto at = std::ranges::find(lock.contenders, waiter.id, &Contender::id);
+    if (at == lock.contenders.end() || at == lock.contenders.begin())
+        return {};
+    const auto holders = lock.holderCount();
+    const auto isFirst = std::prev(at)->role == Role::Holder;
+    if (isFirst && holders > 1)
+        return u"behind %1 holders"_s.arg(holders);
+    return u"behind "_s + whoIsByName(*std::prev(at), lock.backend);
+}
+
+QString placeText(const LockSnapshot &lock, const Contender &waiter)
+{
+    int place = 0;
+    for (const auto &contender : lock.contenders) {
+        place += contender.role == Role::Waiter ? 1 : 0;
+        if (contender.id == waiter.id)
+            break;
+    }
+    const auto all = lock.waiterCount();
+    const auto text =
+        waiter.position ? u"waits, %1 of %2"_s.arg(place).arg(all) : u"waits with %1 others"_s.arg(all - 1);
+    return lock.waitersKnown ? text : u"waits"_s;
+}
+
+QString lockCount(int count)
+{
+    return count == 1 ? u"1 lock"_s : u"%1 locks"_s.arg(count);
+}
+
+// Of a lease: what is deleted with it besides.
+QString otherKeys(const SessionSnapshot &session)
+{
+    const auto first = label(session.alsoEnds.front(), 80);
+    return session.alsoEndsCount == 1 ? u"1 other key goes with it, %1"_s.arg(first)
+                                      : u"%1 other keys go with it, %2 first"_s.arg(session.alsoEndsCount).arg(first);
+}
+
+QString endText(const Fall &fall, const SessionSnapshot &session)
+{
+    const auto waits = session.waits.size();
+    const int falling = fall.toNext + fall.toNobody + fall.toWhoAsks + fall.toOthers;
+    QStringList parts;
+    if (fall.toNext > 0)
+        parts << (fall.toNext == falling ? u"to who waits next"_s : u"%1 to who waits next"_s.arg(fall.toNext));
+    if (fall.toWhoAsks > 0)
+        parts << u"%1 to whoever asks first"_s.arg(fall.toWhoAsks);
+    if (fall.toNobody > 0)
+        parts << (fall.toNobody == falling ? u"no client waits"_s : u"for %1 no client waits"_s.arg(fall.toNobody));
+    if (fall.toOthers > 0)
+        parts << u"%1 that others hold, too"_s.arg(fall.toOthers);
+    QStringList sentences;
+    if (falling > 0)
+        sentences
+            << (falling == 1 ? u"%1 falls: %2"_s : u"%1 fall: %2"_s).arg(lockCount(falling), parts.join(u", "_s));
+    if (fall.staying > 0)
+        sentences << (fall.staying == 1 ? u"%1 stays: it ends by itself, not with the connection"_s
+                                        : u"%1 stay: they end by themselves, not with the connection"_s)
+                         .arg(lockCount(fall.staying));
+    if (fall.unknown > 0)
+        sentences << u"of %1 it is not known"_s.arg(lockCount(fall.unknown));
+    if (waits > 0)
+        sentences << (waits == 1 ? u"its wait is given up"_s : u"its %1 waits are given up"_s.arg(waits));
+    if (session.alsoEndsCount > 0)
+        sentences << otherKeys(session);
+    return u"If this session ends: %1."_s.arg(sentences.isEmpty() ? u"no lock that is seen here changes hands"_s
+                                                                  : sentences.join(u"; "_s));
+}
+
+constexpr std::size_t mostBeats = 60;
+constexpr auto leastRenewal = 100ms; // less is how well clocks agree
+
+QString span(std::chrono::system_clock::duration duration)
+{
+    return formatDuration(std::max(0ms, std::chrono::duration_cast<milliseconds>(duration)));
+}
+
 } // namespace
 
 SessionsModel::SessionsModel(QObject *parent, Clock clock) : RowsModel(parent), m_clock(std::move(clock))
@@ -205,138 +341,6 @@ RowColumn<SessionSnapshot>::Value SessionsModel::toned(std::optional<Tone> tone)
     };
 }
 
-namespace {
-
-// What becomes of the locks that a session holds.
-struct Fall {
-    int toNext = 0, toNobody = 0, toWhoAsks = 0, toOthers = 0, staying = 0, unknown = 0;
-};
-
-QString ageText(const std::optional<inspect::ServerTime> &since, const LockSnapshot &lock, SystemTime now)
-{
-    if (!since)
-        return {};
-    const auto age = std::chrono::duration_cast<milliseconds>(now - ourTime(*since, lock));
-    return formatDuration(std::max(milliseconds(0), age));
-}
-
-// As it is once the session's other claims are gone with it.
-LockSnapshot withoutOthersOf(const LockSnapshot &lock, const QString &session, const QByteArray &but)
-{
-    auto rest = lock;
-    std::erase_if(rest.contenders, [&](const Contender &one) { return one.session == session && one.id != but; });
-    // Who watched one of them waits for nothing else.
-    for (auto &contender : rest.contenders)
-        contender.watches.removeIf(
-            [&](const WatchEdge &edge) { return lock.find(edge.target) && !rest.find(edge.target); });
-    return rest;
-}
-
-QString leaseText(const Contender &holder, const LockSnapshot &lock, SystemTime now)
-{
-    if (!holder.expiresAt)
-        return u"stays: it is not the session's"_s;
-    const auto left = std::chrono::duration_cast<milliseconds>(ourTime(*holder.expiresAt, lock) - now);
-    return u"stays until its lease ends, in %1"_s.arg(formatDuration(std::max(milliseconds(0), left)));
-}
-
-QString inheritor(const LockSnapshot &lock, const Contender &holder, SystemTime now, Fall &fall)
-{
-    if (recipes::recipeOf(lock.recipe).endsBy != recipes::EndsBy::Session) {
-        ++fall.staying;
-        return leaseText(holder, lock, now);
-    }
-    const auto rest = withoutOthersOf(lock, *holder.session, holder.id);
-    if (const auto *next = rest.nextAfter(holder.id)) {
-        ++fall.toNext;
-        return u"→ "_s + whoIsByName(*next, lock.backend) + u" · "_s + shortId(next->id);
-    }
-    const auto isInOrder = [](const Contender &one) { return one.role == Role::Waiter && one.position.has_value(); };
-    if (rest.waiterCount() == 0 && rest.waitersKnown) {
-        const bool isHeld = rest.holderCount() > 1;
-        ++(isHeld ? fall.toOthers : fall.toNobody);
-        return isHeld ? u"the other holders keep it"_s : u"no client waits: it becomes free"_s;
-    }
-    if (rest.holderCount() > 1 && std::ranges::any_of(rest.contenders, isInOrder)) {
-        ++fall.toOthers;
-        return u"none until the other holders release it too"_s;
-    }
-    ++fall.toWhoAsks;
-    return u"whoever asks first"_s;
-}
-
-QString before(const LockSnapshot &lock, const Contender &waiter)
-{
-    const auto at = std::ranges::find(lock.contenders, waiter.id, &Contender::id);
-    if (at == lock.contenders.end() || at == lock.contenders.begin())
-        return {};
-    const auto holders = lock.holderCount();
-    const auto isFirst = std::prev(at)->role == Role::Holder;
-    if (isFirst && holders > 1)
-        return u"behind %1 holders"_s.arg(holders);
-    return u"behind "_s + whoIsByName(*std::prev(at), lock.backend);
-}
-
-QString placeText(const LockSnapshot &lock, const Contender &waiter)
-{
-    int place = 0;
-    for (const auto &contender : lock.contenders) {
-        place += contender.role == Role::Waiter ? 1 : 0;
-        if (contender.id == waiter.id)
-            break;
-    }
-    const auto all = lock.waiterCount();
-    const auto text =
-        waiter.position ? u"waits, %1 of %2"_s.arg(place).arg(all) : u"waits with %1 others"_s.arg(all - 1);
-    return lock.waitersKnown ? text : u"waits"_s;
-}
-
-QString lockCount(int count)
-{
-    return count == 1 ? u"1 lock"_s : u"%1 locks"_s.arg(count);
-}
-
-// Of a lease: what is deleted with it besides.
-QString otherKeys(const SessionSnapshot &session)
-{
-    const auto first = label(session.alsoEnds.front(), 80);
-    return session.alsoEndsCount == 1 ? u"1 other key goes with it, %1"_s.arg(first)
-                                      : u"%1 other keys go with it, %2 first"_s.arg(session.alsoEndsCount).arg(first);
-}
-
-QString endText(const Fall &fall, const SessionSnapshot &session)
-{
-    const auto waits = session.waits.size();
-    const int falling = fall.toNext + fall.toNobody + fall.toWhoAsks + fall.toOthers;
-    QStringList parts;
-    if (fall.toNext > 0)
-        parts << (fall.toNext == falling ? u"to who waits next"_s : u"%1 to who waits next"_s.arg(fall.toNext));
-    if (fall.toWhoAsks > 0)
-        parts << u"%1 to whoever asks first"_s.arg(fall.toWhoAsks);
-    if (fall.toNobody > 0)
-        parts << (fall.toNobody == falling ? u"no client waits"_s : u"for %1 no client waits"_s.arg(fall.toNobody));
-    if (fall.toOthers > 0)
-        parts << u"%1 that others hold, too"_s.arg(fall.toOthers);
-    QStringList sentences;
-    if (falling > 0)
-        sentences
-            << (falling == 1 ? u"%1 falls: %2"_s : u"%1 fall: %2"_s).arg(lockCount(falling), parts.join(u", "_s));
-    if (fall.staying > 0)
-        sentences << (fall.staying == 1 ? u"%1 stays: it ends by itself, not with the connection"_s
-                                        : u"%1 stay: they end by themselves, not with the connection"_s)
-                         .arg(lockCount(fall.staying));
-    if (fall.unknown > 0)
-        sentences << u"of %1 it is not known"_s.arg(lockCount(fall.unknown));
-    if (waits > 0)
-        sentences << (waits == 1 ? u"its wait is given up"_s : u"its %1 waits are given up"_s.arg(waits));
-    if (session.alsoEndsCount > 0)
-        sentences << otherKeys(session);
-    return u"If this session ends: %1."_s.arg(sentences.isEmpty() ? u"no lock that is seen here changes hands"_s
-                                                                  : sentences.join(u"; "_s));
-}
-
-} // namespace
-
 SessionFacts sessionFactsOf(const SessionSnapshot &session, const FindLock &find, SystemTime now)
 {
     SessionFacts facts;
@@ -405,18 +409,6 @@ void SessionLocksModel::setLocks(std::vector<SessionLock> locks)
     replaceRows(std::move(locks),
                 [](const SessionLock &a, const SessionLock &b) { return a.lock == b.lock && a.holds == b.holds; });
 }
-
-namespace {
-
-constexpr std::size_t mostBeats = 60;
-constexpr auto leastRenewal = 100ms; // less is how well clocks agree
-
-QString span(std::chrono::system_clock::duration duration)
-{
-    return formatDuration(std::max(0ms, std::chrono::duration_cast<milliseconds>(duration)));
-}
-
-} // namespace
 
 void LeasePulse::heard(Time expires, Time now)
 {

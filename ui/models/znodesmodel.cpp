@@ -19,6 +19,26 @@ QByteArray nextPart(const ZPath &above, const ZPath &path)
     return path.bytes().mid(from).split('/').front();
 }
 
+QDateTime timeOf(std::chrono::milliseconds sinceEpoch)
+{
+    return QDateTime::fromMSecsSinceEpoch(sinceEpoch.count());
+}
+
+// As short as it can be without being unclear.
+QString timeText(std::chrono::milliseconds sinceEpoch)
+{
+    const QDateTime time = timeOf(sinceEpoch);
+    const QDate today = QDate::currentDate();
+    if (time.date() == today)
+        return time.toString(u"HH:mm:ss"_s);
+    return time.toString(time.date().year() == today.year() ? u"d MMM HH:mm"_s : u"yyyy-MM-dd"_s);
+}
+
+bool isZnodeNumber(int column)
+{
+    return column == ZnodeNode::Children || column == ZnodeNode::Bytes || column >= ZnodeNode::Version;
+}
+
 } // namespace
 
 ZnodesModel::ZnodesModel(QObject *parent) : TreeModel(std::make_unique<ZnodeNode>(), parent)
@@ -202,30 +222,6 @@ void ZnodesModel::followReveal()
             : QStringLiteral("%1 has no child %2").arg(nameText(above.bytes()), nameText(nextPart(above, path)));
     emit revealFailed(path, why);
 }
-
-namespace {
-
-QDateTime timeOf(std::chrono::milliseconds sinceEpoch)
-{
-    return QDateTime::fromMSecsSinceEpoch(sinceEpoch.count());
-}
-
-// As short as it can be without being unclear.
-QString timeText(std::chrono::milliseconds sinceEpoch)
-{
-    const QDateTime time = timeOf(sinceEpoch);
-    const QDate today = QDate::currentDate();
-    if (time.date() == today)
-        return time.toString(u"HH:mm:ss"_s);
-    return time.toString(time.date().year() == today.year() ? u"d MMM HH:mm"_s : u"yyyy-MM-dd"_s);
-}
-
-bool isZnodeNumber(int column)
-{
-    return column == ZnodeNode::Children || column == ZnodeNode::Bytes || column >= ZnodeNode::Version;
-}
-
-} // namespace
 
 std::unique_ptr<ZnodeNode> ZnodeNode::make(ZnodeRow &row)
 {

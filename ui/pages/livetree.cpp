@@ -19,6 +19,24 @@ namespace {
 constexpr int leastOfAStretchedColumn = 140;
 constexpr std::chrono::milliseconds measurePause(500);
 
+constexpr int cellMargin = 10;
+constexpr int lockWidth = 18;
+
+void paintPadlock(QPainter &painter, const QRectF &rect, const QColor &colour)
+{
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing);
+    const QRectF body(rect.left() + 1, rect.center().y() - 1, 10, 7);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(colour);
+    painter.drawRoundedRect(body, 1.5, 1.5);
+    painter.setPen(QPen(colour, 1.6));
+    painter.setBrush(Qt::NoBrush);
+    const QRectF shackle(body.left() + 2.2, body.top() - 4.5, 5.6, 8);
+    painter.drawArc(shackle, 0, 180 * 16);
+    painter.restore();
+}
+
 } // namespace
 
 LiveTree::LiveTree(QWidget *parent) : QTreeView(parent)
@@ -276,28 +294,6 @@ std::vector<QModelIndex> LiveTree::expandedOnScreen() const
     }
     return found;
 }
-
-namespace {
-
-constexpr int cellMargin = 10;
-constexpr int lockWidth = 18;
-
-void paintPadlock(QPainter &painter, const QRectF &rect, const QColor &colour)
-{
-    painter.save();
-    painter.setRenderHint(QPainter::Antialiasing);
-    const QRectF body(rect.left() + 1, rect.center().y() - 1, 10, 7);
-    painter.setPen(Qt::NoPen);
-    painter.setBrush(colour);
-    painter.drawRoundedRect(body, 1.5, 1.5);
-    painter.setPen(QPen(colour, 1.6));
-    painter.setBrush(Qt::NoBrush);
-    const QRectF shackle(body.left() + 2.2, body.top() - 4.5, 5.6, 8);
-    painter.drawArc(shackle, 0, 180 * 16);
-    painter.restore();
-}
-
-} // namespace
 
 QSize TreeCellDelegate::sizeHint(const QStyleOptionViewItem &, const QModelIndex &) const
 {

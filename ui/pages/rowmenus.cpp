@@ -3,7 +3,6 @@
 
 #include "core/base/text.h"
 #include "ui/models/lockfacts.h"
-#include "ui/models/locklink.h"
 #include "ui/pages/findingspage.h"
 #include "ui/pages/keyspage.h"
 #include "ui/pages/livetree.h"
@@ -173,6 +172,38 @@ void offerRowMenus(FindingsPage &page, LocksPage &locks, const ConnectionBook &b
                      });
 }
 
+constexpr QLatin1StringView graphPage("graph");
+
+// For a POSIX shell: nothing inside single quotes means anything.
+QString shellWord(QString text)
+{
+    return u'\'' + text.replace(u'\'', u"'\\''"_s) + u'\'';
+}
+
+QString ctlCommand(const ConnectionStatus *status, const ConnectionName &connection, const QStringList &words)
+{
+    QStringList all{u"lockscopectl"_s};
+    if (status && !status->uri.isEmpty())
+        all << u"--connect"_s << shellWord(escaped(connection.bytes()) + u'=' + status->uri);
+    return (all + words).join(u' ');
+}
+
+QString jsonText(const QJsonObject &object)
+{
+    return QString::fromUtf8(QJsonDocument(object).toJson());
+}
+
+// The node or key that a lock is, or lies in; empty where a backend has none.
+QByteArray homeOf(const LockSnapshot &lock)
+{
+    if (lock.contenders.empty() || lock.contenders.front().guard.znode().path.isEmpty())
+        return lock.lock.name;
+    const QByteArray &path = lock.contenders.front().guard.znode().path;
+    return path == lock.lock.name || path.startsWith(lock.lock.name + '/')
+               ? lock.lock.name
+               : path.left(std::max<qsizetype>(1, path.lastIndexOf('/'))); // several locks in one folder
+}
+
 } // namespace
 
 void offerRowMenus(LockDetail &detail, const ConnectionBook &book, Page &asking)
@@ -209,42 +240,6 @@ void offerRowMenusOf(Page &page, LocksPage &locks, const ConnectionBook &book)
     else if (auto *log = qobject_cast<LogPage *>(&page))
         offerRowMenus(*log);
 }
-
-namespace {
-
-constexpr QLatin1StringView graphPage("graph");
-
-// For a POSIX shell: nothing inside single quotes means anything.
-QString shellWord(QString text)
-{
-    return u'\'' + text.replace(u'\'', u"'\\''"_s) + u'\'';
-}
-
-QString ctlCommand(const ConnectionStatus *status, const ConnectionName &connection, const QStringList &words)
-{
-    QStringList all{u"lockscopectl"_s};
-    if (status && !status->uri.isEmpty())
-        all << u"--connect"_s << shellWord(escaped(connection.bytes()) + u'=' + status->uri);
-    return (all + words).join(u' ');
-}
-
-QString jsonText(const QJsonObject &object)
-{
-    return QString::fromUtf8(QJsonDocument(object).toJson());
-}
-
-// The node or key that a lock is, or lies in; empty where a backend has none.
-QByteArray homeOf(const LockSnapshot &lock)
-{
-    if (lock.contenders.empty() || lock.contenders.front().guard.znode().path.isEmpty())
-        return lock.lock.name;
-    const QByteArray &path = lock.contenders.front().guard.znode().path;
-    return path == lock.lock.name || path.startsWith(lock.lock.name + '/')
-               ? lock.lock.name
-               : path.left(std::max<qsizetype>(1, path.lastIndexOf('/'))); // several locks in one folder
-}
-
-} // namespace
 
 SubjectMenu::SubjectMenu(const ConnectionBook *book, QWidget *parent) : QMenu(parent), m_book(book)
 {

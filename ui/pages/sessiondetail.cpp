@@ -46,6 +46,20 @@ qreal seconds(std::chrono::system_clock::duration span)
     return std::chrono::duration<qreal>(span).count();
 }
 
+constexpr auto askAgainAfter = 5s; // a look costs the server something
+constexpr int mostOfStatement = 600;
+
+bool isSqlSession(const FindLock &find, const SessionSnapshot &session)
+{
+    for (const auto *names : {&session.holds, &session.waits}) {
+        for (const auto &name : *names) {
+            if (const auto *lock = find({session.connection, name}))
+                return lock->backend == BackendKind::MariaDb;
+        }
+    }
+    return !session.session.startsWith(u"0x"_s);
+}
+
 } // namespace
 
 PulseView::PulseView(QWidget *parent) : QWidget(parent)
@@ -94,24 +108,6 @@ void PulseView::paintEvent(QPaintEvent *)
     painter.setBrush(Qt::NoBrush);
     painter.drawPath(curve);
 }
-
-namespace {
-
-constexpr auto askAgainAfter = 5s; // a look costs the server something
-constexpr int mostOfStatement = 600;
-
-bool isSqlSession(const FindLock &find, const SessionSnapshot &session)
-{
-    for (const auto *names : {&session.holds, &session.waits}) {
-        for (const auto &name : *names) {
-            if (const auto *lock = find({session.connection, name}))
-                return lock->backend == BackendKind::MariaDb;
-        }
-    }
-    return !session.session.startsWith(u"0x"_s);
-}
-
-} // namespace
 
 SessionDetail::SessionDetail(QWidget *parent) : QWidget(parent)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The doors of the start page: connect to a server by its URI, the sandbox, the lessons.
 #include "core/base/text.h"
-#include "ui/dialogs/trialchecklist.h"
+#include "ui/dialogs/connectform.h"
 #include "ui/pages/startpage.h"
-#include "ui/theme/icons.h"
+#include "ui/theme/pill.h"
 #include "ui/theme/theme.h"
 
 #include <QLabel>

@@ -2,8 +2,8 @@
 #include "ui/pages/startpage.h"
 
 #include "core/base/text.h"
-#include "ui/dialogs/trialchecklist.h"
-#include "ui/theme/icons.h"
+#include "ui/dialogs/connectform.h"
+#include "ui/theme/pill.h"
 #include "ui/theme/theme.h"
 
 #include <QGridLayout>

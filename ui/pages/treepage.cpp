@@ -4,7 +4,7 @@
 #include "core/base/text.h"
 #include "ui/models/locksmodel.h"
 #include "ui/pages/livetree.h"
-#include "ui/parts/environment.h"
+#include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"

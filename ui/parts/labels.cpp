@@ -33,6 +33,29 @@ std::vector<std::pair<int, int>> linesOf(const QString &text, const QFont &font,
     return lines;
 }
 
+// "4 m 12 s" is one word.
+QStringList clauseWords(const QString &text)
+{
+    static const QRegularExpression unit(u"^(?:ms|s|m|h|d)\\b"_s), number(u"^[0-9]"_s);
+    QStringList words;
+    bool isAfterUnit = false;
+    for (const auto &word : text.split(u' ', Qt::SkipEmptyParts)) {
+        const bool startsWithNumber = word.contains(number);
+        const bool isUnit = !words.isEmpty() && words.back().back().isDigit() && word.contains(unit);
+        if (isUnit || (isAfterUnit && startsWithNumber))
+            words.back() += u' ' + word;
+        else
+            words << word;
+        isAfterUnit = isUnit && word.back().isLetter();
+    }
+    return words;
+}
+
+bool endsClause(const QString &word)
+{
+    return word.endsWith(u',') || word.endsWith(u';') || word == u"·"_s;
+}
+
 } // namespace
 
 ElidedLabel::ElidedLabel(QWidget *parent) : QLabel(parent)
@@ -103,33 +126,6 @@ void WholeLinesLabel::paintEvent(QPaintEvent *event)
                          isLast ? fontMetrics().elidedText(rest, Qt::ElideRight, room.width()) : rest);
     }
 }
-
-namespace {
-
-// "4 m 12 s" is one word.
-QStringList clauseWords(const QString &text)
-{
-    static const QRegularExpression unit(u"^(?:ms|s|m|h|d)\\b"_s), number(u"^[0-9]"_s);
-    QStringList words;
-    bool isAfterUnit = false;
-    for (const auto &word : text.split(u' ', Qt::SkipEmptyParts)) {
-        const bool startsWithNumber = word.contains(number);
-        const bool isUnit = !words.isEmpty() && words.back().back().isDigit() && word.contains(unit);
-        if (isUnit || (isAfterUnit && startsWithNumber))
-            words.back() += u' ' + word;
-        else
-            words << word;
-        isAfterUnit = isUnit && word.back().isLetter();
-    }
-    return words;
-}
-
-bool endsClause(const QString &word)
-{
-    return word.endsWith(u',') || word.endsWith(u';') || word == u"·"_s;
-}
-
-} // namespace
 
 QStringList clauseLines(const QString &text, const QFontMetrics &metrics, int width)
 {

@@ -62,6 +62,16 @@ private:
     mutable QHash<int, int> m_heights; // of that, by width
 };
 
+template <typename Box>
+Box *filled(Box *box, const BoxLook &look, std::initializer_list<BoxPart> parts)
+{
+    box->setContentsMargins(look.margins);
+    if (look.spacing >= 0)
+        box->setSpacing(look.spacing);
+    addParts(*box, parts);
+    return box;
+}
+
 } // namespace
 
 QLabel *makeLabel(const QString &text, const QString &look, QWidget *parent)
@@ -181,20 +191,6 @@ void PillLabel::paintEvent(QPaintEvent *)
     QPainter painter(this);
     paintPill(painter, rect(), m_pill);
 }
-
-namespace {
-
-template <typename Box>
-Box *filled(Box *box, const BoxLook &look, std::initializer_list<BoxPart> parts)
-{
-    box->setContentsMargins(look.margins);
-    if (look.spacing >= 0)
-        box->setSpacing(look.spacing);
-    addParts(*box, parts);
-    return box;
-}
-
-} // namespace
 
 void BoxPart::addTo(QBoxLayout &box) const
 {

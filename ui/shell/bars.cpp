@@ -65,6 +65,23 @@ QString percent(double share)
     return all > 0 && all < 0.05 ? u"< 0.1 %"_s : QString::number(all, 'f', all < 9.95 ? 1 : 0) + u" %"_s;
 }
 
+constexpr int footHeight = 28;
+constexpr int footMargin = 14;
+constexpr int betweenKeys = 16;
+constexpr qreal capPadding = 5;
+constexpr qreal capHeight = 18;
+constexpr qreal betweenCapAndText = 5;
+
+QFont capFont()
+{
+    return textFont(11, QFont::DemiBold);
+}
+
+bool areAlike(const FootKey &a, const FootKey &b)
+{
+    return a.key == b.key && a.text == b.text;
+}
+
 } // namespace
 
 StatusBar::StatusBar(const ConnectionBook &book, QWidget *parent)
@@ -305,27 +322,6 @@ void StatusBar::resizeEvent(QResizeEvent *event)
     QFrame::resizeEvent(event);
     refresh();
 }
-
-namespace {
-
-constexpr int footHeight = 28;
-constexpr int footMargin = 14;
-constexpr int betweenKeys = 16;
-constexpr qreal capPadding = 5;
-constexpr qreal capHeight = 18;
-constexpr qreal betweenCapAndText = 5;
-
-QFont capFont()
-{
-    return textFont(11, QFont::DemiBold);
-}
-
-bool areAlike(const FootKey &a, const FootKey &b)
-{
-    return a.key == b.key && a.text == b.text;
-}
-
-} // namespace
 
 FootKeyButton::FootKeyButton(const FootKey &key, QWidget *parent) : QAbstractButton(parent), m_key(key.key)
 {

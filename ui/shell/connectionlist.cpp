@@ -3,9 +3,9 @@
 
 #include "core/base/text.h"
 #include "core/base/transportoptions.h"
-#include "ui/parts/environment.h"
+#include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
-#include "ui/theme/icons.h"
+#include "ui/theme/pill.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 

@@ -109,53 +109,6 @@ std::optional<int> fit(QByteArrayView word, QByteArrayView text)
     return std::nullopt;
 }
 
-} // namespace
-
-FuzzyQuery::FuzzyQuery(const QString &typed)
-{
-    for (const auto &word : typed.toUtf8().simplified().split(' ')) {
-        if (!word.isEmpty())
-            m_words << word.toLower();
-    }
-}
-
-std::optional<int> FuzzyQuery::score(QByteArrayView text, QByteArrayView beside) const
-{
-    int sum = 0;
-    for (const auto &word : m_words) {
-        auto one = fit(word, text);
-        if (!one && !beside.isEmpty()) {
-            if (const auto found = piece(word, beside))
-                one = found->score - besideIt;
-        }
-        if (!one)
-            return {};
-        sum += *one;
-    }
-    return sum - static_cast<int>(std::min<qsizetype>(text.size(), lengthCounts));
-}
-
-QList<int> FuzzyQuery::matched(const QString &text) const
-{
-    const auto bytes = text.toUtf8();
-    QList<int> letters;
-    const auto add = [&](qsizetype at) { letters << static_cast<int>(QString::fromUtf8(bytes.first(at)).size()); };
-    for (const auto &word : m_words) {
-        QList<qsizetype> places;
-        if (const auto found = piece(word, bytes)) {
-            for (qsizetype i = 0; i < word.size(); ++i)
-                add(found->at + i);
-        } else if (word.size() > 1 && word.size() <= longestInitials && fitsInitials(word, bytes, 0, places)) {
-            std::ranges::for_each(places, add);
-        }
-    }
-    std::ranges::sort(letters);
-    letters.erase(std::unique(letters.begin(), letters.end()), letters.end());
-    return letters;
-}
-
-namespace {
-
 constexpr int paletteWidth = 680;
 constexpr int paletteRow = 30;
 constexpr int shownRows = 12;
@@ -217,6 +170,49 @@ public:
 };
 
 } // namespace
+
+FuzzyQuery::FuzzyQuery(const QString &typed)
+{
+    for (const auto &word : typed.toUtf8().simplified().split(' ')) {
+        if (!word.isEmpty())
+            m_words << word.toLower();
+    }
+}
+
+std::optional<int> FuzzyQuery::score(QByteArrayView text, QByteArrayView beside) const
+{
+    int sum = 0;
+    for (const auto &word : m_words) {
+        auto one = fit(word, text);
+        if (!one && !beside.isEmpty()) {
+            if (const auto found = piece(word, beside))
+                one = found->score - besideIt;
+        }
+        if (!one)
+            return {};
+        sum += *one;
+    }
+    return sum - static_cast<int>(std::min<qsizetype>(text.size(), lengthCounts));
+}
+
+QList<int> FuzzyQuery::matched(const QString &text) const
+{
+    const auto bytes = text.toUtf8();
+    QList<int> letters;
+    const auto add = [&](qsizetype at) { letters << static_cast<int>(QString::fromUtf8(bytes.first(at)).size()); };
+    for (const auto &word : m_words) {
+        QList<qsizetype> places;
+        if (const auto found = piece(word, bytes)) {
+            for (qsizetype i = 0; i < word.size(); ++i)
+                add(found->at + i);
+        } else if (word.size() > 1 && word.size() <= longestInitials && fitsInitials(word, bytes, 0, places)) {
+            std::ranges::for_each(places, add);
+        }
+    }
+    std::ranges::sort(letters);
+    letters.erase(std::unique(letters.begin(), letters.end()), letters.end());
+    return letters;
+}
 
 void PaletteHits::keep(int score, Make make)
 {

@@ -3,7 +3,7 @@
 
 #include "ui/parts/parts.h"
 #include "ui/shell/actions.h"
-#include "ui/theme/icons.h"
+#include "ui/theme/pill.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 

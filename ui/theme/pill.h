@@ -5,11 +5,14 @@
 
 #include "ui/theme/tokens.h"
 
+#include <QColor>
 #include <QFont>
+#include <QIcon>
 #include <QSizeF>
 #include <QString>
 
 class QPainter;
+class QRectF;
 
 namespace lockscope::ui {
 
@@ -39,5 +42,12 @@ void paintStripes(QPainter &painter, const QRectF &rect, const QColor &color);
 enum class TagLook : quint8 { Plain, Production, Warning };
 [[nodiscard]] qreal tagWidth(const QString &word);
 void paintTag(QPainter &painter, const QRectF &rect, const QString &word, TagLook look);
+
+// The line icons of the window, each in the color it is asked for: resources ui/theme/icons/icon-*.svg.
+
+// Draws the icon centered in `rect`, as large as its shorter side.
+void paintIcon(QPainter &painter, const QRectF &rect, const QString &name, const QColor &color);
+// For buttons and actions, in `color`; it does not follow a change of the theme.
+[[nodiscard]] QIcon lineIcon(const QString &name, const QColor &color);
 
 } // namespace lockscope::ui

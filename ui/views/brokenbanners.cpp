@@ -3,7 +3,7 @@
 
 #include "core/base/text.h"
 #include "ui/models/screenclock.h"
-#include "ui/models/shown.h"
+#include "ui/models/pausablebackend.h"
 #include "ui/parts/labels.h"
 #include "ui/parts/parts.h"
 #include "ui/parts/notices.h"

@@ -2,7 +2,7 @@
 #include "ui/views/locksdelegate.h"
 
 #include "core/base/text.h"
-#include "ui/parts/environment.h"
+#include "ui/parts/notices.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
@@ -58,25 +58,6 @@ QRectF lineOf(const QRect &box, int line)
     return {qreal(box.left() + textLeft), box.top() + 3 + line * height, qreal(box.width() - textLeft - rightMargin),
             height};
 }
-
-} // namespace
-
-QColor connectionColor(int number)
-{
-    const auto &colors = Theme::tokens().connections;
-    return colors[static_cast<std::size_t>(number) % colors.size()];
-}
-
-void paintEdge(QPainter &painter, const QRect &box, const GroupHead &group)
-{
-    const QRect edge(box.left(), box.top(), edgeWidth, box.height());
-    if (group.isProduction)
-        paintStripes(painter, edge, group.edge);
-    else
-        painter.fillRect(edge, group.edge);
-}
-
-namespace {
 
 void paintGroupHead(QPainter &painter, const QRect &box, const GroupHead &group)
 {
@@ -152,6 +133,21 @@ QString hostsOf(const QString &uri)
 }
 
 } // namespace
+
+QColor connectionColor(int number)
+{
+    const auto &colors = Theme::tokens().connections;
+    return colors[static_cast<std::size_t>(number) % colors.size()];
+}
+
+void paintEdge(QPainter &painter, const QRect &box, const GroupHead &group)
+{
+    const QRect edge(box.left(), box.top(), edgeWidth, box.height());
+    if (group.isProduction)
+        paintStripes(painter, edge, group.edge);
+    else
+        painter.fillRect(edge, group.edge);
+}
 
 StackedRow LocksDelegate::stackedRow(const QModelIndex &index) const
 {
