@@ -57,19 +57,8 @@ MainWindow::MainWindow(Backend &backend, QWidget *parent)
     setMinimumSize(640, 360); // of a projector whose scale is 200 %
     resize(1440, 900);
     auto *centre = new QWidget(this);
-    auto *column = new QVBoxLayout(centre);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    column->addWidget(m_top);
-    column->addWidget(m_timeBar);
-    auto *middle = new QHBoxLayout;
-    middle->setSpacing(0);
-    middle->addWidget(m_side);
-    middle->addWidget(m_pages, 1);
-    column->addLayout(middle, 1);
-    column->addWidget(m_presentation->keyBar());
-    column->addWidget(m_foot);
-    column->addWidget(m_status);
+    auto *middle = makeRow({.spacing = 0}, {m_side, {m_pages, 1}});
+    makeColumn(centre, {.spacing = 0}, {m_top, m_timeBar, {middle, 1}, m_presentation->keyBar(), m_foot, m_status});
     centre->setAttribute(Qt::WA_StyledBackground);
     m_pages->setAutoFillBackground(true); // the frame's colour is for its edges
     setCentralWidget(centre);
@@ -220,38 +209,31 @@ void MainWindow::addPageActions()
 
 void MainWindow::addActions()
 {
-    m_actions->add(u"find"_s, tr("Find"), {u"Ctrl+F"_s, u"/"_s}, [this] { m_top->focusFind(); });
-    m_actions->add(u"refresh"_s, tr("Refresh"), {u"F5"_s}, [this] { currentPage()->refresh(); });
-    m_actions->add(u"help"_s, tr("Keys and help"), {u"?"_s, u"F1"_s}, [this] {
+    m_actions->add(u"find"_s, [this] { m_top->focusFind(); });
+    m_actions->add(u"refresh"_s, [this] { currentPage()->refresh(); });
+    m_actions->add(u"help"_s, [this] {
         if (!m_presentation->toggleKeys())
             m_help->open();
     });
-    m_actions->add(u"force-release"_s, tr("Force-release the chosen lock…"), {u"Ctrl+Shift+F"_s},
-                   [this] { m_dialogs->openReleaseOfChosen(); });
+    m_actions->add(u"force-release"_s, [this] { m_dialogs->openReleaseOfChosen(); });
     using Bulk = WindowDialogs::Bulk;
-    m_actions->add(u"release-session"_s, tr("Release all of the holder’s session…"), {},
-                   [this] { m_dialogs->openBulk(Bulk::Session); });
-    m_actions->add(u"release-listed"_s, tr("Release what is listed…"), {},
-                   [this] { m_dialogs->openBulk(Bulk::Listed); });
-    m_actions->add(u"remove-stale"_s, tr("Remove persistent and stale entries…"), {},
-                   [this] { m_dialogs->openBulk(Bulk::Stale); });
-    m_actions->add(u"break"_s, tr("Break the deadlock…"), {}, [this] {
+    m_actions->add(u"release-session"_s, [this] { m_dialogs->openBulk(Bulk::Session); });
+    m_actions->add(u"release-listed"_s, [this] { m_dialogs->openBulk(Bulk::Listed); });
+    m_actions->add(u"remove-stale"_s, [this] { m_dialogs->openBulk(Bulk::Stale); });
+    m_actions->add(u"break"_s, [this] {
         if (!m_dialogs->openBreak())
             m_status->notify(tr("No deadlock is known on the connections of this window."));
     });
-    m_actions->add(u"cancel-wait"_s, tr("Cancel the wait of the chosen client…"), {},
-                   [this] { m_dialogs->openCancelWait(); });
-    m_actions->add(u"rehearse"_s, tr("Rehearse the release of the chosen lock…"), {},
-                   [this] { m_dialogs->openRehearsal(); });
-    m_actions->add(u"acquire"_s, tr("Acquire the chosen lock…"), {u"Ctrl+Shift+A"_s},
-                   [this] { m_dialogs->openAcquire(); });
+    m_actions->add(u"cancel-wait"_s, [this] { m_dialogs->openCancelWait(); });
+    m_actions->add(u"rehearse"_s, [this] { m_dialogs->openRehearsal(); });
+    m_actions->add(u"acquire"_s, [this] { m_dialogs->openAcquire(); });
     m_time->addActions(*m_actions);
     m_presentation->addAction(*m_actions);
     addWindowActions();
-    m_actions->add(u"settings"_s, tr("Settings…"), {u"Ctrl+,"_s}, [this] { m_dialogs->openSettings(); });
-    m_actions->add(u"connect"_s, tr("Connect…"), {}, [this] { m_dialogs->openConnect(); });
-    m_actions->add(u"guarantees"_s, tr("Guarantees"), {}, [this] { m_dialogs->openGuarantees(); });
-    m_actions->add(u"findings-help"_s, tr("What each finding means"), {}, [this] { m_dialogs->openFindingsHelp(); });
+    m_actions->add(u"settings"_s, [this] { m_dialogs->openSettings(); });
+    m_actions->add(u"connect"_s, [this] { m_dialogs->openConnect(); });
+    m_actions->add(u"guarantees"_s, [this] { m_dialogs->openGuarantees(); });
+    m_actions->add(u"findings-help"_s, [this] { m_dialogs->openFindingsHelp(); });
 }
 
 Page *MainWindow::currentPage() const
@@ -348,9 +330,7 @@ void MainWindow::showFrame()
     const bool isFramed = m_paused || m_time->isElsewhere();
     const int frame = isFramed ? 4 : 0;
     centre->layout()->setContentsMargins(frame, 0, frame, frame);
-    centre->setProperty("look", isFramed ? u"not-now"_s : QString());
-    centre->style()->unpolish(centre);
-    centre->style()->polish(centre);
+    setStyleProperty(centre, "look", isFramed ? u"not-now"_s : QString());
 }
 
 // Another moment than now is on screen; empty: now again.
@@ -376,12 +356,12 @@ void MainWindow::closeEvent(QCloseEvent *event)
     event->ignore();
     if (findChild<QMessageBox *>(u"closeQuestion"_s))
         return;
-    auto *question = new QMessageBox(QMessageBox::Warning, tr("Close Lockscope"),
-                                     own == 1 ? tr("This window holds a lock, or waits for one.")
-                                              : tr("This window holds %1 locks, or waits for them.").arg(own),
-                                     QMessageBox::Cancel, this);
-    question->setAttribute(Qt::WA_DeleteOnClose);
-    question->setObjectName(u"closeQuestion"_s);
+    auto *question =
+        passing(named(new QMessageBox(QMessageBox::Warning, tr("Close Lockscope"),
+                                      own == 1 ? tr("This window holds a lock, or waits for one.")
+                                               : tr("This window holds %1 locks, or waits for them.").arg(own),
+                                      QMessageBox::Cancel, this),
+                      u"closeQuestion"_s));
     question->setInformativeText(tr(
         "Closing this window releases the locks it holds and cancels its waits. If a server does not respond in time, a lock with a TTL remains until it expires. Release the locks first to be sure."));
     auto *close = question->addButton(tr("Give up and close"), QMessageBox::AcceptRole);

@@ -26,7 +26,7 @@ Presentation::Presentation(QMainWindow &window, std::vector<QWidget *> bars, std
 
 void Presentation::addAction(Actions &actions)
 {
-    actions.add(u"present"_s, tr("Present on a projector: the page alone, large"), {u"F11"_s}, [this] { toggle(); });
+    actions.add(u"present"_s, [this] { toggle(); });
 }
 
 QWidget *Presentation::keyBar() const

@@ -4,6 +4,7 @@
 #include "core/base/clock.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
+#include "ui/parts/parts.h"
 #include "ui/shell/actions.h"
 #include "ui/theme/text.h"
 
@@ -70,19 +71,16 @@ TimeTravel::~TimeTravel()
 
 void TimeTravel::addActions(Actions &actions)
 {
-    actions.add(u"time"_s, tr("Time: go back in what was recorded"), {u"Ctrl+T"_s}, [this] { toggle(); });
-    actions.add(u"five-minutes-ago"_s, tr("Five minutes ago"), {u"Ctrl+Shift+Left"_s}, [this] { step(-5min); });
-    actions.add(u"five-minutes-on"_s, tr("Five minutes later"), {u"Ctrl+Shift+Right"_s}, [this] { step(5min); });
-    actions.add(u"lock-changed-before"_s, tr("The chosen lock's previous event"), {u"Ctrl+Shift+Up"_s},
-                [this] { goToChange(true); });
-    actions.add(u"lock-changed-after"_s, tr("The chosen lock's next event"), {u"Ctrl+Shift+Down"_s},
-                [this] { goToChange(false); });
-    m_end = actions.add(u"now"_s, tr("Return to live view"), {u"Ctrl+End"_s}, [this] { backToNow(); });
+    actions.add(u"time"_s, [this] { toggle(); });
+    actions.add(u"five-minutes-ago"_s, [this] { step(-5min); });
+    actions.add(u"five-minutes-on"_s, [this] { step(5min); });
+    actions.add(u"lock-changed-before"_s, [this] { goToChange(true); });
+    actions.add(u"lock-changed-after"_s, [this] { goToChange(false); });
+    m_end = actions.add(u"now"_s, [this] { backToNow(); });
     m_end->setEnabled(false); // its key is the tables', else
-    auto *open = actions.add(u"open-recording"_s, tr("Open recording…"), {}, [this] { askOpen(); });
-    auto *save = actions.add(u"save-recording"_s, tr("Save recording…"), {}, [this] { askSave(); });
-    m_openLeft = actions.add(u"open-left"_s, tr("Open what a run recorded that did not end by itself"), {},
-                             [this] { openLeft(); });
+    auto *open = actions.add(u"open-recording"_s, [this] { askOpen(); });
+    auto *save = actions.add(u"save-recording"_s, [this] { askSave(); });
+    m_openLeft = actions.add(u"open-left"_s, [this] { openLeft(); });
     m_openLeft->setEnabled(false);
     m_bar.addMenu({open, save, m_openLeft});
 }
@@ -374,8 +372,7 @@ void TimeTravel::closeFile()
 
 void TimeTravel::askOpen()
 {
-    auto *dialog = new QFileDialog(&m_window, tr("Open recording"), {}, recordingFilter());
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    auto *dialog = passing(new QFileDialog(&m_window, tr("Open recording"), {}, recordingFilter()));
     dialog->setFileMode(QFileDialog::ExistingFile);
     connect(dialog, &QFileDialog::fileSelected, this,
             [this](const QString &file) { openFiles({file}, QFileInfo(file).fileName()); });
@@ -392,8 +389,7 @@ void TimeTravel::askSave()
 {
     if (!past())
         return emit said(tr("Nothing is recorded: the recorder is off"));
-    auto *dialog = new QFileDialog(&m_window, tr("Save recording"), {}, recordingFilter());
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    auto *dialog = passing(new QFileDialog(&m_window, tr("Save recording"), {}, recordingFilter()));
     dialog->setAcceptMode(QFileDialog::AcceptSave);
     dialog->setDefaultSuffix(u"lockscope"_s);
     connect(dialog, &QFileDialog::fileSelected, this, [this](const QString &file) { save(file); });

@@ -32,20 +32,16 @@ void chooseTheme(const QString &word)
 
 void MainWindow::addWindowActions()
 {
-    m_actions->add(u"connections"_s, tr("Choose a connection…"), {u"F4"_s}, [this] { m_top->chooser().open(); });
-    m_actions->add(u"sandbox"_s, tr("Start a sandbox with demo locks"), {}, [this] {
+    m_actions->add(u"connections"_s, [this] { m_top->chooser().open(); });
+    m_actions->add(u"sandbox"_s, [this] {
         showPage(u"locks"_s);
         emit demoRequested();
     });
-    m_actions->add(u"next-pane"_s, tr("Next pane"), {u"F6"_s}, [this] { focusNextPane(); });
-    m_actions->add(u"theme-light"_s, tr("Light colors"), {}, [] { chooseTheme(u"light"_s); });
-    m_actions->add(u"theme-dark"_s, tr("Dark colors"), {}, [] { chooseTheme(u"dark"_s); });
-    m_actions->add(u"theme-auto"_s, tr("Colors of the desktop"), {}, [] { chooseTheme(u"auto"_s); });
-    for (const auto &id : {u"theme-light"_s, u"theme-dark"_s, u"theme-auto"_s})
-        m_actions->setOtherWords(id, u"theme mode colours"_s);
-    m_actions->add(u"quit"_s, tr("Quit"), {u"Ctrl+Q"_s}, [this] { close(); });
-    m_actions->setOtherWords(u"quit"_s, u"exit close"_s);
-    m_actions->setOtherWords(u"force-release"_s, u"release break kill"_s);
+    m_actions->add(u"next-pane"_s, [this] { focusNextPane(); });
+    m_actions->add(u"theme-light"_s, [] { chooseTheme(u"light"_s); });
+    m_actions->add(u"theme-dark"_s, [] { chooseTheme(u"dark"_s); });
+    m_actions->add(u"theme-auto"_s, [] { chooseTheme(u"auto"_s); });
+    m_actions->add(u"quit"_s, [this] { close(); });
 }
 
 // The rows, the lock, the rail, and again the rows.

@@ -19,6 +19,7 @@
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
 #include "ui/pages/pagestack.h"
+#include "ui/parts/parts.h"
 #include "ui/views/lockstable.h"
 
 #include <QClipboard>
@@ -56,19 +57,17 @@ void WindowDialogs::askReadOnly(const ConnectionName &name, bool readOnly, QWidg
         return;
     }
     const QString shown = label(name.bytes(), 60);
-    auto *question = new QMessageBox(QMessageBox::Warning, tr("Allow writes"),
-                                     tr("%1 is marked as production. Allow Lockscope to write to it?").arg(shown),
-                                     QMessageBox::Cancel, over ? over : &m_window);
-    question->setAttribute(Qt::WA_DeleteOnClose);
-    question->setObjectName(u"armQuestion"_s);
+    auto *question =
+        passing(named(new QMessageBox(QMessageBox::Warning, tr("Allow writes"),
+                                      tr("%1 is marked as production. Allow Lockscope to write to it?").arg(shown),
+                                      QMessageBox::Cancel, over ? over : &m_window),
+                      u"armQuestion"_s));
     question->setTextFormat(Qt::PlainText);
     question->setInformativeText(
         tr("Looking stays as it is. Acquire, force-release and edits become possible, each with its own "
            "confirmation, until you make it read-only again or close the window."));
     auto *arm = question->addButton(tr("Allow writes on %1").arg(shown), QMessageBox::AcceptRole);
-    arm->setProperty("look", u"danger"_s);
-    arm->style()->unpolish(arm); // the box has measured it already, and so given it its look
-    arm->style()->polish(arm);
+    setStyleProperty(arm, "look", u"danger"_s); // the box has measured it already, and so given it its look
     question->setDefaultButton(QMessageBox::Cancel);
     connect(arm, &QAbstractButton::clicked, this, [this, name] {
         if (!refusesInPast()) // it may have been asked now, and answered over another moment
@@ -90,8 +89,7 @@ void WindowDialogs::openEdit(const ConnectionName &name, const SavedConnection &
         if (status.name != name)
             taken << QString::fromUtf8(status.name.bytes());
     }
-    auto *dialog = new ConnectDialog(*m_store, taken, &m_window);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    auto *dialog = passing(new ConnectDialog(*m_store, taken, &m_window));
     if (const auto *status = m_book.find(name)) {
         SavedConnection asItIs;
         asItIs.name = QString::fromUtf8(name.bytes());
@@ -135,8 +133,7 @@ void WindowDialogs::openForceRelease()
 
 ForceReleaseDialog *WindowDialogs::openReleaseForm(const inspect::LockSnapshot &lock, const QByteArray &contender)
 {
-    auto *dialog = new ForceReleaseDialog(m_backend, m_book, lock, contender, &m_window);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    auto *dialog = passing(new ForceReleaseDialog(m_backend, m_book, lock, contender, &m_window));
     // What is done is done in the present, paused or not; else the form says what the row behind it says.
     dialog->setClock([this] { return m_clock.isFrozen() ? m_clock.present() : m_clock.now(); });
     dialog->setHeldWith([this](const inspect::LockSnapshot &one) { return heldWith(one, m_locks->model().all()); });
@@ -250,10 +247,9 @@ void WindowDialogs::openAsk(const inspect::Incident &incident)
     QStringList lines{label(incident.cause.toUtf8(), 1000), label(incident.action.toUtf8(), 1000)};
     for (const auto &lock : incident.locks)
         lines << linkOf(lock);
-    auto *message = new QMessageBox(QMessageBox::Information, tr("Ask the owner"), lines.join(u'\n'),
-                                    QMessageBox::Close, &m_window);
-    message->setAttribute(Qt::WA_DeleteOnClose);
-    message->setObjectName(u"askMessage"_s);
+    auto *message = passing(named(new QMessageBox(QMessageBox::Information, tr("Ask the owner"), lines.join(u'\n'),
+                                                  QMessageBox::Close, &m_window),
+                                  u"askMessage"_s));
     message->setTextFormat(Qt::PlainText);
     message->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     message->setInformativeText(tr("Nothing here can be released. Send this to the owner of the client."));
@@ -269,8 +265,7 @@ void WindowDialogs::openAcquire()
     if (refusesInPast() || m_book.all().empty())
         return;
     const auto *lock = m_locks->isVisibleTo(&m_window) ? m_locks->detail().snapshot() : nullptr;
-    auto *dialog = new AcquireDialog(m_backend, m_book, lock, &m_window);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    auto *dialog = passing(new AcquireDialog(m_backend, m_book, lock, &m_window));
     connect(dialog, &AcquireDialog::acquiring, this,
             [this](quint64, const inspect::LockName &name) { emit acquiring(name); });
     connect(dialog, &AcquireDialog::armRequested, this,
@@ -359,19 +354,17 @@ void WindowDialogs::openBulk(Bulk bulk)
                   ? tr("These are locks of several connections. Choose locks of one.")
                   : tr("These are locks of several connections. Choose one of them in the header first.");
     if (targets.empty() || areSeveral) {
-        auto *nothing =
-            new QMessageBox(QMessageBox::Information, tr("Nothing is released"), why, QMessageBox::Close, &m_window);
-        nothing->setAttribute(Qt::WA_DeleteOnClose);
-        nothing->setObjectName(u"nothingToRelease"_s);
+        auto *nothing = passing(named(
+            new QMessageBox(QMessageBox::Information, tr("Nothing is released"), why, QMessageBox::Close, &m_window),
+            u"nothingToRelease"_s));
         nothing->open();
         return;
     }
     const auto *status = m_book.find(targets.front().lock.connection);
     for (auto &target : targets)
         target.server = status ? status->uri : QString();
-    auto *dialog = new BulkDialog(m_backend, m_book, what, std::move(targets),
-                                  m_clock.isFrozen() ? m_clock.present() : m_clock.now(), &m_window);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    auto *dialog = passing(new BulkDialog(m_backend, m_book, what, std::move(targets),
+                                          m_clock.isFrozen() ? m_clock.present() : m_clock.now(), &m_window));
     connect(dialog, &BulkDialog::armRequested, this,
             [this, dialog](const ConnectionName &name) { askReadOnly(name, false, dialog); });
     dialog->open();
@@ -421,24 +414,19 @@ QString WindowDialogs::undoDisabledReason() const
 
 void WindowDialogs::openGuarantees()
 {
-    auto *dialog = new GuaranteesDialog({}, &m_window);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->open();
+    passing(new GuaranteesDialog({}, &m_window))->open();
 }
 
 void WindowDialogs::openFindingsHelp()
 {
-    auto *dialog = new FindingsDialog(&m_window);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->open();
+    passing(new FindingsDialog(&m_window))->open();
 }
 
 void WindowDialogs::openSettingsAt(int tab)
 {
     auto *settings = new QSettings;
-    auto *dialog = new SettingsDialog(*settings, m_mutes, thresholdFile(), &m_window);
+    auto *dialog = passing(new SettingsDialog(*settings, m_mutes, thresholdFile(), &m_window));
     settings->setParent(dialog);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &SettingsDialog::languageChosen, this, [this](lessons::Language language) {
         m_window.pages().whenMade<LessonsPage>([language](LessonsPage &page) { page.setLanguage(language); });
     });

@@ -7,6 +7,7 @@
 #include "ui/pages/page.h"
 #include "ui/pages/pagestack.h"
 #include "ui/pages/startpage.h"
+#include "ui/parts/parts.h"
 #include "ui/shell/actions.h"
 #include "ui/shell/bars.h"
 #include "ui/theme/theme.h"
@@ -45,9 +46,7 @@ WindowKeys::WindowKeys(MainWindow &window, Actions &actions, FootBar &foot)
     addLetters();
     m_foot.installEventFilter(this);
     m_foot.setLast(keyOf(u"?"_s, tr("All keys"), u"help"_s));
-    m_update.setSingleShot(true);
-    m_update.setInterval(0);
-    connect(&m_update, &QTimer::timeout, this, &WindowKeys::show);
+    callAfter(m_update, 0ms, this, &WindowKeys::show);
     connect(qApp, &QApplication::focusChanged, this, &WindowKeys::update);
     connect(&window.pages(), &QStackedWidget::currentChanged, this, &WindowKeys::update);
     connect(&window.time(), &TimeTravel::moved, this, &WindowKeys::update);
@@ -72,24 +71,22 @@ bool WindowKeys::eventFilter(QObject *watched, QEvent *event)
 void WindowKeys::addLetters()
 {
     for (const auto &letter : letters()) {
-        auto *shortcut = new QShortcut(QKeySequence(letter.key), &m_window.locksPage());
-        shortcut->setContext(Qt::WidgetWithChildrenShortcut);
-        connect(shortcut, &QShortcut::activated, this, [this, letter] { press(letter); });
+        new QShortcut(
+            letter.key, &m_window.locksPage(), this, [this, letter] { press(letter); },
+            Qt::WidgetWithChildrenShortcut);
     }
     for (int number = 1; number <= 9; ++number) {
-        auto *shortcut = new QShortcut(QKeySequence(Qt::Key_0 + number), &m_window.locksPage());
-        shortcut->setContext(Qt::WidgetWithChildrenShortcut);
-        connect(shortcut, &QShortcut::activated, this,
-                [this, number] { m_window.locksPage().detail().chooseWaiter(number); });
+        new QShortcut(
+            QKeySequence(Qt::Key_0 + number), &m_window.locksPage(), this,
+            [this, number] { m_window.locksPage().detail().chooseWaiter(number); }, Qt::WidgetWithChildrenShortcut);
     }
     // Along the events of the chosen lock, as on its strip of time.
     for (auto *list : std::initializer_list<QWidget *>{&m_window.locksPage().table(),
                                                        m_window.locksPage().findChild<IncidentList *>()}) {
         for (const bool isBefore : {true, false}) {
-            auto *shortcut = new QShortcut(QKeySequence(isBefore ? Qt::Key_Left : Qt::Key_Right), list);
-            shortcut->setContext(Qt::WidgetWithChildrenShortcut);
-            connect(shortcut, &QShortcut::activated, this,
-                    [this, isBefore] { m_window.time().goToChange(isBefore); });
+            new QShortcut(
+                QKeySequence(isBefore ? Qt::Key_Left : Qt::Key_Right), list, this,
+                [this, isBefore] { m_window.time().goToChange(isBefore); }, Qt::WidgetWithChildrenShortcut);
         }
     }
 }

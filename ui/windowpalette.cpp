@@ -16,6 +16,7 @@
 #include "ui/shell/palette.h"
 #include "ui/shell/topbar.h"
 #include "ui/windowdialogs.h"
+#include "ui/parts/parts.h"
 
 #include <QAction>
 #include <QInputDialog>
@@ -25,14 +26,6 @@ namespace lockscope::ui {
 
 namespace {
 
-// They lead to a form that writes: none is chosen by itself.
-bool isWrite(const QString &id)
-{
-    static const QStringList writes{u"force-release"_s,   u"break"_s,          u"acquire"_s,      u"cancel-wait"_s,
-                                    u"release-session"_s, u"release-listed"_s, u"remove-stale"_s, u"undo"_s};
-    return writes.contains(id);
-}
-
 void offerActions(PaletteHits &hits, Actions &actions)
 {
     static const QStringList pages = pageIds();
@@ -40,16 +33,17 @@ void offerActions(PaletteHits &hits, Actions &actions)
         if (action->objectName() == u"palette"_s)
             continue;
         const QString words = action->text().remove(u'…');
-        hits.offer(words.toUtf8(), actions.otherWords(action).toUtf8(), [action, &actions] {
+        hits.offer(words.toUtf8(), actionWords(action->objectName()).words.toUtf8(), [action, &actions] {
             const bool isPage = pages.contains(action->objectName());
             const auto keys = QKeySequence::listToString(action->shortcuts(), QKeySequence::NativeText);
             const auto whyNot = actions.whyNot(action);
+            const bool isWrite = actionWords(action->objectName()).isWrite; // none is chosen by itself
             return PaletteItem{isPage ? MainWindow::tr("Page") : MainWindow::tr("Do"),
                                action->text(),
                                whyNot.isEmpty() ? keys : whyNot,
                                [action, &actions] { actions.trigger(action); },
                                !whyNot.isEmpty(),
-                               whyNot.isEmpty() && isWrite(action->objectName())};
+                               whyNot.isEmpty() && isWrite};
         });
     }
 }
@@ -196,45 +190,23 @@ void Workbench::fillMenu(QMenu &menu) const
     menu.clear();
     qDeleteAll(old);
     // By what they are about: all in one list are higher than a small screen.
-    const std::pair<QString, QStringList> groups[] = {
-        {tr("Go to"),
-         pageIds() + QStringList{u"to-session"_s, u"to-graph"_s, u"palette"_s, u"find"_s, u"next-pane"_s}},
-        {tr("Chosen lock"),
-         {u"break"_s, u"force-release"_s, u"rehearse"_s, u"cancel-wait"_s, u"release-session"_s, u"acquire"_s,
-          u"detach"_s, u"note"_s, u"save-note"_s}},
-        {tr("List"),
-         {u"refresh"_s, u"export"_s, u"columns"_s, u"filters"_s, u"save-filter"_s, u"release-listed"_s,
-          u"remove-stale"_s, u"undo"_s}},
-        {tr("Time and recordings"),
-         {u"time"_s, u"five-minutes-ago"_s, u"five-minutes-on"_s, u"lock-changed-before"_s, u"lock-changed-after"_s,
-          u"now"_s, u"open-recording"_s, u"save-recording"_s, u"open-left"_s}},
-        {tr("Connections"), {u"connections"_s, u"connect"_s, u"sandbox"_s}},
-        {tr("View"), {u"theme-light"_s, u"theme-dark"_s, u"theme-auto"_s, u"present"_s, u"scenario"_s}}};
-    QStringList grouped{u"menu"_s};
-    for (const auto &[title, ids] : groups)
-        addGroup(menu, title, ids, grouped);
-    menu.addSeparator();
-    for (const auto &id : {u"settings"_s, u"alerts"_s})
-        menu.addAction(m_actions.find(id));
-    addGroup(menu, tr("Help"), {u"help"_s, u"guarantees"_s, u"findings-help"_s, u"about"_s}, grouped);
-    grouped += {u"settings"_s, u"alerts"_s, u"quit"_s};
-    for (auto *action : m_actions.all()) {
-        if (!grouped.contains(action->objectName())) // nothing is lost that no group names
-            menu.addAction(action);
+    std::map<QString, QMenu *> parts{{QString(), &menu}};
+    const auto partOf = [&](const QString &title) -> QMenu & {
+        auto *&part = parts[title];
+        if (!part) {
+            part = menu.addMenu(title);
+            part->setToolTipsVisible(true); // why one is greyed
+        }
+        return *part;
+    };
+    for (const auto &id : pageIds())
+        partOf(tr("Go to")).addAction(m_actions.find(id));
+    for (const auto &words : allActionWords()) {
+        if (words.id == u"settings"_s || words.id == u"quit"_s)
+            menu.addSeparator();
+        if (words.id != u"menu"_s)
+            partOf(words.menu).addAction(m_actions.find(words.id));
     }
-    menu.addSeparator();
-    menu.addAction(m_actions.find(u"quit"_s));
-}
-
-void Workbench::addGroup(QMenu &menu, const QString &title, const QStringList &ids, QStringList &grouped) const
-{
-    auto *part = menu.addMenu(title);
-    part->setToolTipsVisible(true); // why one is greyed
-    for (const auto &id : ids) {
-        if (auto *action = m_actions.find(id))
-            part->addAction(action);
-    }
-    grouped += ids;
 }
 
 void Workbench::fillFilterMenu(QMenu &menu)
@@ -258,9 +230,7 @@ void Workbench::fillFilterMenu(QMenu &menu)
 
 void Workbench::askForFilterName()
 {
-    auto *question = new QInputDialog(&m_window);
-    question->setAttribute(Qt::WA_DeleteOnClose);
-    question->setObjectName(u"filterName"_s);
+    auto *question = passing(named(new QInputDialog(&m_window), u"filterName"_s));
     question->setWindowTitle(tr("Keep this filter"));
     const QString text = m_top.findText();
     question->setLabelText(tr("The find field and the chosen chip of the page of locks, under the name"));

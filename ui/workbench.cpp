@@ -144,25 +144,23 @@ void Workbench::raiseWindow()
 
 void Workbench::askForAlerts()
 {
-    auto *dialog = new AlertsDialog(m_alerts.rule(), &m_window);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    auto *dialog = passing(new AlertsDialog(m_alerts.rule(), &m_window));
     connect(dialog, &QDialog::accepted, this, [this, dialog] { m_alerts.setRule(dialog->rule()); });
     dialog->open();
 }
 
 void Workbench::addActions()
 {
-    m_actions.add(u"palette"_s, tr("Go to, or do, anything…"), {u"Ctrl+K"_s}, [this] { m_palette->open(); });
-    m_actions.add(u"menu"_s, tr("All actions"), {u"F10"_s}, [this] { m_top.menuButton().showMenu(); });
-    m_actions.add(u"filters"_s, tr("Saved filters"), {u"Ctrl+Shift+S"_s},
-                  [this] { m_top.filtersButton().showMenu(); });
-    m_actions.add(u"detach"_s, tr("Open the chosen lock in its own window"), {u"Ctrl+D"_s}, [this] {
+    m_actions.add(u"palette"_s, [this] { m_palette->open(); });
+    m_actions.add(u"menu"_s, [this] { m_top.menuButton().showMenu(); });
+    m_actions.add(u"filters"_s, [this] { m_top.filtersButton().showMenu(); });
+    m_actions.add(u"detach"_s, [this] {
         if (const auto lock = m_locks.currentLock())
             detach(*lock);
     });
-    m_actions.add(u"export"_s, tr("Export the table…"), {u"Ctrl+E"_s}, [this] { exportTable(); });
-    m_actions.add(u"columns"_s, tr("Choose the table's columns…"), {}, [this] { chooseColumns(); });
-    m_actions.add(u"note"_s, tr("Copy the incident note of the chosen lock"), {u"Ctrl+Shift+C"_s}, [this] {
+    m_actions.add(u"export"_s, [this] { exportTable(); });
+    m_actions.add(u"columns"_s, [this] { chooseColumns(); });
+    m_actions.add(u"note"_s, [this] {
         const auto *lock = m_locks.isVisibleTo(&m_window) ? m_locks.detail().snapshot() : nullptr;
         if (!lock)
             return emit said(tr("Nothing copied: no lock is chosen on the page of locks"));
@@ -170,31 +168,25 @@ void Workbench::addActions()
             emit said(tr("Copied: the incident note of %1").arg(name));
         });
     });
-    m_actions.add(u"save-filter"_s, tr("Keep this filter…"), {u"Ctrl+S"_s}, [this] { askForFilterName(); });
-    m_actions.add(u"save-note"_s, tr("Save the chosen lock's incident note…"), {}, [this] {
+    m_actions.add(u"save-filter"_s, [this] { askForFilterName(); });
+    m_actions.add(u"save-note"_s, [this] {
         if (m_locks.detail().snapshot())
             m_locks.detail().saveNote();
     });
-    m_actions.add(u"undo"_s, tr("Undo the last edit of a znode or key…"), {u"Ctrl+Z"_s},
-                  [this] { m_dialogs.openUndo(); });
-    m_actions.add(u"scenario"_s, tr("Scenario for the simulator…"), {}, [this] {
+    m_actions.add(u"undo"_s, [this] { m_dialogs.openUndo(); });
+    m_actions.add(u"scenario"_s, [this] {
         m_window.showPage(u"simulator"_s);
         m_window.pages().whenMade<SimulatorPage>([](SimulatorPage &page) { page.openScenario(); });
     });
-    m_actions.add(u"alerts"_s, tr("Notifications…"), {}, [this] { askForAlerts(); });
-    m_actions.add(u"about"_s, tr("About Lockscope"), {}, [this] {
-        auto *dialog = new AboutDialog(&m_window);
-        dialog->setAttribute(Qt::WA_DeleteOnClose);
-        dialog->open();
-    });
+    m_actions.add(u"alerts"_s, [this] { askForAlerts(); });
+    m_actions.add(u"about"_s, [this] { passing(new AboutDialog(&m_window))->open(); });
 }
 
 // From the chosen lock to where else it can be looked at.
 void Workbench::addWays()
 {
-    m_actions.add(u"to-session"_s, tr("Go to who holds the chosen lock"), {u"Ctrl+H"_s},
-                  [this] { showSessionOfChosen(); });
-    m_actions.add(u"to-graph"_s, tr("Go to the chosen lock among those that wait"), {u"Ctrl+G"_s}, [this] {
+    m_actions.add(u"to-session"_s, [this] { showSessionOfChosen(); });
+    m_actions.add(u"to-graph"_s, [this] {
         if (const auto lock = m_locks.currentLock())
             m_window.showSubject({Subject::Kind::Lock, lock->connection, lock->name}, u"graph"_s);
     });
@@ -234,9 +226,7 @@ void Workbench::exportTable()
         say(tr("Not exported"), tr("This page is not recorded and shows live data only. Return to live view first."));
         return;
     }
-    auto *dialog = new QFileDialog(&m_window, tr("Export %1").arg(tools->title()));
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setObjectName(u"exportDialog"_s);
+    auto *dialog = passing(named(new QFileDialog(&m_window, tr("Export %1").arg(tools->title())), u"exportDialog"_s));
     dialog->setAcceptMode(QFileDialog::AcceptSave);
     dialog->setNameFilters({tr("CSV, for spreadsheets (*.csv)"), tr("JSON (*.json)")});
     dialog->setDefaultSuffix(u"csv"_s);
@@ -254,10 +244,9 @@ void Workbench::exportTable()
 
 void Workbench::say(const QString &title, const QString &text)
 {
-    auto *box = new QMessageBox(QMessageBox::Warning, title, text, QMessageBox::Close, &m_window);
-    box->setObjectName(u"workbenchSays"_s);
+    auto *box = passing(
+        named(new QMessageBox(QMessageBox::Warning, title, text, QMessageBox::Close, &m_window), u"workbenchSays"_s));
     box->setTextFormat(Qt::PlainText);
-    box->setAttribute(Qt::WA_DeleteOnClose);
     box->open();
 }
 

@@ -68,7 +68,6 @@ private:
     void openWhatWaited();
     void askForAlerts();
     void fillMenu(QMenu &menu) const;
-    void addGroup(QMenu &menu, const QString &title, const QStringList &ids, QStringList &grouped) const;
     void fillFilterMenu(QMenu &menu);
     void askForFilterName();
     void exportTable();

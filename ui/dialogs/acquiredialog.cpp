@@ -90,11 +90,7 @@ AcquireDialog::AcquireDialog(Backend &backend, const ConnectionBook &book, const
 QWidget *AcquireDialog::makeFields()
 {
     auto *fields = new QWidget(this);
-    m_grid = new QGridLayout(fields);
-    m_grid->setContentsMargins(0, 0, 0, 0);
-    m_grid->setHorizontalSpacing(12);
-    m_grid->setColumnMinimumWidth(0, 120);
-    m_grid->setColumnStretch(1, 1);
+    m_grid = makeGrid(fields, {.across = 12, .titles = 120});
     m_connection = named(new QComboBox(fields), u"connection"_s);
     m_lock = named(new QLineEdit(fields), u"lockName"_s);
     m_lock->setFont(monoFont());
@@ -124,8 +120,7 @@ QWidget *AcquireDialog::makeFields()
 void AcquireDialog::addField(const QString &title, QWidget *field)
 {
     const int row = m_grid->rowCount();
-    auto *name = new QLabel(title, field->parentWidget());
-    name->setProperty("look", u"muted"_s);
+    auto *name = makeLabel(title, u"muted"_s, field->parentWidget());
     name->setBuddy(field);
     m_grid->addWidget(name, row, 0);
     m_grid->addWidget(field, row, 1);

@@ -106,12 +106,7 @@ QWidget *ActingDialog::makeInputs(const QString &typedName, const QString &typed
     reasonTitle->setBuddy(m_reason);
     m_typedTitle = makeLabel(typedTitle, u"muted"_s, m_inputs);
     m_typedTitle->setBuddy(m_typed);
-    auto *grid = new QGridLayout(m_inputs);
-    grid->setContentsMargins(0, 0, 0, 0);
-    grid->setHorizontalSpacing(12);
-    grid->setVerticalSpacing(6);
-    grid->setColumnMinimumWidth(0, 158);
-    grid->setColumnStretch(1, 1);
+    auto *grid = makeGrid(m_inputs, {.across = 12, .down = 6, .titles = 158});
     grid->addWidget(m_writesTitle, 0, 0);
     grid->addWidget(m_arm, 0, 1, Qt::AlignLeft);
     grid->addWidget(reasonTitle, 1, 0);

@@ -160,9 +160,7 @@ void ConnectForm::buildAddress(QFormLayout *form)
 QWidget *ConnectForm::buildColours()
 {
     auto *row = new QWidget(this);
-    auto *layout = new QHBoxLayout(row);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(2);
+    auto *layout = makeRow(row, {.spacing = 2}, {});
     m_colours = new QButtonGroup(this);
     for (int i = 0; i < colourCount; ++i) {
         auto *swatch = new Swatch(static_cast<ConnectionColour>(i), row);
@@ -404,11 +402,8 @@ bool ConnectForm::isDevelopment() const
 void ConnectForm::markField(QWidget *field)
 {
     for (QWidget *one : {std::exchange(m_wrong, field).data(), field}) {
-        if (!one)
-            continue;
-        one->setProperty("tone", one == field ? u"critical"_s : QString());
-        one->style()->unpolish(one);
-        one->style()->polish(one);
+        if (one)
+            setStyleProperty(one, "tone", one == field ? u"critical"_s : QString());
     }
 }
 

@@ -5,6 +5,7 @@
 #include "core/base/text.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/parts/notices.h"
+#include "ui/parts/parts.h"
 #include "ui/theme/text.h"
 
 #include <QCheckBox>
@@ -27,9 +28,7 @@ EditDialog::EditDialog(Backend &backend, const ConnectionBook &book, operate::Ed
       m_isNewField(m_isNew && m_request.kind == EditKind::FieldSet)
 {
     build();
-    m_readSoon.setSingleShot(true);
-    m_readSoon.setInterval(300);
-    connect(&m_readSoon, &QTimer::timeout, this, &EditDialog::read);
+    callAfter(m_readSoon, 300ms, this, &EditDialog::read);
     connect(&book, &ConnectionBook::changed, this, &EditDialog::updateReady);
     connect(&book, &ConnectionBook::changed, this, &EditDialog::followConnection);
     if (!m_isNew) {

@@ -127,10 +127,7 @@ AclEditor::AclEditor(QWidget *parent) : QWidget(parent)
     add->setToolTip(tr("Only the hash that ZooKeeper keeps is shown, sent and recorded."));
     connect(m_edit, &QPlainTextEdit::textChanged, this, &AclEditor::changed);
     m_adding = new QWidget(this);
-    auto *row = new QHBoxLayout(m_adding);
-    row->setContentsMargins(0, 0, 0, 0);
-    for (QWidget *part : std::initializer_list<QWidget *>{m_user, m_password, add})
-        row->addWidget(part);
+    makeRow(m_adding, {}, {m_user, m_password, add});
     makeColumn(this, {.spacing = 6}, {title, m_edit, m_adding});
     setAcls(zk::openAcl());
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the form of an edit is built, and how it finds room on the screen.
 #include "core/base/duration.h"
+#include "core/base/fieldreader.h"
 #include "core/base/text.h"
 #include "ui/dialogs/editdialog.h"
 #include "ui/dialogs/factsform.h"
@@ -15,6 +16,8 @@
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QVBoxLayout>
+
+#include <map>
 
 namespace lockscope::ui {
 
@@ -87,53 +90,39 @@ QStringList linesOfAcls(const zk::Acls &acls)
     return lines;
 }
 
-bool endsByItself(const operate::EditRequest &request)
-{
-    return request.ttl || request.expiryMs;
-}
-
 QString timeWords(std::optional<std::chrono::milliseconds> ttl)
 {
     return ttl ? EditWords::tr("expires in %1").arg(formatDuration(*ttl)) : EditWords::tr("no TTL");
 }
 
-QString undoTitle(const operate::EditRequest &undo, const operate::EditRequest &undone)
+// What is said of a kind of edit, and in its other case.
+struct EditTexts {
+    QString title, otherTitle, act, otherAct, undoTitle, otherUndoTitle, undoAct, otherUndoAct;
+};
+
+const EditTexts &textsOf(EditKind kind)
 {
-    const bool wasMade = undo.kind == EditKind::KeyDelete || undo.kind == EditKind::FieldDelete;
-    switch (undone.kind) {
-    case EditKind::ZnodeCreate: return EditWords::tr("Undo the creation of");
-    case EditKind::ZnodeSet: return EditWords::tr("Undo the edit of the data of");
-    case EditKind::ZnodeAcl: return EditWords::tr("Undo the edit of the ACL of");
-    case EditKind::ZnodeDelete:
-    case EditKind::KeyDelete:
-    case EditKind::FieldDelete: return EditWords::tr("Undo the deletion of");
-    case EditKind::ZnodeRestore:
-    case EditKind::KeyRestore: return EditWords::tr("Undo the restore of");
-    case EditKind::KeyExpire: return EditWords::tr("Undo the change of the time to live of");
-    case EditKind::KeyRename: return EditWords::tr("Undo the renaming to");
-    case EditKind::KeySet:
-    case EditKind::FieldSet:
-        return wasMade ? EditWords::tr("Undo the creation of") : EditWords::tr("Undo the edit of");
-    }
-    return {};
+    static const auto all = [] {
+        std::map<EditKind, EditTexts> read;
+        readResourceList(u"words/edits.json"_s, "edits", [&read](FieldReader &reader) {
+            auto of = EditKind::ZnodeCreate;
+            reader.readWord("kind",
+                            "ZnodeCreate ZnodeSet ZnodeDelete ZnodeAcl ZnodeRestore KeySet KeyExpire KeyRename "
+                            "KeyDelete KeyRestore FieldSet FieldDelete",
+                            of);
+            read[of] = {reader.text("title"),     reader.text("otherTitle", QString()),
+                        reader.text("act"),       reader.text("otherAct", QString()),
+                        reader.text("undoTitle"), reader.text("otherUndoTitle", QString()),
+                        reader.text("undoAct"),   reader.text("otherUndoAct", QString())};
+        });
+        return read;
+    }();
+    return all.at(kind);
 }
 
-QString undoAct(const operate::EditRequest &undo)
+QString either(const QString &usual, const QString &other, bool isOther)
 {
-    switch (undo.kind) {
-    case EditKind::ZnodeSet: return EditWords::tr("Undo: restore the data");
-    case EditKind::ZnodeAcl: return EditWords::tr("Undo: restore the ACL");
-    case EditKind::KeyExpire:
-        return endsByItself(undo) ? EditWords::tr("Undo: restore the time to live")
-                                  : EditWords::tr("Undo: remove the time to live");
-    case EditKind::KeyRename: return EditWords::tr("Undo: rename it back");
-    case EditKind::KeySet:
-    case EditKind::FieldSet: return EditWords::tr("Undo: restore the value");
-    case EditKind::FieldDelete: return EditWords::tr("Undo: delete the field");
-    case EditKind::ZnodeDelete:
-    case EditKind::KeyDelete: return EditWords::tr("Undo: delete it");
-    default: return EditWords::tr("Undo: create it again");
-    }
+    return isOther && !other.isEmpty() ? other : usual;
 }
 
 } // namespace
@@ -273,43 +262,18 @@ QWidget *EditDialog::makeButtons()
 
 QString EditWords::title(const operate::EditRequest &request, bool isNew, const Undone &undone)
 {
-    if (undone)
-        return undoTitle(request, *undone);
-    switch (request.kind) {
-    case EditKind::ZnodeCreate: return tr("Create a znode");
-    case EditKind::ZnodeSet: return tr("Edit the data of");
-    case EditKind::ZnodeDelete: return tr("Delete");
-    case EditKind::ZnodeAcl: return tr("Edit the ACL of");
-    case EditKind::ZnodeRestore:
-    case EditKind::KeyRestore: return tr("Create again");
-    case EditKind::KeySet: return isNew ? tr("Create a key") : tr("Set");
-    case EditKind::KeyExpire: return tr("Time to live of");
-    case EditKind::KeyRename: return tr("Rename");
-    case EditKind::KeyDelete: return tr("Delete");
-    case EditKind::FieldSet: return isNew ? tr("Add a field to") : tr("Set a field of");
-    case EditKind::FieldDelete: return tr("Delete a field of");
-    }
-    return {};
+    const auto &texts = textsOf(undone ? undone->kind : request.kind);
+    const bool wasMade = request.kind == EditKind::KeyDelete || request.kind == EditKind::FieldDelete;
+    return undone ? either(texts.undoTitle, texts.otherUndoTitle, wasMade)
+                  : either(texts.title, texts.otherTitle, isNew);
 }
 
 QString EditWords::act(const operate::EditRequest &request, bool isNew, bool isUndo)
 {
-    if (isUndo)
-        return undoAct(request);
-    switch (request.kind) {
-    case EditKind::ZnodeCreate: return tr("Create");
-    case EditKind::ZnodeRestore:
-    case EditKind::KeyRestore: return tr("Create again");
-    case EditKind::ZnodeDelete:
-    case EditKind::KeyDelete: return tr("Delete");
-    case EditKind::ZnodeAcl: return tr("Set the ACL");
-    case EditKind::KeyExpire:
-        return endsByItself(request) ? tr("Set the time to live") : tr("Remove the time to live");
-    case EditKind::KeyRename: return tr("Rename");
-    case EditKind::FieldDelete: return tr("Delete the field");
-    case EditKind::FieldSet: return isNew ? tr("Add the field") : tr("Set");
-    default: return isNew ? tr("Create") : tr("Set");
-    }
+    const auto &texts = textsOf(request.kind);
+    const bool stays = request.kind == EditKind::KeyExpire && !request.ttl && !request.expiryMs;
+    return isUndo ? either(texts.undoAct, texts.otherUndoAct, stays)
+                  : either(texts.act, texts.otherAct, isNew || stays);
 }
 
 QString EditWords::window(const operate::EditRequest &request, bool isNew, bool isUndo)

@@ -84,13 +84,9 @@ void CodeLabel::paintEvent(QPaintEvent *)
     layout.draw(&painter, QPointF(side, above));
 }
 
-FactsForm::FactsForm(QWidget *parent) : QWidget(parent), m_grid(new QGridLayout(this))
+FactsForm::FactsForm(QWidget *parent)
+    : QWidget(parent), m_grid(makeGrid(this, {.across = 12, .down = 0, .titles = 158}))
 {
-    m_grid->setContentsMargins(0, 0, 0, 0);
-    m_grid->setHorizontalSpacing(12);
-    m_grid->setVerticalSpacing(0);
-    m_grid->setColumnMinimumWidth(0, 158);
-    m_grid->setColumnStretch(1, 1);
 }
 
 void FactsForm::clear()
@@ -141,9 +137,7 @@ void FactsForm::setText(const QString &title, const QString &text)
 void FactsForm::addCode(const QString &title, const QStringList &lines)
 {
     auto *value = new QWidget(this);
-    auto *column = new QVBoxLayout(value);
-    column->setContentsMargins(0, 5, 0, 5);
-    column->setSpacing(3);
+    auto *column = makeColumn(value, {.margins = {0, 5, 0, 5}, .spacing = 3}, {});
     for (const auto &line : lines)
         column->addWidget(new CodeLabel(line, value));
     addRow(title, value, lines.join(u'\n'));

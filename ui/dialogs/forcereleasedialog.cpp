@@ -427,16 +427,12 @@ QWidget *ForceReleaseDialog::makeHead()
     m_pick->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     m_pick->setMinimumContentsLength(20);
     m_pickLabel = makeLabel(tr("Which holder"), u"muted"_s, head);
-    auto *grid = new QGridLayout(head);
-    grid->setContentsMargins(0, 0, 0, 0);
-    grid->setHorizontalSpacing(12);
-    grid->setVerticalSpacing(6);
+    auto *grid = makeGrid(head, {.across = 12, .down = 6});
     grid->addWidget(makeLabel(tr("Force-release"), u"heading"_s, head), 0, 0);
     grid->addWidget(name, 0, 1);
     grid->addWidget(m_tag, 0, 2, Qt::AlignVCenter);
     grid->addWidget(m_pickLabel, 1, 0);
     grid->addWidget(m_pick, 1, 1, 1, 2);
-    grid->setColumnStretch(1, 1);
     connect(m_pick, &QComboBox::activated, this, &ForceReleaseDialog::pickHolder);
     return head;
 }

@@ -185,11 +185,7 @@ QWidget *GuaranteesDialog::makeReasons()
     m_title = makeLabel({}, u"title"_s, reasons);
     m_summary = makeWrapped({}, u"muted"_s, reasons);
     m_lines = new QWidget(reasons);
-    m_grid = new QGridLayout(m_lines);
-    m_grid->setContentsMargins(0, 2, 0, 0);
-    m_grid->setHorizontalSpacing(16);
-    m_grid->setVerticalSpacing(3);
-    m_grid->setColumnStretch(2, 1);
+    m_grid = makeGrid(m_lines, {.margins = {0, 2, 0, 0}, .across = 16, .down = 3, .stretched = 2});
     makeColumn(reasons, {.spacing = 4}, {m_title, m_summary, m_lines, Stretch{}});
     reasons->setMinimumHeight(215); // does not move the table
     return reasons;
@@ -254,11 +250,7 @@ void GuaranteesDialog::filter()
 
 void GuaranteesDialog::showReasons()
 {
-    while (auto *item = m_grid->takeAt(0)) {
-        item->widget()->hide();
-        item->widget()->deleteLater();
-        delete item;
-    }
+    clearLayout(*m_grid);
     const auto at = m_table->currentIndex();
     const bool isShown = at.isValid() && !m_table->isRowHidden(at.row()) && !m_table->isColumnHidden(at.column());
     m_summary->setVisible(isShown);

@@ -8,6 +8,7 @@
 #include "ui/models/screenclock.h"
 #include "ui/parts/parts.h"
 #include "ui/parts/notices.h"
+#include "ui/theme/text.h"
 
 #include <QComboBox>
 #include <QDateTime>
@@ -28,8 +29,7 @@ WayPicker::WayPicker(QWidget *parent) : QWidget(parent), m_box(named(new QComboB
 {
     m_box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     m_box->setMinimumContentsLength(20);
-    auto *label = new QLabel(tr("&Method (least disruptive first)"), this);
-    label->setProperty("look", u"muted"_s);
+    auto *label = makeLabel(tr("&Method (least disruptive first)"), u"muted"_s, this);
     label->setBuddy(m_box);
     label->setMinimumWidth(158);
     makeRow(this, {.spacing = 12}, {label, {m_box, 1}});
@@ -115,12 +115,6 @@ bool isSameQueue(const inspect::LockSnapshot &a, const inspect::LockSnapshot &b)
         return one.id == other.id && one.role == other.role && one.mode == other.mode && one.reentry == other.reentry
                && one.expiresAt.has_value() == other.expiresAt.has_value();
     });
-}
-
-// For a POSIX shell: nothing inside single quotes means anything.
-QString quotedForShell(QString text)
-{
-    return u'\'' + text.replace(u'\'', u"'\\''"_s) + u'\'';
 }
 
 } // namespace

@@ -93,11 +93,7 @@ void SettingsDialog::addNote(QGridLayout *grid, const QString &text)
 QWidget *SettingsDialog::makeGeneral()
 {
     auto *page = new QWidget(this);
-    auto *grid = new QGridLayout(page);
-    grid->setContentsMargins(0, 14, 0, 0);
-    grid->setHorizontalSpacing(16);
-    grid->setVerticalSpacing(8);
-    grid->setColumnStretch(2, 1);
+    auto *grid = makeGrid(page, {.margins = {0, 14, 0, 0}, .across = 16, .down = 8, .stretched = 2});
     addChoice(grid, tr("Colors"), settings::theme, u"auto"_s,
               {{u"auto"_s, tr("as the desktop")}, {u"light"_s, tr("light")}, {u"dark"_s, tr("dark")}},
               [](const QString &choice) {
@@ -146,9 +142,7 @@ QWidget *SettingsDialog::makeMutes()
     connect(m_list, &QListWidget::currentItemChanged, remove, [remove](const QListWidgetItem *item) {
         remove->setEnabled(item && item->data(Qt::UserRole).isValid());
     });
-    auto *key = new QShortcut(QKeySequence::Delete, m_list);
-    key->setContext(Qt::WidgetShortcut);
-    connect(key, &QShortcut::activated, this, unmute);
+    new QShortcut(QKeySequence::Delete, m_list, this, unmute, Qt::WidgetShortcut);
     makeColumn(
         page, {.margins = {0, 12, 0, 0}},
         {makeLabel(tr("A finding is muted on the page Findings (M), with a reason and an end."), u"muted"_s, page),

@@ -186,11 +186,7 @@ void TrialChecklist::show(const Result<std::vector<TrialCheck>> &checks)
 
 void TrialChecklist::fill()
 {
-    while (auto *row = m_rows->takeAt(0)) {
-        row->widget()->hide();
-        row->widget()->deleteLater();
-        delete row;
-    }
+    clearLayout(*m_rows);
     for (const auto &check : m_checks) {
         const auto look = lookOfState(check.state);
         auto *row = new QWidget(this);

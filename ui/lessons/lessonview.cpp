@@ -293,8 +293,7 @@ void LessonView::askHandout()
     const auto offer = [&](const QString &text, const QString &name, const std::vector<lessons::Lesson> &lessons,
                            bool hasAnswers) {
         connect(menu->addAction(text), &QAction::triggered, this, [this, name, lessons, hasAnswers] {
-            auto *dialog = new QFileDialog(this, pageWord("handout", m_language));
-            dialog->setAttribute(Qt::WA_DeleteOnClose);
+            auto *dialog = passing(new QFileDialog(this, pageWord("handout", m_language)));
             dialog->setAcceptMode(QFileDialog::AcceptSave);
             dialog->selectFile(name);
             connect(dialog, &QFileDialog::fileSelected, this,

@@ -250,8 +250,7 @@ void FindingsPage::goToLock()
         return;
     }
     const auto &victim = row->finding.victim;
-    auto *menu = named(new QMenu(this), u"deadlockedLocks"_s);
-    menu->setAttribute(Qt::WA_DeleteOnClose);
+    auto *menu = makePassingMenu(u"deadlockedLocks"_s, this);
     for (const auto &lock : row->locks) {
         auto *action = menu->addAction(label(lock.text(), 120).replace(u'&', u"&&"_s));
         connect(action, &QAction::triggered, this, [this, lock] { emit lockActivated(lock); });
@@ -308,9 +307,7 @@ void FindingsPage::mute()
     const auto *row = m_table->current();
     if (!row || !m_mutes || row->muted)
         return;
-    auto *dialog = new MuteDialog(*m_mutes, *row, programClock().wallOf(clock().present()), this);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->open();
+    passing(new MuteDialog(*m_mutes, *row, programClock().wallOf(clock().present()), this))->open();
 }
 
 void FindingsPage::unmute()

@@ -30,9 +30,7 @@ LessonsPage::LessonsPage(QWidget *parent, const QStringList &folders, Simulate s
 void LessonsPage::addKeys()
 {
     const auto on = [this](const QKeySequence &keys, auto slot) {
-        auto *shortcut = new QShortcut(keys, m_lesson);
-        shortcut->setContext(Qt::WidgetWithChildrenShortcut);
-        connect(shortcut, &QShortcut::activated, this, slot);
+        new QShortcut(keys, m_lesson, this, slot, Qt::WidgetWithChildrenShortcut);
     };
     on(Qt::Key_PageDown, [this] { m_lesson->next(); });
     on(Qt::Key_PageUp, [this] { m_lesson->back(); });

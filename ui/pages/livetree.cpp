@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/pages/livetree.h"
 
+#include "ui/parts/parts.h"
 #include "ui/parts/tabletools.h"
 #include "ui/theme/pill.h"
 #include "ui/theme/theme.h"
@@ -61,9 +62,7 @@ LiveTree::LiveTree(QWidget *parent) : QTreeView(parent)
     connect(this, &QTreeView::expanded, this, &LiveTree::sightChanged);
     connect(this, &QTreeView::collapsed, this, &LiveTree::sightChanged);
     connect(verticalScrollBar(), &QScrollBar::valueChanged, this, &LiveTree::sightChanged);
-    m_measureSoon.setSingleShot(true);
-    m_measureSoon.setInterval(measurePause);
-    connect(&m_measureSoon, &QTimer::timeout, this, &LiveTree::measure);
+    callAfter(m_measureSoon, measurePause, this, &LiveTree::measure);
     connect(this, &LiveTree::sightChanged, this, [this] { m_measureSoon.start(); });
     connect(header(), &QHeaderView::sectionResized, this, [this](int column) {
         if (!m_isFitting && column != m_stretched)

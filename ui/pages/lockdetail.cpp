@@ -28,6 +28,7 @@
 
 namespace lockscope::ui {
 
+using inspect::Confidence;
 using inspect::Contender;
 using inspect::LockSnapshot;
 using inspect::Mode;
@@ -390,8 +391,6 @@ void LockDetail::fitStrip()
     if (m_isTall)
         m_outer->setSizes({std::max(1, height() - strip), strip});
 }
-
-using inspect::Confidence;
 
 LockHeader::LockHeader(QWidget *parent)
     : QWidget(parent), m_pill(new PillLabel(this)), m_answer(new AnswerLabel(this)), m_why(new WholeLinesLabel(this)),

@@ -102,11 +102,10 @@ void LockDetail::saveNote()
             const bool isSaved = to.open(QIODevice::WriteOnly) && to.write(bytes) == bytes.size() && to.commit();
             if (isSaved || !over)
                 return;
-            auto *failed = new QMessageBox(
+            auto *failed = passing(new QMessageBox(
                 QMessageBox::Warning, tr("Save note"),
                 tr("The note cannot be saved to %1: %2").arg(label(file.toUtf8(), 200), to.errorString()),
-                QMessageBox::Ok, over);
-            failed->setAttribute(Qt::WA_DeleteOnClose);
+                QMessageBox::Ok, over));
             failed->setTextFormat(Qt::PlainText);
             failed->open();
         });

@@ -140,9 +140,7 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
 QWidget *LocksPage::makeChips()
 {
     auto *strip = new QWidget(this);
-    auto *row = new QHBoxLayout(strip);
-    row->setContentsMargins(12, 8, 12, 8);
-    row->setSpacing(8);
+    auto *row = makeRow(strip, {.margins = {12, 8, 12, 8}, .spacing = 8}, {});
     m_chips = new QButtonGroup(this);
     const std::array tips{
         tr("Every lock of the chosen connection that the find field finds"), tr("Locks with waiters"),
@@ -268,11 +266,7 @@ void LocksPage::showWaiting()
     m_resort->setText(waitingText(waiting));
     m_resort->setVisible(waiting.rows > 0);
     const auto tone = waiting.critical > 0 ? u"critical"_s : QString();
-    if (m_resort->property("tone").toString() == tone)
-        return;
-    m_resort->setProperty("tone", tone);
-    m_resort->style()->unpolish(m_resort);
-    m_resort->style()->polish(m_resort);
+    setStyleProperty(m_resort, "tone", tone);
 }
 
 void LocksPage::removeConnection(const ConnectionName &name)

@@ -12,6 +12,7 @@
 #include "ui/pages/sessionspage.h"
 #include "ui/pages/znodespage.h"
 #include "ui/parts/tabletools.h"
+#include "ui/theme/text.h"
 #include "ui/views/findingstable.h"
 #include "ui/views/lockstable.h"
 #include "ui/views/queuetable.h"
@@ -174,17 +175,11 @@ void offerRowMenus(FindingsPage &page, LocksPage &locks, const ConnectionBook &b
 
 constexpr QLatin1StringView graphPage("graph");
 
-// For a POSIX shell: nothing inside single quotes means anything.
-QString shellWord(QString text)
-{
-    return u'\'' + text.replace(u'\'', u"'\\''"_s) + u'\'';
-}
-
 QString ctlCommand(const ConnectionStatus *status, const ConnectionName &connection, const QStringList &words)
 {
     QStringList all{u"lockscopectl"_s};
     if (status && !status->uri.isEmpty())
-        all << u"--connect"_s << shellWord(escaped(connection.bytes()) + u'=' + status->uri);
+        all << u"--connect"_s << quotedForShell(escaped(connection.bytes()) + u'=' + status->uri);
     return (all + words).join(u' ');
 }
 
@@ -292,7 +287,7 @@ QString SubjectMenu::showCommand(const ConnectionStatus *status, const LockName 
 QString SubjectMenu::commandFor(const ConnectionStatus *status, const ConnectionName &connection,
                                 const QString &command, const QString &word)
 {
-    return ctlCommand(status, connection, {command, shellWord(word)});
+    return ctlCommand(status, connection, {command, quotedForShell(word)});
 }
 
 QString SubjectMenu::keyCommand(const ConnectionStatus *status, const LockName &key)
@@ -308,8 +303,9 @@ QString SubjectMenu::keyCommand(const ConnectionStatus *status, const LockName &
 
 QString SubjectMenu::rehearsalCommand(const ConnectionStatus *status, const LockName &lock, const QByteArray &holder)
 {
-    return ctlCommand(status, lock.connection,
-                      {u"rehearse"_s, shellWord(escaped(lock.text())), u"--holder"_s, shellWord(escaped(holder))});
+    return ctlCommand(
+        status, lock.connection,
+        {u"rehearse"_s, quotedForShell(escaped(lock.text())), u"--holder"_s, quotedForShell(escaped(holder))});
 }
 
 void SubjectMenu::addLock(const LockSnapshot &lock)

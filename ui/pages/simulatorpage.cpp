@@ -114,9 +114,7 @@ QWidget *SimulatorPage::makePictures()
 void SimulatorPage::addKeys()
 {
     const auto on = [this](const QKeySequence &keys, auto slot) {
-        auto *shortcut = new QShortcut(keys, this);
-        shortcut->setContext(Qt::WidgetWithChildrenShortcut);
-        connect(shortcut, &QShortcut::activated, this, slot);
+        new QShortcut(keys, this, this, slot, Qt::WidgetWithChildrenShortcut);
     };
     on(Qt::Key_Period, [this] { m_playback.toggle(); });
     on(Qt::Key_Left, [this] { m_playback.stepBack(); });
@@ -361,18 +359,15 @@ void SimulatorPage::openServerMenu(int server, const QPoint &at)
 void SimulatorPage::openScenario()
 {
     const auto &now = !m_player->pending().recipes.empty() ? m_player->pending() : m_shown;
-    auto *dialog =
-        new ScenarioDialog(now.recipes.empty() ? presets().front().comparison : now, m_player->book(), window());
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    auto *dialog = passing(
+        new ScenarioDialog(now.recipes.empty() ? presets().front().comparison : now, m_player->book(), window()));
     connect(dialog, &ScenarioDialog::chosen, this, &SimulatorPage::play);
     dialog->open();
 }
 
 void SimulatorPage::openGuarantees()
 {
-    auto *dialog = new GuaranteesDialog(m_shown.recipes, window());
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->open();
+    passing(new GuaranteesDialog(m_shown.recipes, window()))->open();
 }
 
 void SimulatorPage::jumpTo(std::size_t run, const contention::Violation &violation)

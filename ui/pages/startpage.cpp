@@ -65,9 +65,7 @@ StartPage::StartPage(const ConnectionBook &book, QWidget *parent)
         area->setFocusPolicy(Qt::NoFocus); // what has the keyboard in it is scrolled to
     connect(&book, &ConnectionBook::changed, this, &StartPage::follow);
     const auto addKey = [this](Qt::Key key, auto act) {
-        auto *shortcut = new QShortcut(QKeySequence(key), this);
-        shortcut->setContext(Qt::WidgetWithChildrenShortcut);
-        connect(shortcut, &QShortcut::activated, this, act);
+        new QShortcut(key, this, this, act, Qt::WidgetWithChildrenShortcut);
     };
     addKey(Qt::Key_U, [this] { m_uri->setFocus(Qt::ShortcutFocusReason); });
     addKey(Qt::Key_S, [this] { emit demoRequested(); });
@@ -86,11 +84,7 @@ void StartPage::fill()
 {
     m_cards.clear();
     m_groups.clear();
-    while (auto *item = m_list->layout()->takeAt(0)) {
-        item->widget()->hide();
-        item->widget()->deleteLater();
-        delete item;
-    }
+    clearLayout(*m_list->layout());
     for (const auto &[title, connections] : m_store ? m_store->groups() : std::vector<ConnectionGroup>())
         addGroup(title, connections);
     const auto problem = m_store ? m_store->problem() : QString();

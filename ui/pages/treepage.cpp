@@ -23,8 +23,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 void EntryLinks::apply(const Batch &batch)
 {
     for (const auto &change : batch.locks) {
@@ -76,9 +74,7 @@ QString EntryLinks::hostOf(const ConnectionName &connection, const QString &sess
 TreePage::TreePage(std::initializer_list<Scheme> schemes, Words words, QWidget *parent)
     : Page(parent), m_choice(schemes), m_words(std::move(words))
 {
-    m_filterSoon.setSingleShot(true);
-    m_filterSoon.setInterval(filterDelay);
-    connect(&m_filterSoon, &QTimer::timeout, this, [this] {
+    callAfter(m_filterSoon, filterDelay, this, [this] {
         applyFilter();
         m_tree->measureAnew();
     });

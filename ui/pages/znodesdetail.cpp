@@ -41,21 +41,26 @@ QString summaryText(const zk::Stat &stat, const QString &owner)
     return parts.join(u" · "_s);
 }
 
-const QStringList &statFields()
+std::vector<std::pair<QString, QString>> statLines(const zk::Stat &stat, const QString &owner)
 {
-    static const QStringList fields{u"czxid"_s, u"created"_s, u"mzxid"_s,    u"modified"_s,
-                                    u"pzxid"_s, u"version"_s, u"cversion"_s, u"aversion"_s,
-                                    u"owner"_s, u"length"_s,  u"children"_s};
-    return fields;
+    return {{u"czxid"_s, hex(stat.czxid)},
+            {u"created"_s, timeText(stat.ctime)},
+            {u"mzxid"_s, hex(stat.mzxid)},
+            {u"modified"_s, timeText(stat.mtime)},
+            {u"pzxid"_s, hex(stat.pzxid)},
+            {u"version"_s, QString::number(stat.version)},
+            {u"cversion"_s, QString::number(stat.cversion)},
+            {u"aversion"_s, QString::number(stat.aversion)},
+            {u"owner"_s, stat.ephemeralOwner.isNone() ? u"none"_s : owner},
+            {u"length"_s, countText(stat.dataLength)},
+            {u"children"_s, countText(stat.numChildren)}};
 }
 
 } // namespace
 
 ZnodeDetailView::ZnodeDetailView(QWidget *parent) : QWidget(parent)
 {
-    m_again.setSingleShot(true);
-    m_again.setInterval(readAgainAfter);
-    connect(&m_again, &QTimer::timeout, this, &ZnodeDetailView::ask);
+    callAfter(m_again, readAgainAfter, this, &ZnodeDetailView::ask);
 
     m_stack = new QStackedWidget(this);
     m_empty = new EmptyNotice(m_stack);
@@ -81,12 +86,14 @@ QWidget *ZnodeDetailView::buildFacts()
     m_stat = new QGridLayout;
     m_stat->setHorizontalSpacing(14);
     m_stat->setVerticalSpacing(3);
-    const int rows = static_cast<int>(statFields().size() + 1) / 2;
-    for (int i = 0; i < statFields().size(); ++i) {
+    const auto lines = statLines({}, {});
+    const int rows = static_cast<int>(lines.size() + 1) / 2;
+    for (int i = 0; i < static_cast<int>(lines.size()); ++i) {
+        const auto &field = lines[static_cast<std::size_t>(i)].first;
         auto *value = makeSelectable({}, facts);
-        m_stat->addWidget(makeLabel(statFields()[i], u"small"_s, facts), i % rows, i / rows * 2);
+        m_stat->addWidget(makeLabel(field, u"small"_s, facts), i % rows, i / rows * 2);
         m_stat->addWidget(value, i % rows, i / rows * 2 + 1);
-        m_statValues.emplace_back(statFields()[i], value);
+        m_statValues.emplace_back(field, value);
     }
     m_stat->setColumnStretch(1, 1);
     m_stat->setColumnStretch(3, 1);
@@ -159,21 +166,9 @@ void ZnodeDetailView::take(const ZPath &path, const Result<ZnodeDetail> &answer)
 
 void ZnodeDetailView::fillStat(const zk::Stat &stat)
 {
-    const QString values[] = {
-        hex(stat.czxid),
-        timeText(stat.ctime),
-        hex(stat.mzxid),
-        timeText(stat.mtime),
-        hex(stat.pzxid),
-        QString::number(stat.version),
-        QString::number(stat.cversion),
-        QString::number(stat.aversion),
-        stat.ephemeralOwner.isNone() ? u"none"_s : ownerText(stat),
-        countText(stat.dataLength),
-        countText(stat.numChildren),
-    };
+    const auto lines = statLines(stat, ownerText(stat));
     for (std::size_t i = 0; i < m_statValues.size(); ++i)
-        m_statValues[i].second->setText(values[i]);
+        m_statValues[i].second->setText(lines[i].second);
 }
 
 void ZnodeDetailView::fillAcls(const zk::Acls &acls)

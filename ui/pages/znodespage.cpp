@@ -51,9 +51,7 @@ ZnodesPage::ZnodesPage(QWidget *parent)
                 u"znodes"_s},
                parent)
 {
-    m_watchSoon.setSingleShot(true);
-    m_watchSoon.setInterval(watchDelay);
-    connect(&m_watchSoon, &QTimer::timeout, this, &ZnodesPage::watchWhatShows);
+    callAfter(m_watchSoon, watchDelay, this, &ZnodesPage::watchWhatShows);
     m_detail = new ZnodeDetailView(this);
     m_detail->useHosts([this](const QString &session) { return m_links.hostOf(m_model.connection(), session); });
     m_tree->setAccessibleName(u"Znodes"_s);
@@ -80,12 +78,11 @@ QWidget *ZnodesPage::buildStrip()
     m_goTo->setAccessibleName(u"Go to path"_s);
     m_goTo->setMaximumWidth(380);
     connect(m_goTo, &QLineEdit::returnPressed, this, &ZnodesPage::goToTyped);
-    auto *goToKey = new QShortcut(QKeySequence(u"Ctrl+L"_s), this);
-    goToKey->setContext(Qt::WidgetWithChildrenShortcut);
-    connect(goToKey, &QShortcut::activated, this, [this] {
+    const auto startTyping = [this] {
         m_goTo->setFocus();
         m_goTo->selectAll();
-    });
+    };
+    new QShortcut(QKeySequence(u"Ctrl+L"_s), this, this, startTyping, Qt::WidgetWithChildrenShortcut);
     addParts(*stripLayout(strip), {{m_goTo, 3}, {m_filter, 2}, Stretch{1}, m_status});
     return strip;
 }

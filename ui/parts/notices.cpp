@@ -213,9 +213,7 @@ void showEnvironment(QLabel &tag, const ConnectionBook &book, const ConnectionNa
     const auto environment = status ? environmentOf(book, *status) : Environment{};
     const QString look = environment.production ? u"tag-production"_s : u"tag"_s;
     if (tag.property("look") != look) {
-        tag.setProperty("look", look);
-        tag.style()->unpolish(&tag);
-        tag.style()->polish(&tag);
+        setStyleProperty(&tag, "look", look);
         QEvent changed(QEvent::StyleChange); // or a frame does not learn of its new padding
         QCoreApplication::sendEvent(&tag, &changed);
     }

@@ -5,6 +5,7 @@
 
 #include <QBoxLayout>
 #include <QEvent>
+#include <QGridLayout>
 #include <QHash>
 #include <QLabel>
 #include <QMenu>
@@ -108,9 +109,7 @@ QFrame *makeHairline(QWidget *parent)
 QFrame *makeToolStrip(QWidget *parent)
 {
     auto *strip = new QFrame(parent);
-    auto *layout = new QHBoxLayout(strip);
-    layout->setContentsMargins(12, 8, 12, 8);
-    layout->setSpacing(10);
+    makeRow(strip, {.margins = {12, 8, 12, 8}, .spacing = 10}, {});
     return strip;
 }
 
@@ -140,10 +139,7 @@ void resizeWithinParent(QWidget &dialog, QSize wanted)
 
 QMenu *makePassingMenu(const QString &name, QWidget *parent)
 {
-    auto *menu = new QMenu(parent);
-    menu->setObjectName(name);
-    menu->setAttribute(Qt::WA_DeleteOnClose);
-    return menu;
+    return passing(named(new QMenu(parent), name));
 }
 
 void setStyleProperty(QWidget *widget, const char *property, const QString &value)
@@ -228,6 +224,17 @@ QHBoxLayout *makeRow(const BoxLook &look, std::initializer_list<BoxPart> parts)
 QVBoxLayout *makeColumn(const BoxLook &look, std::initializer_list<BoxPart> parts)
 {
     return filled(new QVBoxLayout, look, parts);
+}
+
+QGridLayout *makeGrid(QWidget *owner, const GridLook &look)
+{
+    auto *grid = new QGridLayout(owner);
+    grid->setContentsMargins(look.margins);
+    grid->setHorizontalSpacing(look.across);
+    grid->setVerticalSpacing(look.down);
+    grid->setColumnMinimumWidth(0, look.titles);
+    grid->setColumnStretch(look.stretched, 1);
+    return grid;
 }
 
 QScrollArea *makeScroll(QWidget *inside, QWidget *parent)

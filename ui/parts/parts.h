@@ -10,11 +10,13 @@
 #include <QMargins>
 #include <QPushButton>
 #include <QString>
+#include <QTimer>
 
 #include <chrono>
 #include <initializer_list>
 #include <utility>
 
+class QGridLayout;
 class QLabel;
 class QLayout;
 class QMenu;
@@ -39,8 +41,22 @@ inline constexpr std::chrono::milliseconds filterDelay{150};
 // The name of a group of a menu's actions, which QMenu::addSection() does not show in every style.
 void addMenuHeading(QMenu &menu, const QString &text);
 
-// A menu that is gone once it is closed.
+// A dialog, a box or a menu that is gone once it is closed.
+template <typename Widget>
+Widget *passing(Widget *widget)
+{
+    widget->setAttribute(Qt::WA_DeleteOnClose);
+    return widget;
+}
 [[nodiscard]] QMenu *makePassingMenu(const QString &name, QWidget *parent);
+// The timer calls `slot` once, so long after it was last started.
+template <typename Receiver, typename Slot>
+void callAfter(QTimer &timer, std::chrono::milliseconds wait, Receiver *receiver, Slot slot)
+{
+    timer.setSingleShot(true);
+    timer.setInterval(wait);
+    QObject::connect(&timer, &QTimer::timeout, receiver, std::move(slot));
+}
 // A property that the style sheet looks at: the widget is drawn by it at once.
 void setStyleProperty(QWidget *widget, const char *property, const QString &value);
 // Hides and deletes the widgets of a layout, those before `first` left out.
@@ -114,6 +130,16 @@ QVBoxLayout *makeColumn(QWidget *owner, const BoxLook &look, std::initializer_li
 // A layout inside another one.
 [[nodiscard]] QHBoxLayout *makeRow(const BoxLook &look, std::initializer_list<BoxPart> parts);
 [[nodiscard]] QVBoxLayout *makeColumn(const BoxLook &look, std::initializer_list<BoxPart> parts);
+
+// The grid of `owner`, or one inside another layout.
+struct GridLook {
+    QMargins margins{};
+    int across = -1; // the spacing of columns, and of rows; negative: the style's
+    int down = -1;
+    int titles = 0;    // the least width of the first column
+    int stretched = 1; // the column that takes what is left over
+};
+QGridLayout *makeGrid(QWidget *owner, const GridLook &look);
 
 // For a box that is there already.
 void addParts(QBoxLayout &box, std::initializer_list<BoxPart> parts);

@@ -113,8 +113,7 @@ void TableTools::askForMenu(const QModelIndex &index, const QPoint &at)
         return;
     }
     emit actionsAsked();
-    auto *menu = new QMenu(&m_view);
-    menu->setAttribute(Qt::WA_DeleteOnClose);
+    auto *menu = passing(new QMenu(&m_view));
     menu->addActions(m_view.actions());
     menu->popup(at);
 }
@@ -297,8 +296,7 @@ void TableTools::choose(int column, bool shown)
 
 void TableTools::openChooser(const QPoint &at)
 {
-    auto *menu = named(new QMenu(&m_view), u"columnsMenu"_s);
-    menu->setAttribute(Qt::WA_DeleteOnClose);
+    auto *menu = makePassingMenu(u"columnsMenu"_s, &m_view);
     for (int place = 0; place < m_header.count(); ++place) {
         const int column = m_header.logicalIndex(place);
         if (!isOwn(column))

@@ -1,13 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/shell/actions.h"
 
+#include "core/base/fieldreader.h"
+
 #include <QWidget>
 
 #include <algorithm>
 
 namespace lockscope::ui {
 
+const std::vector<ActionWords> &allActionWords()
+{
+    static const auto all = [] {
+        std::vector<ActionWords> read;
+        readResourceList(u"words/actions.json"_s, "actions", [&read](FieldReader &reader) {
+            ActionWords one{.id = reader.text("id"),
+                            .text = reader.text("text"),
+                            .keys = {},
+                            .menu = reader.text("menu", QString()),
+                            .words = reader.text("words", QString())};
+            for (const auto &keys : reader.texts("keys"))
+                one.keys << QKeySequence(QString::fromUtf8(keys));
+            reader.take("isWrite", one.isWrite);
+            read.push_back(std::move(one));
+        });
+        return read;
+    }();
+    return all;
+}
+
+const ActionWords &actionWords(const QString &id)
+{
+    static const ActionWords none;
+    const auto at = std::ranges::find(allActionWords(), id, &ActionWords::id);
+    return at == allActionWords().end() ? none : *at;
+}
+
 Actions::Actions(QWidget &window) : QObject(&window), m_window(window) {}
+
+QAction *Actions::add(const QString &id, std::function<void()> act)
+{
+    const auto &words = actionWords(id);
+    if (words.id.isEmpty())
+        qFatal("words/actions.json has no \"%s\"", qPrintable(id));
+    return add(id, words.text, words.keys, std::move(act));
+}
 
 QAction *Actions::add(const QString &id, const QString &text, const QList<QKeySequence> &keys,
                       std::function<void()> act)

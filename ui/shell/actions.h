@@ -21,6 +21,19 @@ namespace lockscope::ui {
     return number < 10 ? QStringLiteral("Ctrl+%1").arg((number + 1) % 10) : QString();
 }
 
+// What the window can be told to do, as resources/words/actions.json lists it.
+struct ActionWords {
+    QString id, text;
+    QList<QKeySequence> keys;
+    QString menu;         // the part of the menu; none: the menu itself
+    QString words;        // what else a user may look for it under, for the palette
+    bool isWrite = false; // it leads to a form that writes
+};
+// In the order of the menu.
+[[nodiscard]] const std::vector<ActionWords> &allActionWords();
+// Of one that is not listed, such as a page, nothing is said.
+[[nodiscard]] const ActionWords &actionWords(const QString &id);
+
 class Actions : public QObject {
     Q_OBJECT
 public:
@@ -28,6 +41,7 @@ public:
     explicit Actions(QWidget &window);
 
     // `id` is never shown and never changes: settings and tests name it.
+    QAction *add(const QString &id, std::function<void()> act);
     QAction *add(const QString &id, const QString &text, const QList<QKeySequence> &keys, std::function<void()> act);
     [[nodiscard]] const std::vector<QAction *> &all() const { return m_all; }
     [[nodiscard]] QAction *find(const QString &id) const;
@@ -36,9 +50,6 @@ public:
     // again.
     void setRefused(const QStringList &ids, const QString &why);
     [[nodiscard]] QString whyNot(const QAction *action) const { return m_whyNot.value(action->objectName()); }
-    // What else a user may look for it under, for the palette.
-    void setOtherWords(const QString &id, const QString &words) { m_otherWords.insert(id, words); }
-    [[nodiscard]] QString otherWords(const QAction *action) const { return m_otherWords.value(action->objectName()); }
     // Does it, or says that it cannot be done.
     void trigger(QAction *action);
     // Says so where these keys are those of such an action, which a greyed one does not hear.
@@ -51,7 +62,6 @@ private:
     QWidget &m_window;
     std::vector<QAction *> m_all;
     QHash<QString, QString> m_whyNot; // by id
-    QHash<QString, QString> m_otherWords;
 };
 
 } // namespace lockscope::ui

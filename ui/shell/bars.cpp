@@ -24,8 +24,6 @@
 
 namespace lockscope::ui {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 QString clockTime(std::chrono::system_clock::time_point time)
@@ -36,15 +34,6 @@ QString clockTime(std::chrono::system_clock::time_point time)
 QString grouped(qint64 number)
 {
     return QLocale(QLocale::English).toString(number);
-}
-
-void setTone(QLabel &label, const QString &tone)
-{
-    if (label.property("tone").toString() == tone)
-        return;
-    label.setProperty("tone", tone);
-    label.style()->unpolish(&label);
-    label.style()->polish(&label);
 }
 
 QString rate(double perSecond)
@@ -137,7 +126,7 @@ void StatusBar::notify(const QString &sentence)
     const auto shown = label(sentence.toUtf8(), 300);
     m_notice->setText(m_notice->fontMetrics().elidedText(shown, Qt::ElideRight, std::max(260, roomForWords())));
     m_notice->setToolTip(plainToolTip(shown));
-    setTone(*m_notice, u"warning"_s);
+    setStyleProperty(m_notice, "tone", u"warning"_s);
     m_notice->show();
     fitProgress();
     QTimer::singleShot(std::chrono::seconds(20), m_notice, [this, text = m_notice->text()] {
@@ -186,7 +175,7 @@ void StatusBar::refresh()
         m_asOf->setText(tr("paused at %1 · %2").arg(clockTime(*m_pausedAt), heldBack()));
     if (m_past)
         m_asOf->setText(tr("◷ viewing %1").arg(clockTime(*m_past)));
-    setTone(*m_asOf, m_pausedAt || m_past ? u"past"_s : stale ? u"critical"_s : QString());
+    setStyleProperty(m_asOf, "tone", m_pausedAt || m_past ? u"past"_s : stale ? u"critical"_s : QString());
     const bool budgeted = sum.watchBudgetBytes > 0;
     m_watches->setVisible(budgeted || sum.watches > 0);
     m_watches->setText(tr("watches %1").arg(grouped(sum.watches)));
@@ -259,7 +248,7 @@ void StatusBar::refreshCoverage(const std::vector<const ConnectionStatus *> &sho
                                  : tr("◐ Incomplete: %1").arg(what);
     m_coverage->setText(all.isEmpty() ? QString() : text);
     m_coverage->setToolTip(plainToolTip(all.join(u'\n')));
-    setTone(*m_coverage, u"warning"_s);
+    setStyleProperty(m_coverage, "tone", u"warning"_s);
 }
 
 void StatusBar::refreshProgress(const std::vector<const ConnectionStatus *> &shown)

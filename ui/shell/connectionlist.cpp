@@ -367,8 +367,7 @@ QMenu *ConnectionList::showMenu(const ConnectionName &name, const QPoint &at)
     const auto *status = m_book.find(name);
     if (!status)
         return nullptr;
-    auto *menu = new QMenu(this);
-    menu->setAttribute(Qt::WA_DeleteOnClose);
+    auto *menu = passing(new QMenu(this));
     const auto add = [this, menu](const QString &text, auto act) {
         auto *action = menu->addAction(text);
         connect(action, &QAction::triggered, this, [this, act] {
@@ -390,8 +389,8 @@ QMenu *ConnectionList::showMenu(const ConnectionName &name, const QPoint &at)
     menu->addSeparator();
     addCopy(tr("Copy name"), escaped(name.bytes()));
     addCopy(tr("Copy address"), status->uri);
-    addCopy(tr("Copy as command"), u"lockscopectl --connect '%1=%2' locks"_s.arg(
-                                       escaped(name.bytes()), QString(status->uri).replace(u'\'', u"'\\''"_s)));
+    addCopy(tr("Copy as command"),
+            u"lockscopectl --connect %1 locks"_s.arg(quotedForShell(escaped(name.bytes()) + u'=' + status->uri)));
     menu->addSeparator();
     add(tr("Disconnect"), [this, name] { emit disconnectRequested(name); });
     menu->popup(at);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/shell/helpoverlay.h"
 
+#include "core/base/fieldreader.h"
 #include "ui/parts/parts.h"
 #include "ui/shell/actions.h"
 #include "ui/theme/theme.h"
@@ -15,8 +16,6 @@
 #include <QScrollBar>
 
 namespace lockscope::ui {
-
-using namespace Qt::StringLiterals;
 
 namespace {
 
@@ -66,39 +65,13 @@ void HelpOverlay::fill()
     KeyHints keys;
     if (!m_pages.isEmpty())
         keys << std::pair(keysOfPage(0) + u" … "_s + keysOfPage(int(m_pages.size()) - 1), m_pages.join(u", "_s));
-    keys << std::pair(u"Ctrl+K"_s,
-                      tr("go to a lock, session or page, or do anything: type a few letters, Enter goes"))
-         << std::pair(
-                u"B R E X"_s,
-                tr("on Locks: break the deadlock, release, rehearse, cancel a wait; shows the form, sends nothing"))
-         << std::pair(u"H G C"_s, tr("on Locks: the holder's session, the graph, copy the incident note"))
-         << std::pair(u"F4, F6"_s, tr("choose a connection; next pane: rows, lock, pages"))
-         << std::pair(u"/, Ctrl+F"_s, tr("find; Enter or ↓ goes into the rows, Esc clears"))
-         << std::pair(u"↑ ↓ Home End"_s, tr("move through rows; in the graph ← → too"))
-         << std::pair(u"Enter"_s, tr("open: from the list into the lock's detail"))
-         << std::pair(u"Tab, Shift+Tab"_s, tr("next and previous control"))
-         << std::pair(u"Ctrl+Shift+F"_s, tr("force-release of the chosen lock: shows the form, sends nothing"))
-         << std::pair(u"Ctrl+Shift+A"_s, tr("acquire the chosen lock"))
-         << std::pair(u"Ins F2 Del"_s, tr("on Znodes and Keys: create, edit, delete; shows the form, sends nothing"))
-         << std::pair(u"Ctrl+Z"_s, tr("undo the last edit of a znode or key: shows the form, sends nothing"))
-         << std::pair(u"Space"_s, tr("pause and resume live updates"))
-         << std::pair(u"Ctrl+T"_s, tr("time: go back in what was recorded; ← → there by seconds, Esc is now"))
-         << std::pair(u"Ctrl+Shift+← →"_s, tr("five minutes back, and on"))
-         << std::pair(u"Ctrl+Shift+↑ ↓"_s, tr("to the chosen lock's change before, and after"))
-         << std::pair(u"Ctrl+H, Ctrl+G"_s, tr("who holds the chosen lock, and what else; the lock in the graph"))
-         << std::pair(u"Ctrl+D"_s, tr("the chosen lock in its own window, which follows it; Esc closes that"))
-         << std::pair(u"Menu, Shift+F10"_s, tr("what can be copied, shown and done of a row; Ctrl+C copies the row"))
-         << std::pair(u"Ctrl+E"_s, tr("export the table as it is shown: CSV, JSON"))
-         << std::pair(u"Ctrl+S, Ctrl+Shift+S"_s, tr("keep this filter under a name; those kept"))
-         << std::pair(u"Ctrl+Shift+C"_s, tr("copy the incident note of the chosen lock"))
-         << std::pair(u"F10"_s, tr("all actions"))
-         << std::pair(u"F11"_s, tr("on a projector: the page alone, with large text"))
-         << std::pair(u"F5"_s, tr("read what is on screen again"))
-         << std::pair(u"M U S"_s, tr("in the findings: mute, unmute, go to the session"))
-         << std::pair(u"Ctrl+,, Ctrl+Q"_s, tr("settings; quit")) << std::pair(u"+ − 0"_s, tr("zoom the graph"))
-         << m_keysOfPages() << std::pair(u"H"_s, tr("here: Guarantees"))
-         << std::pair(u"F"_s, tr("here: what findings mean, and what to do"))
-         << std::pair(u"?"_s, tr("this; while presenting, a line of the page's keys"));
+    KeyHints last;
+    readResourceList(u"words/keys.json"_s, "keys", [&](FieldReader &reader) {
+        bool isLast = false;
+        reader.take("isLast", isLast);
+        (isLast ? last : keys) << std::pair(reader.text("keys"), reader.text("what"));
+    });
+    keys << m_keysOfPages() << last;
     const int row = addKeys(*grid, keys);
     auto *guarantees = named(makeButton(tr("Guarantees of every recipe under every fault…"), card, this,
                                         [this] { leaveFor(&HelpOverlay::guaranteesRequested); }),

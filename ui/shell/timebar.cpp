@@ -238,9 +238,7 @@ TimeBar::TimeBar(QWidget *parent)
     makeRow(m_line, {.margins = {12, 4, 12, 2}, .spacing = 8}, {five, before, {m_track, 1}, after, m_about, m_more});
     m_more->hide();
     makeColumn(this, {.spacing = 0}, {m_banner, m_line, makeHairline(this)});
-    m_warned.setSingleShot(true);
-    m_warned.setInterval(6s);
-    connect(&m_warned, &QTimer::timeout, this, &TimeBar::refresh);
+    callAfter(m_warned, 6s, this, &TimeBar::refresh);
     connect(m_track, &TimeTrack::stepped, this, &TimeBar::stepped);
     connect(m_track, &TimeTrack::changeRequested, this, &TimeBar::changeRequested);
     connect(&m_banner->back(), &QPushButton::clicked, this, [this] {

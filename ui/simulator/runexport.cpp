@@ -2,6 +2,7 @@
 #include "ui/simulator/runexport.h"
 
 #include "core/base/text.h"
+#include "ui/parts/parts.h"
 #include "ui/simulator/lanesview.h"
 #include "ui/simulator/runner.h"
 #include "ui/simulator/simulatortext.h"
@@ -246,8 +247,7 @@ void ExportMenu::askSave(ExportKind kind, std::size_t run)
     if (run >= runs.size())
         return;
     const auto &scenario = runs[run].run->recording().scenario;
-    auto *dialog = new QFileDialog(parentWidget(), tr("Export"));
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    auto *dialog = passing(new QFileDialog(parentWidget(), tr("Export")));
     dialog->setAcceptMode(QFileDialog::AcceptSave);
     dialog->setDefaultSuffix(endingOf(kind));
     dialog->selectFile(u"%1-%2-seed%3.%4"_s.arg(isOfOneRun(kind) ? label(scenario.recipe, 40) : u"simulation"_s,
@@ -260,8 +260,7 @@ void ExportMenu::askSave(ExportKind kind, std::size_t run)
 
 void ExportMenu::askOpen()
 {
-    auto *dialog = new QFileDialog(parentWidget(), tr("Open recordings"));
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    auto *dialog = passing(new QFileDialog(parentWidget(), tr("Open recordings")));
     dialog->setFileMode(QFileDialog::ExistingFiles);
     dialog->setNameFilters({tr("Recordings (*.lockscope)"), tr("All files (*)")});
     connect(dialog, &QFileDialog::filesSelected, this, [this](const QStringList &files) {

@@ -30,6 +30,11 @@ QString nameText(const QByteArray &name)
     return needsQuotes(name) ? u'"' + escaped(name) + u'"' : escaped(name);
 }
 
+QString quotedForShell(QString text)
+{
+    return u'\'' + text.replace(u'\'', u"'\\''"_s) + u'\'';
+}
+
 QString countText(qint64 count)
 {
     return QLocale(QLocale::English, QLocale::UnitedStates).toString(count);

@@ -12,6 +12,8 @@ namespace lockscope::ui {
 // Escaped; in quotes where spaces at the ends (or nothing at all) would be invisible; a long name
 // keeps its beginning and its end and says how long it is.
 [[nodiscard]] QString nameText(const QByteArray &name);
+// For a POSIX shell: nothing inside single quotes means anything.
+[[nodiscard]] QString quotedForShell(QString text);
 // 1234567 as "1,234,567".
 [[nodiscard]] QString countText(qint64 count);
 // "512 B", "64 KiB", "1.2 MiB".

@@ -109,10 +109,9 @@ private:
     QPushButton *m_act = new QPushButton(this);
 };
 
-HoldsPanel::HoldsPanel(QWidget *parent) : QWidget(parent), m_column(new QVBoxLayout(this))
+HoldsPanel::HoldsPanel(QWidget *parent)
+    : QWidget(parent), m_column(makeColumn(this, {.margins = {12, 8, 12, 0}, .spacing = 4}, {}))
 {
-    m_column->setContentsMargins(12, 8, 12, 0);
-    m_column->setSpacing(4);
     setObjectName(u"holdsPanel"_s);
     hide();
 }

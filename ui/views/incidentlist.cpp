@@ -122,11 +122,7 @@ void IncidentEntry::setIncident(Incident incident)
     m_incident = std::move(incident);
     const auto text = textOf(m_incident);
     m_kind->setText(text.kind);
-    if (const QString look = lookOf(m_incident); m_kind->property("look").toString() != look) {
-        m_kind->setProperty("look", look);
-        m_kind->style()->unpolish(m_kind);
-        m_kind->style()->polish(m_kind);
-    }
+    setStyleProperty(m_kind, "look", lookOf(m_incident));
     m_facts->setText(m_isLow ? u"%1 · %2"_s.arg(text.facts, text.cause) : text.facts);
     m_cause->setText(text.cause);
     m_action->setText(text.action);

@@ -85,9 +85,7 @@ TimelineView::TimelineView(QWidget *parent)
     auto *top = makeRow({.margins = {0, 0, 8, 0}, .spacing = 2}, {{m_scope, 1}, five, before, after, range});
     auto *row = makeRow({}, {{m_area, 1}, m_side, m_events});
     makeColumn(this, {.margins = {8, 4, 0, 4}, .spacing = 3}, {top, {row, 1}, m_event});
-    m_askLater.setSingleShot(true);
-    m_askLater.setInterval(askedEvery);
-    connect(&m_askLater, &QTimer::timeout, this, &TimelineView::ask);
+    callAfter(m_askLater, askedEvery, this, &TimelineView::ask);
     if (auto *theme = Theme::instance())
         connect(theme, &Theme::changed, this, &TimelineView::sayEvents);
     say();
