@@ -22,6 +22,8 @@
 #include <QInputDialog>
 #include <QMenu>
 
+#include <map>
+
 namespace lockscope::ui {
 
 namespace {

@@ -290,7 +290,7 @@ _READS_WALL_CLOCK = {
     "ui/dialogs/settingsdialog.cpp": "when mutes end",
     "ui/dialogs/editform.cpp": "an expiry that is a time of day",
     "ui/dialogs/releaseparts.cpp": "the time of day of an announcement",
-    "ui/pages/connectioncard.cpp": "the time of day of a failure",
+    "ui/pages/startdoors.cpp": "the time of day of a failure",
     "ui/windowstart.cpp": "when a connection was last seen, for later runs",
     "ui/parts/tabletools.cpp": "when a file was written",
     "ui/pages/znodesdetail.cpp": "the time of day of a refusal",

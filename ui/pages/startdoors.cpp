@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The doors of the start page: connect to a server by its URI, the sandbox, the lessons. And its cards of connections.
+// The doors of the start page: connect to a server by its URI, the sandbox, the lessons. And its cards, one for each
+// connection that is saved.
 #include "core/base/text.h"
 #include "ui/dialogs/connectform.h"
 #include "ui/pages/startpage.h"

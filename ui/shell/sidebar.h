@@ -14,7 +14,7 @@ namespace lockscope::ui {
 class RailItem : public QAbstractButton {
     Q_OBJECT
 public:
-    // `icon`: one of ui/theme/icons.h. `keys` stand in the tooltip.
+    // `icon`: one of ui/theme/pill.h. `keys` stand in the tooltip.
     RailItem(const QString &text, const QString &icon, const QString &keys, QWidget *parent);
 
     // Red where something critical is counted, else ink; empty for none.
