@@ -371,15 +371,12 @@ bool isLeaseWrittenEarly(const inspect::LockSnapshot &before, const inspect::Loc
 
 QString leaseGuardText()
 {
-    return u"; "_s
-           + u"its lease must be unchanged since the last check. A client that releases and re-acquires the lock "
-             u"keeps its ID. Before that check, this is detected only if it was observed or the lease was rewritten "
-             u"earlier than a renewal"_s;
+    return sentence("lease-guard");
 }
 
 QString leaseWrittenAnewText()
 {
-    return u"its lease was just rewritten: its client renewed the lock, or released and re-acquired it"_s;
+    return sentence("lease-rewritten");
 }
 
 } // namespace lockscope::operate

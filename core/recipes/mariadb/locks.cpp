@@ -69,8 +69,8 @@ private:
 
     [[nodiscard]] mariadb::Statement ownershipQuery() const override
     {
-        // It ends only with the transaction, and that only with the connection, or when the server rolls it back: of that
-        // its victim is told, and what it can say later depends on the server.
+        // It ends only with the transaction, and that only with the connection, or when the server rolls it back: of
+        // that its victim is told, and what it can say later depends on the server.
         const auto features = session().features();
         const QByteArray notTold = "SELECT 1 AS mine";
         const auto byEvents = features.transactionEvents ? mariadb::hasTransactionByEvents : notTold;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the locks on a MariaDB or MySQL share that are a row which says itself whose it is: the answer to a write may be
-// lost, and is asked for; what may have become ours is given back. To the server such a row is no lock: the connection
-// may end.
+// What the locks on a MariaDB or MySQL share that are a row which says itself whose it is: the answer to a write may
+// be lost, and is asked for; what may have become ours is given back. To the server such a row is no lock: the
+// connection may end.
 #pragma once
 
 #include "core/base/random.h"

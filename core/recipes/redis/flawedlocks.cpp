@@ -58,8 +58,8 @@ private:
 
 const QByteArray mark = "1";
 
-// What both locks share: a try is carried on to its end, and the lock is held until it is released; neither looks before
-// that whether its time is up.
+// What both locks share: a try is carried on to its end, and the lock is held until it is released; neither looks
+// before that whether its time is up.
 class FlawedLock : public KeyLock {
 protected:
     using KeyLock::KeyLock;

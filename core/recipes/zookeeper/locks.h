@@ -64,8 +64,8 @@ namespace kazoo {
 enum class Kind { Lock, WriteLock, ReadLock };
 [[nodiscard]] std::unique_ptr<recipes::Lock> makeQueueLock(zk::Session &session, const ZPath &lock, Random random,
                                                            Kind kind);
-// kazoo-semaphore: kazoo's Semaphore. One of them is one permit. `mayMake`: a pool that is missing is made, with so many
-// permits.
+// kazoo-semaphore: kazoo's Semaphore. One of them is one permit. `mayMake`: a pool that is missing is made, with so
+// many permits.
 [[nodiscard]] std::unique_ptr<recipes::Lock> makeSemaphore(zk::Session &session, const ZPath &pool, int limit,
                                                            Random random, bool mayMake);
 
