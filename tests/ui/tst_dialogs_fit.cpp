@@ -4,6 +4,7 @@
 #include "tests/support/testmain.h"
 #include "tests/ui/cutparts.h"
 #include "tests/ui/windowfixture.h"
+#include "ui/dialogs/connectdialog.h"
 #include "ui/dialogs/editdialog.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/dialogs/forcereleasedialog.h"
@@ -182,11 +183,8 @@ private slots:
     void aLongAddressIsWhole()
     {
         QFETCH(const QString, address);
-        SavedConnection saved{.name = u"long"_s, .uri = address};
-        const auto id = m_store->save(saved);
-        QVERIFY(id);
-        const auto forget = qScopeGuard([&] { static_cast<void>(m_store->remove(*id)); });
-        auto *dialog = dialogOf(u"connect"_s);
+        m_window->dialogs().openEdit({}, {.name = u"long"_s, .uri = address});
+        auto *dialog = m_window->findChild<ui::ConnectDialog *>();
         QVERIFY(dialog);
         auto *shown = dialog->findChild<ui::CodeLabel *>(u"address"_s);
         QVERIFY(shown);

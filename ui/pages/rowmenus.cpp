@@ -93,9 +93,9 @@ void offerRowMenus(LocksPage &page, const ConnectionBook &book)
                      [&page, &book](const QModelIndex &row, const QPoint &at) {
                          auto *menu = new SubjectMenu(&book, &page);
                          menu->answeredBy(page);
-                         offerActs(*menu, page);
                          menu->addLock(page.model().snapshotAt(row.row()));
                          menu->addSeparator();
+                         offerActs(*menu, page); // never the first
                          QObject::connect(menu->addAction(SubjectMenu::tr("Copy note")), &QAction::triggered, &page,
                                           [&page] { page.detail().copyNote(); });
                          menu->popup(at);
