@@ -85,7 +85,8 @@ Workbench::Workbench(MainWindow &window, TopBar &top, Actions &actions, WindowDi
     connect(&m_dialogs, &WindowDialogs::edited, this, &Workbench::refuse);
     connect(&m_locks.detail(), &LockDetail::releaseChanged, this, &Workbench::refuse);
     connect(&m_locks.table(), &LocksTable::chosenRowsChanged, this, &Workbench::refuse);
-    connect(qApp, &QApplication::focusChanged, this, &Workbench::refuse);
+    // Later, as it also goes while the window is taken apart.
+    connect(qApp, &QApplication::focusChanged, this, &Workbench::refuse, Qt::QueuedConnection);
     connect(&window.pages(), &QStackedWidget::currentChanged, this, &Workbench::refuse);
     connect(&m_actions, &Actions::refused, this, [this](const QString &why) {
         if (!m_dialogs.refusesInPast())             // which says it by itself
