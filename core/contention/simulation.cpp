@@ -257,30 +257,37 @@ private:
         co_await m_round->join(arrivals);
         co_await untilDone();
     }
+    void open(int contender)
+    {
+        auto &process = m_processes[std::size_t(contender / m_scenario.perProcess)];
+        if (!process || !process->isAlive()) {
+            if (process)
+                m_trace.add({{}, contender, Mark::Comes, false, 0, {}, {}});
+            process = std::make_unique<sim::Process>(m_world, contender / m_scenario.perProcess);
+        }
+        m_accesses[std::size_t(contender)] = m_servers->open(*process, contender);
+    }
+    // Those that died while they connected come again. False: some are not connected yet.
+    bool openMissing()
+    {
+        for (int i = 0; i < m_scenario.contenders; ++i) {
+            if (!m_accesses[std::size_t(i)])
+                open(i);
+        }
+        return std::ranges::all_of(m_accesses, [](const auto &access) { return access->isReady(); });
+    }
     Task<void> connectAll()
     {
         for (int i = 0; i < m_scenario.contenders; ++i) {
             auto &access = m_accesses[std::size_t(i)];
-            auto &process = m_processes[std::size_t(i / m_scenario.perProcess)];
             if (access && access->isReady())
                 continue;
             access.reset();
-            if (!process || !process->isAlive()) {
-                if (process)
-                    m_trace.add({{}, i, Mark::Comes, false, 0, {}, {}});
-                process = std::make_unique<sim::Process>(m_world, i / m_scenario.perProcess);
-            }
-            access = m_servers->open(*process, i);
+            open(i);
         }
         // With a server that is away they cannot; then they try as they are.
-        for (int waited = 0; waited < 5000; ++waited) {
-            bool areReady = true;
-            for (const auto &access : m_accesses)
-                areReady = areReady && access->isReady();
-            if (areReady)
-                co_return;
+        for (int waited = 0; !openMissing() && waited < 5000; ++waited)
             co_await sleepFor(m_world, 1ms);
-        }
     }
     Task<void> untilDone()
     {

@@ -51,6 +51,16 @@ private slots:
         QVERIFY(!found->recording.events.empty());
     }
 
+    // A process that dies while the others of its run still connect, as shorter schedules have it, comes again.
+    void aClientThatDiesWhileAllConnectComesAgain()
+    {
+        Scenario scenario{.recipe = "redisson-fair-lock", .contenders = 6, .rounds = 3, .seed = 7};
+        scenario.perProcess = 2;
+        scenario.faults = faultsFor(scenario.recipe);
+        const auto found = shrink(scenario, breaks("exclusion"), 300);
+        QVERIFY2(found, found ? "" : qPrintable(found.error().message));
+    }
+
     void theSameSearchFindsTheSame()
     {
         const auto once = shrink(crowded(), breaks("effect"), 40), again = shrink(crowded(), breaks("effect"), 40);
