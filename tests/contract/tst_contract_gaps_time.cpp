@@ -66,8 +66,12 @@ private slots:
         OK(test.takes(test.join()));
         auto &waiter = test.join();
         auto &restless = test.join();
+        // Long enough for several of them, however slow the server is just now.
+        const auto began = std::chrono::steady_clock::now();
+        test.environment.disturb(test.name);
+        const auto one = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began);
         waiter.client().resetCounts();
-        waiter.acquire(after(500ms));
+        waiter.acquire(after(std::clamp<std::chrono::milliseconds>(10 * one, 500ms, 5s)));
         restless.tryOnce();
         const bool ended = eventually(
             [&] {
