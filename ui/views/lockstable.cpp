@@ -227,10 +227,10 @@ void LocksTable::keyPressEvent(QKeyEvent *event)
         event->ignore(); // the window pauses
         return;
     }
-    // Ctrl with an arrow would go to a row without choosing it.
-    const bool isArrow = event->key() >= Qt::Key_Left && event->key() <= Qt::Key_PageDown;
+    // With Ctrl they would go to a row without choosing it.
+    const bool isMove = event->key() >= Qt::Key_Home && event->key() <= Qt::Key_PageDown;
     QKeyEvent plain(event->type(), event->key(), event->modifiers() & ~Qt::ControlModifier, event->text());
-    QTableView::keyPressEvent(isArrow ? &plain : event);
+    QTableView::keyPressEvent(isMove ? &plain : event);
 }
 
 void LocksTable::resizeEvent(QResizeEvent *event)
