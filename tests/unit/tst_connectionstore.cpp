@@ -88,6 +88,20 @@ private slots:
         QCOMPARE(store->recent().size(), 2u);
     }
 
+    // What was opened with --production is offered with its guards ever after.
+    void productionStaysAMarkOfASession()
+    {
+        auto cache = saved(u"cache"_s, u"redis://b:6379"_s);
+        const LastSeen now{QDateTime(QDate(2026, 11, 29), QTime(7, 54), QTimeZone::utc()), 1, 0, true};
+        openStore()->noteUsed(cache);
+        cache.production = true;
+        openStore()->noteSession({{cache, now}});
+        cache.production = false;
+        openStore()->noteSession({{cache, now}});
+        QCOMPARE(openStore()->recent().size(), 1u);
+        QVERIFY(openStore()->recent().front().production);
+    }
+
     // By group, without a group, the team's, and others that were used last; no password is kept of those.
     void offersConnectionsInGroups()
     {
