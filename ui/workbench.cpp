@@ -28,6 +28,7 @@
 #include "ui/windowdialogs.h"
 
 #include <QAction>
+#include <QApplication>
 #include <QDateTime>
 #include <QEvent>
 #include <QFileDialog>
