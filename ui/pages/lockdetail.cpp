@@ -41,7 +41,7 @@ constexpr int lowBelow = 340;
 constexpr int fewLinesBelow = 360; // as in a window of 768
 constexpr int statementsLowBelow = 700;
 constexpr int stripHeight = 230;
-constexpr int emptyStripHeight = 60;
+constexpr int emptyStripHeight = 40;
 
 // How sure the recipe is, and by what.
 QStringList groundsOf(const LockSnapshot &lock)

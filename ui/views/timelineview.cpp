@@ -84,6 +84,7 @@ TimelineView::TimelineView(QWidget *parent)
         tr("Event ▸"), this, [this] { goToEvent(false); }, u"flat"_s);
     auto *top = makeRow({.margins = {0, 0, 8, 0}, .spacing = 2}, {{m_scope, 1}, five, before, after, range});
     auto *row = makeRow({}, {{m_area, 1}, m_side, m_events});
+    m_parts = {five, before, after, range, m_area, m_event};
     makeColumn(this, {.margins = {8, 4, 0, 4}, .spacing = 3}, {top, {row, 1}, m_event});
     callAfter(m_askLater, askedEvery, this, &TimelineView::ask);
     if (auto *theme = Theme::instance())
@@ -152,12 +153,8 @@ void TimelineView::fit()
 void TimelineView::ask()
 {
     auto *past = m_backend ? m_backend->past() : nullptr;
-    if (!isVisible() || !m_lock)
+    if (!isVisible() || !m_lock || !past)
         return;
-    if (!past) {
-        m_scope->setText(tr("Nothing is recorded: the recorder is off"));
-        return;
-    }
     m_asked = past;
     const auto now = [] { return std::chrono::floor<std::chrono::milliseconds>(programClock().now()); };
     past->lock(*m_lock, past->isGoingOn() ? now() : Moment::max(), m_backend->clientLabels(), this,
@@ -186,8 +183,14 @@ void TimelineView::take(const LockPast &lock)
 
 void TimelineView::say()
 {
+    const bool isRecorded = m_backend && m_backend->past();
+    for (auto *part : m_parts)
+        part->setVisible(isRecorded);
+    m_side->setVisible(!m_isPast && width() >= histogramsFrom && isRecorded);
     const auto since = tr("Recorded since %1").arg(eventTime(m_since).left(8));
-    if (m_timeline.events.empty()) {
+    if (!isRecorded) {
+        m_scope->setText(tr("Nothing is recorded: the recorder is off"));
+    } else if (m_timeline.events.empty()) {
         m_scope->setText(!m_lock || m_span.end == Moment{} ? QString()
                                                            : tr("%1. Nothing of this lock yet").arg(since));
     } else if (m_isPast) {
@@ -315,7 +318,7 @@ void TimelineView::showEvent(QShowEvent *event)
 void TimelineView::resizeEvent(QResizeEvent *event)
 {
     QWidget::resizeEvent(event);
-    m_side->setVisible(!m_isPast && width() >= histogramsFrom);
+    m_side->setVisible(!m_isPast && width() >= histogramsFrom && m_area->isVisibleTo(this));
 }
 
 void TimelineView::focusInEvent(QFocusEvent *event)

@@ -79,6 +79,7 @@ private:
     QTimer m_askLater;               // a busy lock changes with every frame
     QLabel *m_scope;
     QLabel *m_event;
+    QList<QWidget *> m_parts; // that need a recording
     LaneArea *m_area;
     QWidget *m_side;
     SpanHistogram *m_holds;
