@@ -371,7 +371,7 @@ bool isLeaseWrittenEarly(const inspect::LockSnapshot &before, const inspect::Loc
 
 QString leaseGuardText()
 {
-    return sentence("lease-guard");
+    return clause(sentence("lease-guard"));
 }
 
 QString leaseWrittenAnewText()

@@ -396,6 +396,7 @@ class Prose(unittest.TestCase):
             self.assertEqual(self.found("ui/x.cpp", bad + ";\n"), [rule], bad)
         self.assertEqual(self.found("tests/unit/x.cpp", '"this is not now"'), [])
         self.assertEqual(self.found("resources/commands.json", '{"name": "not now", "summary": "read it anew"}'), ["anew"])
+        self.assertEqual(self.found("resources/words/operate.json", '{"name": "not anew", "text": "read it anew", "about": "anew or so"}'), ["anew"])
         self.assertEqual([*prose.string_faults('\n\nf("and nobody\\n",\n  "b");')][0][1], 3)
 
     def test_documents(self):

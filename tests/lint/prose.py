@@ -72,6 +72,15 @@ def command_strings(text):
             yield number, field.group(1)
 
 
+def word_strings(text):
+    """(line, string) of what a file of resources/words says to users: all that is no name and no remark."""
+    for number, line in enumerate(text.splitlines(), 1):
+        for field in re.finditer(r'(?:"(\w+)": )?"((?:[^"\\]|\\.)*)"(?!:)', line):
+            if field.group(1) not in ("about", "name", "id", "commands") and re.search(r"[a-z]{3} [a-z]", field.group(2)) \
+                    and not field.group(2).startswith("BEGIN NOT ATOMIC "):
+                yield number, field.group(2)
+
+
 def string_faults(text, strings=user_strings):
     for line, string in strings(text):
         yield from _word_faults(line, string)
@@ -132,6 +141,8 @@ def faults_of(path, text):
         return [] if path.startswith("core/simservers/") else [*string_faults(text)]
     if path == "resources/commands.json":
         return [*string_faults(text, command_strings)]
+    if re.fullmatch(r"resources/words/(?:operate|actions|edits|keys)\.json", path):
+        return [*string_faults(text, word_strings)]
     if path.endswith(".md") or path.startswith("installer/man/"):
         return [*document_faults(path, text)]
     if path.startswith("tests/") and os.path.basename(path).startswith("tst_") and path.endswith(".cpp"):
