@@ -3,8 +3,8 @@
 
 #include "app/lockscopectl/output.h"
 #include "core/async/sleep.h"
-#include "core/base/duration.h"
 #include "core/base/connectionuri.h"
+#include "core/base/duration.h"
 #include "core/inspect/json.h"
 
 #include <QJsonDocument>
@@ -270,7 +270,7 @@ struct ReportedFinding {
     std::set<ConnectionName> connections;
 };
 
-// Without what only counts time, and what is not the finding's own.
+// The message is left out: it counts time.
 bool isChanged(QJsonObject before, QJsonObject now)
 {
     before.remove(u"message"_s);

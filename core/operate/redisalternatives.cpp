@@ -90,7 +90,7 @@ void planShorten(ForceReleasePlan &plan, const Contender &holder)
         plan.guardText += leaseGuardText();
     const bool isUnawaited = plan.before.waitersKnown && plan.before.waiterCount() == 0;
     plan.who = plan.nextHolder ? u"%1, when the lease has ended"_s.arg(label(*plan.nextHolder, 80))
-               : isUnawaited   ? sentence("shortened-for-nobody")
+               : isUnawaited   ? sentence("shortened-unawaited")
                                : u"the first client that asks when the lease has ended"_s;
 }
 

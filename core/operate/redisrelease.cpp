@@ -258,7 +258,7 @@ QString wokenByRedisson(const LockSnapshot &snapshot, const Contender &holder)
 {
     const bool isReader = recipeOf(snapshot.recipe).readWrite && !holder.guard.redis().value.endsWith(":write");
     return sentence(isReader && snapshot.holderCount() > 1                 ? "readers-left"
-                    : snapshot.waiterCount() == 0 && snapshot.waitersKnown ? "published-for-nobody"
+                    : snapshot.waiterCount() == 0 && snapshot.waitersKnown ? "published-unawaited"
                                                                            : "woken-by-publish");
 }
 

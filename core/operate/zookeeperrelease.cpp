@@ -112,7 +112,7 @@ void planRevoke(ForceReleasePlan &plan, const Contender &holder)
     plan.guardText = nodeGuard(holder);
     plan.exact = recipes::isGivenOnce(ZPath(node.path).name());
     plan.who = plan.nextHolder ? u"%1, when the holder releases the lock"_s.arg(label(*plan.nextHolder, 80))
-                               : sentence("revoke-for-nobody");
+                               : sentence("revoke-unawaited");
     plan.alsoLost = holder.identity ? sentence("revoke-overwrites", {label(*holder.identity, 80)}) : u"nothing"_s;
 }
 

@@ -98,7 +98,7 @@ private slots:
     {
         notifyConnected();
         auto lock = testing::queueLock("zk", "/locks/orders", 2, testing::serverTime(testing::present));
-        addFinding(lock, FindingCode::LostWakeup, u"was not told"_s, {lock.contenders[1].id});
+        addFinding(lock, FindingCode::LostWakeup, u"was not notified"_s, {lock.contenders[1].id});
         m_backend->notifyLocks({testing::change(ChangeKind::Added, lock)});
         QTRY_COMPARE(kinds(), QStringList{u"Lost wake-up"_s});
         auto *ask = list().entries().front()->findChild<QPushButton *>();

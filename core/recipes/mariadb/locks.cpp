@@ -162,7 +162,7 @@ private:
 // Nothing waits and nothing is held, so nothing can be seen, lost or taken away. Under contention all but one
 // of a round work in vain.
 
-constexpr int mostConflicts = 100; // in a row: by then somebody ought to look at it
+constexpr int mostConflicts = 100; // in a row: more of them are a fault that an operator has to see
 
 const QByteArray versionColumn("`version`");
 

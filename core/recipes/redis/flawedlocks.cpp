@@ -107,7 +107,7 @@ private:
     }
 };
 
-// The first lock everybody writes. Source: J. Carlson, "Redis in Action", 6.2.5 "Locks with timeouts",
+// The lock that most people write first. Source: J. Carlson, "Redis in Action", 6.2.5 "Locks with timeouts",
 // with the value 1 of many a tutorial in place of a token, and without its mending of a missing TTL.
 //   1. SETNX key 1. Answer 1: the lock is ours.
 //   2. EXPIRE key seconds, so that it ends by itself when we do not.
@@ -147,7 +147,7 @@ Task<bool> tryOnce(redis::Connection *connection, RedisKey key, std::chrono::sec
     co_return bool(expiry);
 }
 
-// redis-setnx-expire: the first lock everybody writes, for teaching what is wrong with it.
+// redis-setnx-expire: the lock that most people write first, for teaching what is wrong with it.
 class SetNxExpireLock final : public FlawedLock {
 public:
     using FlawedLock::FlawedLock;

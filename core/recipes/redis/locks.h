@@ -131,7 +131,7 @@ protected:
     WaitGroup m_waitGroup;
 };
 
-// redis-setnx-expire: the first lock everybody writes, for teaching what is wrong with it.
+// redis-setnx-expire: the lock that most people write first, for teaching what is wrong with it.
 [[nodiscard]] std::unique_ptr<Lock> makeSetNxExpireLock(redis::Connection &connection, const RedisKey &lock,
                                                         const AcquireOptions &options, Random random);
 // redis-getset: a lock whose value says until when, for teaching what is wrong with it.
