@@ -48,7 +48,8 @@ bool isRead(CommandContext &context, const ConnectionName &name)
 {
     const auto states = context.pictures.connections();
     const auto state = std::ranges::find(states, name, &inspect::LinkState::name);
-    return state != states.end() && state->isConnected && state->isLookedThrough;
+    return state != states.end() && state->isConnected && state->isLookedThrough
+           && context.pictures.isReadAgain(name);
 }
 
 } // namespace

@@ -12,6 +12,7 @@
 #include "core/workspace/newsfeed.h"
 
 #include <algorithm>
+#include <set>
 #include <unistd.h>
 
 namespace lockscope::ctl {
@@ -122,8 +123,10 @@ public:
     }
     Task<inspect::WaitGraph> waits(Deadline deadline) override
     {
-        return lookForDeadlocks(m_workspace, clientLabels(), deadline);
+        m_unread.clear();
+        return lookForDeadlocks(m_workspace, clientLabels(), deadline, &m_unread);
     }
+    [[nodiscard]] bool isReadAgain(const ConnectionName &name) const override { return !m_unread.contains(name); }
 
     [[nodiscard]] std::vector<inspect::Coverage> coverage() override
     {
@@ -138,6 +141,8 @@ public:
                 all.push_back(std::move(part));
             if (!link->observer().firstSnapshot().isComplete())
                 all.push_back({link->spec().name, false, u"the initial scan timed out"_s});
+            if (!isReadAgain(link->spec().name))
+                all.push_back({link->spec().name, false, u"a deadlock was seen once and could not be read again"_s});
         }
         return all;
     }
@@ -168,6 +173,7 @@ public:
 
 private:
     Workspace &m_workspace;
+    std::set<ConnectionName> m_unread; // as of the last waits()
 };
 
 // --- a recording -------------------------------------------------------------------------------

@@ -45,6 +45,8 @@ public:
     [[nodiscard]] virtual std::vector<inspect::SessionSnapshot> sessions() = 0;
     // Who waits for whom. Its cycles are those that were there at two looks in a row.
     virtual Task<inspect::WaitGraph> waits(Deadline deadline) = 0;
+    // Whether waits() could read the locks of each cycle on that connection once more.
+    [[nodiscard]] virtual bool isReadAgain(const ConnectionName &) const { return true; }
     // Of connections that are not there, too.
     [[nodiscard]] virtual std::vector<inspect::Coverage> coverage() = 0;
     // Of one whose lock was read, without a look at all there is.

@@ -4,6 +4,7 @@
 #include "core/async/dated.h"
 #include "core/async/sleep.h"
 #include "core/base/text.h"
+#include "core/operate/precheck.h"
 
 #include <algorithm>
 
@@ -73,7 +74,8 @@ std::vector<LockSnapshot> everySnapshot(Workspace &workspace)
     return all;
 }
 
-Task<WaitGraph> lookForDeadlocks(Workspace &workspace, std::vector<inspect::ClientLabel> labels, Deadline deadline)
+Task<WaitGraph> lookForDeadlocks(Workspace &workspace, std::vector<inspect::ClientLabel> labels, Deadline deadline,
+                                 std::set<ConnectionName> *unread)
 {
     auto &loop = workspace.loop();
     auto locks = everySnapshot(workspace);
@@ -92,6 +94,8 @@ Task<WaitGraph> lookForDeadlocks(Workspace &workspace, std::vector<inspect::Clie
         std::erase_if(locks, [&name](const LockSnapshot &one) { return one.lock == name; });
         if (again)
             locks.push_back(*again);
+        else if (!operate::isNoLock(again.error()))
+            unread->insert(name.connection);
     }
     graph = waitGraphOf(locks, labels, datedNow(loop));
     keepOnly(graph, seen);

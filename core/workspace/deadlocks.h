@@ -25,9 +25,11 @@ void keepCyclesOf(inspect::WaitGraph &graph, const inspect::WaitGraph &before);
 [[nodiscard]] std::vector<inspect::LockSnapshot> everySnapshot(Workspace &workspace);
 
 // One look at who waits for whom. Where there is a cycle its locks are read again after a moment, and it stays in the
-// answer only if the same contenders are in it then.
+// answer only if the same contenders are in it then. `unread` gets the servers that could not be read again: a cycle
+// over them is missing from the answer, and may still be there.
 [[nodiscard]] Task<inspect::WaitGraph> lookForDeadlocks(Workspace &workspace,
-                                                        std::vector<inspect::ClientLabel> labels, Deadline deadline);
+                                                        std::vector<inspect::ClientLabel> labels, Deadline deadline,
+                                                        std::set<ConnectionName> *unread);
 
 // The same for who keeps looking: told of every change, it adds the finding to the locks of a deadlock, and to every
 // contender what the user calls it.
