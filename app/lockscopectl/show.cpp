@@ -4,12 +4,15 @@
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/report.h"
 #include "core/base/duration.h"
+#include "core/base/regularfile.h"
 #include "core/base/text.h"
 #include "core/history/timeline.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
+#include "core/inspect/threaddump.h"
 #include "core/inspect/waits/clients.h"
 
+#include <QFileInfo>
 #include <QJsonArray>
 #include <QJsonObject>
 
@@ -281,14 +284,68 @@ Result<std::optional<history::Timeline>> askedTimeline(CommandContext &context, 
     return std::optional(history::timelineOf(*history, context.labels));
 }
 
+// A thread dump of --thread-dump [CLIENT=]FILE.
+struct NamedDump {
+    QString file;
+    QString client;
+    std::vector<inspect::DumpedThread> threads;
+};
+
+// Read before anything is asked of a server.
+Result<std::vector<NamedDump>> namedDumps(const CommandContext &context)
+{
+    constexpr qint64 largestDump = 64 << 20;
+    std::vector<NamedDump> dumps;
+    for (const auto &given : context.arguments.options.value(u"thread-dump"_s)) {
+        const bool namesClient = !QFileInfo::exists(given) && given.contains(u'=');
+        auto &dump = dumps.emplace_back();
+        dump.file = namesClient ? given.section(u'=', 1) : given;
+        dump.client = namesClient ? given.section(u'=', 0, 0) : QString();
+        const auto bytes = readRegularFile(dump.file, largestDump);
+        if (!bytes)
+            return Error{ErrorCode::BadInput,
+                         u"--thread-dump: %1: %2"_s.arg(shown(dump.file), bytes.error().message)};
+        TRY(dump.threads, inspect::readThreadDump(*bytes));
+    }
+    return dumps;
+}
+
+struct DumpOfLock {
+    QString file;
+    inspect::JoinedThreads joined;
+};
+
+Result<std::vector<DumpOfLock>> joinDumps(const LockSnapshot &lock, const std::vector<NamedDump> &dumps)
+{
+    std::vector<DumpOfLock> all;
+    for (const auto &dump : dumps) {
+        TRY(auto joined, inspect::joinThreads(lock, dump.threads, dump.client));
+        all.push_back({dump.file, std::move(joined)});
+    }
+    return all;
+}
+
+QJsonArray dumpsJson(const std::vector<DumpOfLock> &dumps)
+{
+    QJsonArray all;
+    for (const auto &dump : dumps) {
+        auto json = inspect::toJson(dump.joined);
+        json[u"file"_s] = shown(dump.file);
+        all.append(json);
+    }
+    return all;
+}
+
 } // namespace
 
 Task<Result<Exit>> runShow(CommandContext &context)
 {
     CO_TRY(const auto &name, lockOf(context));
     CO_TRY(const auto &timeline, askedTimeline(context, name));
+    CO_TRY(const auto &dumps, namedDumps(context));
     const auto deadline = requestDeadline(context);
     CO_TRY(auto &lock, co_await context.pictures.read(name, deadline));
+    CO_TRY(const auto &threads, joinDumps(lock, dumps));
     bool areDeadlocksKnown = true;
     std::optional<inspect::WaitGraph> graph;
     if (lock.waiterCount() > 0) { // a deadlock is seen over all connections only
@@ -309,6 +366,8 @@ Task<Result<Exit>> runShow(CommandContext &context)
         QJsonObject answer{{u"lock"_s, json}, {u"coverage"_s, inspect::toJson(coverage)}};
         if (timeline)
             answer[u"timeline"_s] = timelineJson(*timeline);
+        if (!threads.empty())
+            answer[u"threadDumps"_s] = dumpsJson(threads);
         printAnswer(context, std::move(answer));
         co_return Exit::Done;
     }
@@ -316,6 +375,8 @@ Task<Result<Exit>> runShow(CommandContext &context)
         printReport(context, lock, beside, graph ? &*graph : nullptr, coverage);
     else
         printText(lock, beside, context.pictures.serverNow(lock), coverage);
+    for (const auto &dump : threads)
+        print(u"\n%1: %2"_s.arg(shown(dump.file), inspect::threadLines(dump.joined).join(u'\n')));
     if (timeline)
         print(u'\n' + timelineLines(*timeline).join(u'\n'));
     co_return Exit::Done;

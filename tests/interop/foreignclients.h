@@ -53,6 +53,7 @@ public:
         }
         return {};
     }
+    [[nodiscard]] qint64 processId() const { return m_process.processId(); }
     // For the message of a failed test.
     QByteArray everythingSaid()
     {
