@@ -260,7 +260,7 @@ Result<Connections> readConnections(const Arguments &arguments,
                                              label(file.toUtf8(), 300));
             continue;
         }
-        if (spec.password.isEmpty())
+        if (!spec.hasPassword())
             spec.password = environment(passwordVariable(spec.name));
         if (!spec.transport.tls.key.isEmpty())
             spec.transport.tls.keyPassphrase = environment(passphraseVariable(spec.name));

@@ -55,7 +55,7 @@ int fail(const QString &why, app::Exit status)
 
 void connectWith(Backend &backend, const ConnectionSpec &spec)
 {
-    if (!spec.password.isEmpty())
+    if (spec.hasPassword())
         app::keepMemoryPrivate();
     backend.execute(Connect{spec});
 }
@@ -360,7 +360,7 @@ int run(QApplication &application, const app::WindowOptions &options)
             [why = thresholds.error().message](ui::FindingsPage &page) { page.showThresholdsProblem(why); });
     showRuleProblems(rules, window);
     QObject::connect(&window, &ui::MainWindow::aboutToConnect, &window, [](const ConnectionSpec &spec) {
-        if (!spec.password.isEmpty())
+        if (spec.hasPassword())
             app::keepMemoryPrivate();
     });
     QObject::connect(&window, &ui::MainWindow::sandboxRequested, &window,

@@ -142,12 +142,13 @@ QString connectionsTopic()
     }
     text += app::helpLine(u"sandbox:"_s, u"private servers for this run"_s)
             + app::helpLine(u"NAME"_s, u"a saved connection, or one of the nearest lockscope.toml"_s);
-    text += u"\nTLS and SSH, for every server\n"
+    text += u"\nTLS, SSH and Kubernetes, for every server\n"
             "  ?tls=on[&ca=FILE][&cert=FILE&key=FILE][&servername=NAME][&verify=off]\n"
             "  ?ssh=[user@]host[:port]\n"
-            "Without TLS and without SSH, data and passwords are not encrypted.\n"
+            "  ?kube=[context/]namespace/[svc/ or pod/]name[:port]\n"
+            "Without TLS, SSH and Kubernetes, data and passwords are not encrypted.\n"
             "\nPasswords, from the first of these that has one\n"
-            "  1. the URI\n"
+            "  1. the URI, or the command of its ?password-command=\n"
             "  2. the environment variable LOCKSCOPE_PASSWORD_<NAME>\n"
             "  3. the keychain, if the desktop app saved this name and address\n"
             "\nExamples\n"

@@ -174,7 +174,7 @@ private:
     {
         const auto &specs = m_connections.specs;
         const auto hasSecret = [](const ConnectionSpec &spec) {
-            return !spec.password.isEmpty() || !spec.transport.tls.keyPassphrase.isEmpty();
+            return spec.hasPassword() || !spec.transport.tls.keyPassphrase.isEmpty();
         };
         if (std::any_of(specs.begin(), specs.end(), hasSecret))
             app::keepMemoryPrivate();

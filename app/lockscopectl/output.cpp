@@ -66,7 +66,7 @@ void printError(const QString &message)
     auto line = harmlessLine(message);
     // Whatever is wrong with a URI, or wherever it was written: no password in it is said again.
     // Whom ssh is told to be is none.
-    static const QRegularExpression credentials(u"://\\S*:(?:(?![?&]ssh=[^\\s&@]*@)\\S)*@"_s);
+    static const QRegularExpression credentials(u"://\\S*:(?:(?![?&](?:ssh|kube)=[^\\s&@]*@)\\S)*@"_s);
     line.replace(credentials, u"://…@"_s);
     write(stderr, "lockscopectl: " + line.toUtf8() + '\n');
 }

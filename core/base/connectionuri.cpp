@@ -156,6 +156,10 @@ Result<void> parseQuery(const QString &query, const SchemeRow &row, ConnectionSp
             return badUri(u"admin=%1 is not a port"_s.arg(value));
         spec.adminPort = static_cast<quint16>(port);
     }
+    if (spec.transport.kube.isOn() && spec.hosts.size() > 1)
+        return badUri(u"kube= reaches one pod, so the URI must name one host"_s);
+    if (!spec.transport.passwordCommand.isEmpty() && !spec.password.isEmpty())
+        return badUri(u"the URI has a password and a password-command"_s);
     return spec.transport.settle(row.tls);
 }
 
@@ -191,7 +195,7 @@ QStringList serverSchemes()
 // shown in the message about it.
 bool hasUnencodedPassword(const QString &given)
 {
-    const auto argument = withoutSshOption(given); // its @ parts no credentials
+    const auto argument = withoutTunnelOption(given); // its @ parts no credentials
     const auto authority = argument.indexOf("://"_L1);
     const auto at = argument.lastIndexOf(u'@');
     if (authority < 0 || at < authority)
@@ -295,7 +299,9 @@ QString ConnectionSpec::displayUri() const
         uri += u"/%1"_s.arg(database);
     if (!databaseName.isEmpty())
         uri += u'/' + escaped(databaseName.toUtf8());
-    const auto query = queryOf(*this);
+    auto shown = *this;
+    shown.transport.passwordCommand.clear();
+    const auto query = queryOf(shown);
     return query.isEmpty() ? uri : uri + u'?' + query;
 }
 

@@ -41,7 +41,8 @@ struct ConnectionSpec {
     bool readOnly = false;
     bool armed = false; // writes are allowed although it is production or read-only by its mark
 
-    // The URI without user and password, for titles, logs and messages.
+    [[nodiscard]] bool hasPassword() const { return !password.isEmpty() || !transport.passwordCommand.isEmpty(); }
+    // The URI without user, password and password command, for titles, logs and messages.
     [[nodiscard]] QString displayUri() const;
 };
 

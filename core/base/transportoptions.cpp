@@ -34,6 +34,24 @@ Result<SshOptions> parseSsh(const QString &text)
     return ssh;
 }
 
+// Names of Kubernetes are lower case; the name of a context may have slashes and colons, as those of EKS have.
+Result<KubeOptions> parseKube(const QString &text)
+{
+    static const QRegularExpression form(
+        u"^(?:([^\\x00-\\x20\\x7f]+?)/){0,1}?([a-z0-9][a-z0-9-]{0,62})/(?:(svc|service|pod|"
+        "deployment|statefulset)/)?([a-z0-9][a-z0-9.-]{0,252})(?::([0-9]{1,5}))?\\z"_s);
+    const auto match = form.match(text);
+    const uint port = match.captured(5).toUInt();
+    const bool isPort = match.capturedLength(5) <= 0 || (port > 0 && port <= 65535);
+    if (!match.hasMatch() || !isPort)
+        return badOption(u"kube=%1 is not of the form [context/]namespace/[svc/ or pod/]name[:port]"_s.arg(text));
+    return KubeOptions{.context = match.captured(1),
+                       .space = match.captured(2),
+                       .kind = match.captured(3) == "service"_L1 ? u"svc"_s : match.captured(3),
+                       .name = match.captured(4),
+                       .port = static_cast<quint16>(port)};
+}
+
 QString encoded(const QString &value)
 {
     return QString::fromLatin1(QUrl::toPercentEncoding(value, "/:@,"));
@@ -46,6 +64,13 @@ QString SshOptions::target() const
     QString text = user.isEmpty() ? QString() : user + u'@';
     text += host.contains(u':') ? u'[' + host + u']' : host;
     return port == 0 ? text : text + u":%1"_s.arg(port);
+}
+
+QString KubeOptions::target() const
+{
+    QStringList parts{context, space, kind, name};
+    parts.removeAll(QString());
+    return parts.join(u'/') + (port == 0 ? QString() : u":%1"_s.arg(port));
 }
 
 Result<bool> TransportOptions::read(const QString &key, const QString &value)
@@ -62,6 +87,12 @@ Result<bool> TransportOptions::read(const QString &key, const QString &value)
         return file(tls.cert);
     if (key == "key"_L1)
         return file(tls.key);
+    if (key == "password-command"_L1) {
+        if (value.isEmpty())
+            return badOption(u"password-command= names no command"_s);
+        passwordCommand = value;
+        return true;
+    }
     if (key == "servername"_L1) {
         if (value.isEmpty())
             return badOption(u"servername= names nothing"_s);
@@ -77,10 +108,15 @@ Result<bool> TransportOptions::read(const QString &key, const QString &value)
             tls.isVerified = value == "on"_L1;
         return true;
     }
-    if (key != "ssh"_L1)
+    if (key == "ssh"_L1) {
+        TRY(auto &parsed, parseSsh(value));
+        ssh = std::move(parsed);
+    } else if (key == "kube"_L1) {
+        TRY(auto &parsed, parseKube(value));
+        kube = std::move(parsed);
+    } else {
         return false;
-    TRY(auto &parsed, parseSsh(value));
-    ssh = std::move(parsed);
+    }
     return true;
 }
 
@@ -95,6 +131,8 @@ Result<void> TransportOptions::settle(bool isTlsScheme)
         return badOption(u"ca, cert, key, servername and verify require TLS: add tls=on"_s);
     if (tls.cert.isEmpty() != tls.key.isEmpty())
         return badOption(u"a client certificate requires its key: give both cert= and key="_s);
+    if (ssh.isOn() && kube.isOn())
+        return badOption(u"ssh= and kube= exclude each other"_s);
     return {};
 }
 
@@ -112,6 +150,9 @@ QStringList TransportOptions::query(bool isTlsScheme) const
     add(u"servername"_s, tls.serverName);
     add(u"verify"_s, tls.isVerified ? QString() : u"off"_s);
     add(u"ssh"_s, ssh.target());
+    add(u"kube"_s, kube.target());
+    if (!passwordCommand.isEmpty())
+        parts << u"password-command="_s + QString::fromLatin1(QUrl::toPercentEncoding(passwordCommand));
     return parts;
 }
 
@@ -132,9 +173,9 @@ QString transportWarning(const QString &uri)
     return options.warning();
 }
 
-QString withoutSshOption(const QString &uri)
+QString withoutTunnelOption(const QString &uri)
 {
-    static const QRegularExpression option(u"(?<=[?&])ssh=[^&?/]*"_s);
+    static const QRegularExpression option(u"(?<=[?&])(?:ssh=[^&?/]*|kube=[^&?]*)"_s);
     return QString(uri).remove(option);
 }
 

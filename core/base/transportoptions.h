@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a connection gets to its servers, whatever they are: TLS and SSH, as the query of its URI says. See
+// How a connection gets to its servers, whatever they are: TLS, SSH and Kubernetes, and where its password comes from,
+// as the query of its URI says. See
 // docs/connections.md. What is done with it: core/transport.
 #pragma once
 
@@ -26,9 +27,27 @@ struct SshOptions {
     friend bool operator==(const SshOptions &, const SshOptions &) = default;
 };
 
+// What the system's kubectl forwards to.
+struct KubeOptions {
+    QString context; // of its configuration; empty: the current one
+    QString space;   // the namespace
+    QString kind;    // "svc", "pod", "deployment", "statefulset"; empty: a service of that name, else a pod
+    QString name;
+    quint16 port = 0; // of the pod or the service; 0: as the URI's host says
+    [[nodiscard]] bool isOn() const { return !name.isEmpty(); }
+    // "prod/shop/svc/redis:6379"
+    [[nodiscard]] QString target() const;
+    friend bool operator==(const KubeOptions &, const KubeOptions &) = default;
+};
+
 struct TransportOptions {
     TlsOptions tls;
     SshOptions ssh;
+    KubeOptions kube;
+    QString passwordCommand; // prints the password at each connect; not shown: it may hold a secret itself
+
+    // Its servers are reached by a program of the system that forwards to them.
+    [[nodiscard]] bool isTunnelled() const { return ssh.isOn() || kube.isOn(); }
 
     // Reads one option of a query. False: it is none of these.
     [[nodiscard]] Result<bool> read(const QString &key, const QString &value);
@@ -47,6 +66,6 @@ private:
 [[nodiscard]] QString transportWarning(const QString &uri);
 
 // "h:1?tls=on&ssh=ops@bastion" without what may hold an @ and is no credentials.
-[[nodiscard]] QString withoutSshOption(const QString &uri);
+[[nodiscard]] QString withoutTunnelOption(const QString &uri);
 
 } // namespace lockscope

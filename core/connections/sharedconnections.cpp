@@ -114,6 +114,10 @@ Result<void> settle(const toml::table &table, const SharedPlace &place, SavedCon
         return place.error(
             table.source(),
             u"remove the password from the uri of %1: every reader of this file has it"_s.arg(connection.name));
+    if (!spec->transport.passwordCommand.isEmpty())
+        return place.error(table.source(),
+                           u"remove the password-command of %1: whoever can change this file could run "
+                           u"commands as its readers"_s.arg(connection.name));
     if (!spec->name.isEmpty())
         return place.error(table.source(), u"the uri of %1 names another connection"_s.arg(connection.name));
     if (connection.user.isEmpty())
@@ -275,7 +279,7 @@ void fillInPassword(ConnectionStore &store, ConnectionSpec spec, std::chrono::mi
     }
     const bool isKept =
         saved && saved->hasPassword && store.canKeepPasswords() && (spec.user.isEmpty() || spec.user == saved->user);
-    if (!isKept || !spec.password.isEmpty()) {
+    if (!isKept || spec.hasPassword()) {
         ready(std::move(spec));
         return;
     }

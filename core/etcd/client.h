@@ -7,6 +7,7 @@
 // Server for any other. All members: loop thread only.
 #pragma once
 
+#include "core/async/passwordsource.h"
 #include "core/async/port.h"
 #include "core/base/connectionuri.h"
 
@@ -184,7 +185,8 @@ struct ClientOptions {
     std::vector<HostPort> hosts; // of one cluster; whichever answers
     std::vector<HostPort> names; // what a person calls each of them, where a way of ours leads there; empty: hosts
     QString user;
-    QString password; // never logged
+    QString password;                            // never logged
+    std::shared_ptr<PasswordSource> passwords{}; // asked at each login; null: `password` it is
     std::chrono::milliseconds askEvery{1000};
     std::chrono::milliseconds answersWithin{5000};
     std::shared_ptr<void> keep; // what has to live for as long as it may connect

@@ -142,7 +142,11 @@ private:
     Task<Result<void>> haveToken(Deadline deadline)
     {
         const QByteArray path("/v3/auth/authenticate");
-        const QJsonObject who{{u"name"_s, m_options.user}, {u"password"_s, m_options.password}};
+        auto password = m_options.password;
+        if (m_options.passwords) {
+            CO_TRY(password, co_await m_options.passwords->fetched(m_loop));
+        }
+        const QJsonObject who{{u"name"_s, m_options.user}, {u"password"_s, password}};
         const auto body = compact(who);
         m_token.clear();
         const auto answer = co_await askOnce(path, body, deadline);

@@ -3,6 +3,7 @@
 // the reconnecting, is the same. All of it is called in the session's own thread, and keeps nothing.
 #pragma once
 
+#include "core/async/passwordsource.h"
 #include "core/base/connectionuri.h"
 #include "core/mariadb/session.h"
 
@@ -79,7 +80,8 @@ struct SessionOptions {
     HostPort host;    // or the door that leads to it: Qt's driver checks no certificate's name
     QString user;     // the login name when empty
     QString password; // never logged
-    QString database; // none when empty
+    std::shared_ptr<PasswordSource> passwords{}; // asked at each connect; null: `password` it is
+    QString database;                            // none when empty
     std::chrono::milliseconds askIdleEvery{1000};
     // Or the connection counts as gone, and what it holds as lost; a server that only hangs a while is waited for.
     std::chrono::milliseconds idleAnswersWithin{10'000};

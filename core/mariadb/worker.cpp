@@ -33,9 +33,13 @@ public:
     [[nodiscard]] QByteArray server() const;
     // Not to be kept beyond this object.
     [[nodiscard]] QSqlDatabase database() const;
+    // Why there is no password to open it with.
+    [[nodiscard]] const std::optional<Error> &problem() const { return m_problem; }
 
 private:
     const Dialect &m_dialect;
+    const std::shared_ptr<PasswordSource> m_passwords;
+    std::optional<Error> m_problem;
     QString m_name; // Qt SQL knows its connections by name
 };
 
@@ -130,7 +134,7 @@ Rows rowsOf(QSqlQuery &query)
 } // namespace
 
 SqlConnection::SqlConnection(const SessionOptions &options, const QString &timeouts)
-    : m_dialect(*options.dialect), m_name(freshName())
+    : m_dialect(*options.dialect), m_passwords(options.passwords), m_name(freshName())
 {
     auto database = QSqlDatabase::addDatabase(m_dialect.driver(), m_name);
     database.setHostName(options.host.host);
@@ -148,6 +152,16 @@ SqlConnection::~SqlConnection()
 
 bool SqlConnection::open()
 {
+    m_problem.reset();
+    if (m_passwords) {
+        const auto password = m_passwords->fetch();
+        if (!password) {
+            m_problem = password.error();
+            return false;
+        }
+        auto opened = database();
+        opened.setPassword(*password);
+    }
     return database().open();
 }
 
@@ -294,7 +308,9 @@ bool Worker::connectNow(SqlConnection &connection)
         return false;
     }
     if (!connection.open()) {
-        const auto why = m_options.dialect->connectError(connection.database().lastError(), m_options.secured);
+        const auto &why = connection.problem()
+                              ? *connection.problem()
+                              : m_options.dialect->connectError(connection.database().lastError(), m_options.secured);
         notifyLost(why);
         if (!why.retryable)
             pauseForGood();

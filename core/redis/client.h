@@ -6,6 +6,7 @@
 // a database that SELECT refuses is Closed. A peer that falls silent for 30 s counts as gone.
 #pragma once
 
+#include "core/async/passwordsource.h"
 #include "core/base/connectionuri.h"
 #include "core/redis/connection.h"
 
@@ -47,7 +48,8 @@ struct ConnectionOptions {
     // Of the host, whatever door leads to it. The certificate and its name are checked unless it says no.
     TlsOptions tls;
     QByteArray user;
-    QByteArray password; // never logged
+    QByteArray password;                         // never logged
+    std::shared_ptr<PasswordSource> passwords{}; // asked at each connect; null: `password` it is
     int database = 0;
     qint64 replyLimitBytes = 256LL * 1024 * 1024; // a reply beyond it breaks the connection (TooLarge)
     bool logs = true; // false where connections break by the thousand: in a simulated world

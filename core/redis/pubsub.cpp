@@ -287,6 +287,21 @@ Error RespConnection::notConnected() const
 
 void RespConnection::connectNow()
 {
+    if (!m_options.passwords)
+        return startAttempt();
+    m_timer = {};
+    m_options.passwords->fetched(m_loop).then([this, isAlive = std::weak_ptr(m_isAlive)](const auto &password) {
+        if (isAlive.expired())
+            return;
+        if (!password)
+            return attemptFailed(password.error());
+        m_options.password = password->toUtf8();
+        startAttempt();
+    });
+}
+
+void RespConnection::startAttempt()
+{
     m_reader = std::make_unique<RespReader>(m_options.replyLimitBytes);
     m_timer =
         m_loop.callAt(m_loop.now() + attemptAtMost, [this] { broken(u"%1: no answer within 5 s"_s.arg(place())); });
@@ -419,6 +434,11 @@ void RespConnection::broken(const Error &why)
     if (!m_transport)
         return;
     m_transport.reset();
+    attemptFailed(why);
+}
+
+void RespConnection::attemptFailed(const Error &why)
+{
     // A server that is down is tried every few seconds: its reason is worth a line once.
     if (m_options.logs && (m_state == ConnectionState::Connected || why.message != m_lastError))
         qCInfo(logRedis).noquote() << u"connection lost: %1"_s.arg(why.message);

@@ -59,8 +59,12 @@ private:
     };
 
     void connectNow();
+    void startAttempt(); // once the password is known
     // Also as a user without a password: without AUTH the server would take it for its default user.
-    [[nodiscard]] bool isLogin() const { return !m_options.user.isEmpty() || !m_options.password.isEmpty(); }
+    [[nodiscard]] bool isLogin() const
+    {
+        return !m_options.user.isEmpty() || !m_options.password.isEmpty() || m_options.passwords;
+    }
     void opened();
     void loggedIn(const std::vector<Value> &replies);
     void refuse(const Error &why);
@@ -68,6 +72,7 @@ private:
     bool accept(Value reply);
     void broken(const QString &why, bool isExplained = false);
     void broken(const Error &why);
+    void attemptFailed(const Error &why);
     void answerAll(const Error &first, const Error &rest);
     void planReconnect();
     void beat();
@@ -87,6 +92,7 @@ private:
     Duration m_pause{}; // before the next attempt
     Instant m_connectedAt{};
     Instant m_heardAt{};
+    const std::shared_ptr<bool> m_isAlive = std::make_shared<bool>(true); // for a password that comes too late
 };
 
 class PubSub : public std::enable_shared_from_this<PubSub> {

@@ -403,7 +403,7 @@ std::unique_ptr<Connection> openBySentinels(Loop &loop, std::vector<HostPort> se
                                             const ConnectionOptions &options)
 {
     SentinelOpeners openers;
-    openers.hasPassword = !options.password.isEmpty();
+    openers.hasPassword = !options.password.isEmpty() || options.passwords;
     openers.server = [&loop, options](const HostPort &host) {
         auto own = options;
         own.host = host;
@@ -416,6 +416,7 @@ std::unique_ptr<Connection> openBySentinels(Loop &loop, std::vector<HostPort> se
         if (!withPassword) {
             own.user.clear();
             own.password.clear();
+            own.passwords.reset();
         }
         return openConnection(loop, own);
     };

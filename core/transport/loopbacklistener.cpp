@@ -55,13 +55,15 @@ ForwardedConnection::~ForwardedConnection()
 void ForwardedConnection::dial()
 {
     if (!m_route.tunnel)
-        return dialHost();
-    m_route.tunnel->whenUp(m_route.server, this, [this](const QString &socket) { dialThroughTunnel(socket); });
+        return dialHost(m_route.dialled);
+    m_route.tunnel->whenUp(m_route.server, this, [this](const NearEnd &end) { dialThroughTunnel(end); });
 }
 
-void ForwardedConnection::dialThroughTunnel(const QString &socket)
+void ForwardedConnection::dialThroughTunnel(const NearEnd &end)
 {
-    if (socket.isEmpty()) // the tunnel has said why
+    if (end.port != 0)
+        return dialHost({u"127.0.0.1"_s, end.port});
+    if (end.socket.isEmpty()) // the tunnel has said why
         return farBroke({});
     auto far = std::make_unique<QLocalSocket>();
     auto *local = far.get();
@@ -75,10 +77,10 @@ void ForwardedConnection::dialThroughTunnel(const QString &socket)
         if (!m_isOpen)
             farBroke(u"the tunnel of ssh: %1"_s.arg(local->errorString()));
     });
-    local->connectToServer(socket);
+    local->connectToServer(end.socket);
 }
 
-void ForwardedConnection::dialHost()
+void ForwardedConnection::dialHost(const HostPort &to)
 {
     auto far = std::make_unique<QSslSocket>();
     m_socket = far.get();
@@ -105,7 +107,6 @@ void ForwardedConnection::dialHost()
             farBroke(problem.text, problem.isOfTls);
         }
     });
-    const auto &to = m_route.dialled;
     if (m_route.speech.isTls && !m_prelude) {
         m_socket->connectToHostEncrypted(to.host, to.port, tlsNameOf(m_route.tls, m_route.server.host));
         return;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/transport/loopbacklistener.h"
+#include "core/transport/tunnel.h"
 
-#include "core/base/logging.h"
 #include "core/base/text.h"
 
 #include <QDir>
@@ -9,18 +8,14 @@
 #include <QStandardPaths>
 
 #include <algorithm>
-#include <csignal>
 
-#include <sys/prctl.h>
 #include <unistd.h>
 
 namespace lockscope::transport {
 
 namespace {
 
-constexpr std::chrono::milliseconds firstPause = 500ms, longestPause = 30s;
 constexpr auto lookEvery = 20ms;
-constexpr qsizetype mostSaid = 16 * 1024;
 constexpr qsizetype longestFolderName = 80; // sockaddr_un has 108, and ssh adds 17 to a name while it binds
 
 QString forwardTo(const HostPort &server)
@@ -59,14 +54,12 @@ QByteArray lastLineOf(const QByteArray &said)
 } // namespace
 
 SshTunnel::SshTunnel(SshOptions ssh, std::vector<HostPort> servers, std::shared_ptr<Problem> problem)
-    : m_ssh(std::move(ssh)), m_servers(std::move(servers)), m_problem(std::move(problem)),
+    : Tunnel(std::move(servers), std::move(problem)), m_ssh(std::move(ssh)),
       // So named that what a crash leaves behind is swept with the sandbox's folders.
-      m_folder(u"%1/lockscope-%2-XXXXXX"_s.arg(QDir::tempPath()).arg(::getpid())), m_pause(firstPause)
+      m_folder(u"%1/lockscope-%2-XXXXXX"_s.arg(QDir::tempPath()).arg(::getpid()))
 {
     m_looking.setInterval(lookEvery);
     connect(&m_looking, &QTimer::timeout, this, [this] { look(); });
-    m_again.setSingleShot(true);
-    connect(&m_again, &QTimer::timeout, this, [this] { start(); });
     start();
 }
 
@@ -76,13 +69,7 @@ SshTunnel::~SshTunnel()
         m_wish->disconnect(this);
         m_wish->kill();
     }
-    if (!m_process)
-        return;
-    m_process->disconnect(this);
-    m_process->terminate();
-    constexpr int politely = 500; // ms
-    if (m_process->state() != QProcess::NotRunning && !m_process->waitForFinished(politely))
-        m_process->kill();
+    endProcess();
 }
 
 QStringList SshTunnel::arguments() const
@@ -110,8 +97,6 @@ QStringList SshTunnel::forwards(std::size_t from) const
 
 void SshTunnel::start()
 {
-    m_state = State::Starting;
-    m_said.clear();
     const auto program = QStandardPaths::findExecutable(u"ssh"_s);
     if (program.isEmpty())
         return ended(u"ssh %1: ssh is not installed; Debian's package is openssh-client"_s.arg(m_ssh.target()));
@@ -121,24 +106,7 @@ void SshTunnel::start()
     for (std::size_t i = 0; i < m_forwarded; ++i)
         QFile::remove(socketOf(i));
     QFile::remove(wishSocket());
-    m_process = silentProcess();
-    // It ends with us whatever becomes of us, and not by a Ctrl+C that is ours to answer.
-    m_process->setChildProcessModifier([parent = ::getpid()] {
-        ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-        if (::getppid() != parent)
-            ::_exit(1);
-        ::setsid();
-    });
-    connect(m_process.get(), &QProcess::readyReadStandardError, this, [this] { readErrors(); });
-    connect(m_process.get(), &QProcess::finished, this, [this] {
-        readErrors();
-        ended(sshProblem(m_ssh, m_said));
-    });
-    connect(m_process.get(), &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
-        if (error == QProcess::FailedToStart)
-            ended(u"ssh %1: %2"_s.arg(m_ssh.target(), m_process->errorString()));
-    });
-    m_process->start(program, arguments());
+    run(program, arguments(), silentProcess());
     m_looking.start();
 }
 
@@ -150,41 +118,37 @@ void SshTunnel::look()
             return;
     }
     m_looking.stop();
-    m_state = State::Up;
-    m_pause = firstPause;
-    m_problem->set({});
-    notifyWaiting();
-    forwardMore();
+    isUp();
 }
 
-void SshTunnel::ended(const QString &why)
+void SshTunnel::wasEnded()
 {
     m_looking.stop();
-    if (m_problem->text() != why)
-        qCInfo(logTransport).noquote() << why;
-    m_problem->set(why);
-    m_state = State::Down;
-    if (m_process) // this may be its signal
-        m_process.release()->deleteLater();
-    m_again.start(m_pause);
-    m_pause = std::min(m_pause * 2, longestPause);
     if (m_wish) {
         m_wish->disconnect(this);
         m_wish->kill();
         m_wish.release()->deleteLater();
     }
-    notifyWaiting();
 }
 
-void SshTunnel::readErrors()
+QString SshTunnel::problemOf(const QByteArray &said) const
 {
-    const auto more = m_process->readAllStandardError();
-    m_said = (m_said + more).right(mostSaid);
-    for (const auto &line : more.split('\n')) {
-        const auto problem = sshChannelProblem(m_ssh, line);
-        if (!problem.isEmpty())
-            m_problem->set(problem);
-    }
+    return sshProblem(m_ssh, said);
+}
+
+void SshTunnel::hasSaid(const QByteArray &line)
+{
+    const auto problem = sshChannelProblem(m_ssh, line);
+    if (!problem.isEmpty())
+        m_problem->set(problem);
+}
+
+QString SshTunnel::refusalOf(const HostPort &server) const
+{
+    if (isForwardable(server.host))
+        return {};
+    return u"ssh %1: %2 is not a host name that ssh can forward to"_s.arg(m_ssh.target(),
+                                                                          label(server.host.toUtf8(), 80));
 }
 
 // What was asked for since it was started.
@@ -221,34 +185,6 @@ void SshTunnel::wereForwarded(std::size_t upTo, bool isAgreed)
     m_problem->set(sshProblem(m_ssh, said));
     m_servers.resize(m_forwarded);
     notifyWaiting();
-}
-
-void SshTunnel::notifyWaiting()
-{
-    for (auto &waiting : std::exchange(m_waiting, {})) {
-        const bool isSettled = m_state == State::Down || waiting.number >= m_servers.size();
-        if (m_state == State::Starting || (!isSettled && waiting.number >= m_forwarded))
-            m_waiting.push_back(std::move(waiting));
-        else if (waiting.context)
-            waiting.ready(isSettled ? QString() : socketOf(waiting.number));
-    }
-}
-
-void SshTunnel::whenUp(const HostPort &server, QObject *context, std::function<void(const QString &)> ready)
-{
-    const auto known = std::ranges::find(m_servers, server);
-    const auto number = static_cast<std::size_t>(known - m_servers.begin());
-    if (known == m_servers.end()) {
-        if (!isForwardable(server.host)) {
-            m_problem->set(u"ssh %1: %2 is not a host name that ssh can forward to"_s.arg(
-                m_ssh.target(), label(server.host.toUtf8(), 80)));
-            return ready({});
-        }
-        m_servers.push_back(server);
-    }
-    m_waiting.push_back({context, std::move(ready), number});
-    notifyWaiting();
-    forwardMore();
 }
 
 bool isForwardable(const QString &host)

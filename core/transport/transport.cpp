@@ -14,7 +14,7 @@
 namespace lockscope::transport {
 
 struct Transport::Inside {
-    std::shared_ptr<SshTunnel> tunnel; // null without ssh
+    std::shared_ptr<Tunnel> tunnel; // null without ssh and kubectl
     std::vector<std::unique_ptr<LoopbackListener>> doors;
 };
 
@@ -24,17 +24,19 @@ Transport::Transport(TransportOptions transport, std::vector<HostPort> servers) 
         return;
     m_inUse.emplace(InUse::By::Owner);
     m_inside = std::make_shared<Inside>();
-    if (!m_transport.ssh.isOn())
+    if (!m_transport.isTunnelled())
         return;
-    onTransportThread([inside = m_inside, ssh = m_transport.ssh, servers = std::move(servers), problem = m_problem] {
-        // Not deleted where its own signal, or that of what goes through it, is being handled.
-        inside->tunnel.reset(new SshTunnel(ssh, servers, problem), [](SshTunnel *gone) { gone->deleteLater(); });
-    });
+    onTransportThread(
+        [inside = m_inside, transport = m_transport, servers = std::move(servers), problem = m_problem] {
+            // Not deleted where its own signal, or that of what goes through it, is being handled.
+            inside->tunnel = {makeTunnel(transport, servers, problem).release(),
+                              [](Tunnel *gone) { gone->deleteLater(); }};
+        });
 }
 
 Transport::~Transport()
 {
-    if (m_doors.empty() && !m_transport.ssh.isOn())
+    if (m_doors.empty() && !m_transport.isTunnelled())
         return;
     // Its last reference is that of the passages' thread.
     onTransportThread([inside = std::exchange(m_inside, nullptr)]() mutable { inside.reset(); });
@@ -68,7 +70,7 @@ HostPort Transport::door(const HostPort &server, Speech speech)
 
 HostPort Transport::through(const HostPort &server)
 {
-    return m_transport.ssh.isOn() ? door(server, asItIs) : server;
+    return m_transport.isTunnelled() ? door(server, asItIs) : server;
 }
 
 HostPort Transport::throughSql(const HostPort &server, const SqlSpeech &speech, bool hasPassword)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way of one connection to its servers: through ssh, or through TLS that the client library behind it knows
+// The way of one connection to its servers: through ssh or kubectl, or through TLS that the client library behind it knows
 // nothing of. What connects to a door on 127.0.0.1 that it is given here is carried on to the server; only this
 // process is let in. Where nothing stands in between, a server is its own door.
 //
@@ -17,7 +17,7 @@ namespace lockscope::transport {
 
 class Transport {
 public:
-    // One ssh for all; `servers` go through it from the first on, others once they are asked for.
+    // One ssh or kubectl for all; `servers` go through it from the first on, others once they are asked for.
     Transport(TransportOptions transport, std::vector<HostPort> servers);
     ~Transport();
     Q_DISABLE_COPY(Transport)
@@ -30,7 +30,7 @@ public:
     // And for what gives a server the password itself, if it asks for that: only to one that was verified.
     [[nodiscard]] HostPort throughSql(const HostPort &server, const SqlSpeech &speech, bool hasPassword);
 
-    [[nodiscard]] bool isDirect() const { return !m_transport.tls.isOn && !m_transport.ssh.isOn(); }
+    [[nodiscard]] bool isDirect() const { return !m_transport.tls.isOn && !m_transport.isTunnelled(); }
     // What last went wrong on the way; empty while something comes back. Any thread.
     [[nodiscard]] QString problem() const { return m_problem->text(); }
     [[nodiscard]] bool isProblemOfTls() const { return m_problem->isOfTls(); }

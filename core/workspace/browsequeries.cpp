@@ -68,11 +68,11 @@ Attempt reach(Loop &loop, const HostPort &server, const TlsOptions *tls)
     return attempt;
 }
 
-// A line for each host. What ssh leads to is resolved elsewhere.
+// A line for each host. What a tunnel leads to is resolved elsewhere.
 Task<Checks> checkHosts(Loop &loop, const ConnectionSpec &spec)
 {
     std::vector<Attempt> attempts;
-    if (!spec.transport.ssh.isOn()) {
+    if (!spec.transport.isTunnelled()) {
         for (const auto &server : spec.hosts)
             attempts.push_back(reach(loop, server, nullptr));
     }
@@ -107,7 +107,7 @@ Task<Check> explain(Loop &loop, const ConnectionSpec &spec, const Error &error)
         check.fix = Check::Fix::Hosts;
     const auto kind = backendOf(spec.scheme);
     // A database begins its TLS later, and reports itself what is wrong with it.
-    if (!kind || infoOf(*kind).isOneHost || spec.transport.ssh.isOn())
+    if (!kind || infoOf(*kind).isOneHost || spec.transport.isTunnelled())
         co_return check;
     TlsOptions tls = spec.transport.tls;
     if (!std::exchange(tls.isOn, true)) // any certificate will do: this only asks whether the server uses TLS
@@ -130,7 +130,7 @@ void addSession(Checks &checks, const ConnectionAccount &account, const Connecti
     else if (tls.isOn)
         checks.push_back(
             {Check::State::Warning, u"Encrypted with TLS, but the server is not verified."_s, Check::Fix::Tls});
-    else if (!spec.transport.ssh.isOn())
+    else if (!spec.transport.isTunnelled())
         checks.push_back({Check::State::Note, u"Not encrypted."_s, Check::Fix::TurnOnTls});
     QStringList session{account.server.isEmpty() ? u"Session opened"_s : account.server};
     if (account.latency) {

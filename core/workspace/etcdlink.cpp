@@ -126,6 +126,7 @@ public:
         options.keep = m_transport;
         options.user = m_spec.user;
         options.password = m_password;
+        options.passwords = m_passwords;
         m_client = etcd::openClient(m_context.loop, std::move(options));
         m_gated = operate::gated(*m_client, m_gate);
         m_observer = std::make_unique<inspect::EtcdObserver>(*m_gated, m_spec.name, m_spec.databaseName.toUtf8(),

@@ -2,6 +2,7 @@
 // What the links of all backends share: spec, gate, proxy, the telling of state changes.
 #pragma once
 
+#include "core/async/passwordsource.h"
 #include "core/contention/trace.h"
 #include "core/inspect/observer.h"
 #include "core/transport/transport.h"
@@ -97,6 +98,9 @@ protected:
           m_gate(m_spec.name, (m_spec.readOnly || m_spec.production) && !m_spec.armed, m_spec.production,
                  m_context.log),
           m_proxy(m_spec.name, m_context.sink),
+          m_passwords(m_spec.transport.passwordCommand.isEmpty()
+                          ? nullptr
+                          : std::make_shared<PasswordSource>(m_spec.transport.passwordCommand)),
           m_transport(std::make_shared<transport::Transport>(m_spec.transport, serversOf(m_spec)))
     {
         if (m_context.options.readOnly)
@@ -167,6 +171,7 @@ protected:
     ConnectionSpec m_spec;
     operate::Gate m_gate;
     ObserverProxy m_proxy;
+    std::shared_ptr<PasswordSource> m_passwords;       // null: m_password it is
     std::shared_ptr<transport::Transport> m_transport; // kept by whatever connects through it, too
     bool m_started = false;                            // observing
 };

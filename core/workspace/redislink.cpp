@@ -85,11 +85,12 @@ protected:
     {
         redis::ConnectionOptions options;
         options.host = host;
-        if (m_spec.transport.ssh.isOn())
+        if (m_spec.transport.isTunnelled())
             options.door = [transport = m_transport](const HostPort &server) { return transport->through(server); };
         options.tls = m_spec.transport.tls;
         options.user = m_spec.user.toUtf8();
         options.password = m_password.toUtf8();
+        options.passwords = m_passwords;
         options.database = m_spec.database;
         return options;
     }

@@ -191,10 +191,11 @@ std::unique_ptr<ContenderPool> SqlLink::openPool(const ContenderPoolContext &con
 mariadb::SessionOptions SqlLink::sessionOptions() const
 {
     mariadb::SessionOptions options;
-    options.host = m_transport->throughSql(m_spec.hosts.front(), m_kit.speech, !m_password.isEmpty());
+    options.host = m_transport->throughSql(m_spec.hosts.front(), m_kit.speech, !m_password.isEmpty() || m_passwords);
     options.keep = m_transport;
     options.user = m_spec.user;
     options.password = m_password;
+    options.passwords = m_passwords;
     options.database = m_spec.databaseName;
     const auto &tls = m_spec.transport.tls;
     if (tls.isOn)

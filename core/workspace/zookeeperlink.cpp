@@ -258,6 +258,7 @@ private:
         options.chroot = m_spec.chroot;
         options.user = m_spec.user.toUtf8();
         options.password = m_password.toUtf8();
+        options.passwords = m_passwords;
         return options;
     }
 

@@ -89,6 +89,14 @@ QByteArray connectString(const SessionOptions &options)
 // Blocks while names are looked up.
 void openHandle(const std::shared_ptr<Mailbox> &mailbox, const SessionOptions &options)
 {
+    auto password = options.password;
+    if (options.passwords) {
+        const auto fetched = options.passwords->fetch();
+        if (!fetched)
+            return mailbox->post(
+                [why = fetched.error().message.toUtf8()](Client &client) { client.openFailed(why); });
+        password = fetched->toUtf8();
+    }
     zoo_set_debug_level(ZOO_LOG_LEVEL_WARN);
     if (!isLibraryGuarded())
         qCWarning(logZooKeeper, "what servers send is not checked: the C client is not the shared library");
@@ -97,7 +105,7 @@ void openHandle(const std::shared_ptr<Mailbox> &mailbox, const SessionOptions &o
                                         static_cast<int>(options.timeout.count()), nullptr, mailbox.get(),
                                         ZOO_NO_LOG_CLIENTENV, callbacks::onLog);
     if (!handle) {
-        mailbox->post([reason = errno](Client &client) { client.openFailed(reason); });
+        mailbox->post([why = QByteArray(std::strerror(errno))](Client &client) { client.openFailed(why); });
         return;
     }
     // Names are looked up when it connects, not with every request as the library would: with a slow name server that
@@ -105,7 +113,7 @@ void openHandle(const std::shared_ptr<Mailbox> &mailbox, const SessionOptions &o
     zoo_set_servers_resolution_delay(handle, -1);
     if (!options.user.isEmpty()) {
         // The library sends it after every connect, before any request of ours.
-        const auto credentials = options.user + ':' + options.password;
+        const auto credentials = options.user + ':' + password;
         zoo_add_auth(handle, "digest", credentials.constData(), static_cast<int>(credentials.size()), nullptr,
                      nullptr);
     }
@@ -148,12 +156,11 @@ void Client::handleOpened()
     applyState();
 }
 
-void Client::openFailed(int systemError)
+void Client::openFailed(const QByteArray &why)
 {
     // The name cannot be looked up now; that may change (a network that comes up later).
     qCInfo(logZooKeeper, "cannot open a session on %s: %s; trying again in %lld ms",
-           connectString(m_options).constData(), std::strerror(systemError),
-           static_cast<long long>(m_openRetry.count()));
+           connectString(m_options).constData(), why.constData(), static_cast<long long>(m_openRetry.count()));
     m_openTimer = loop().callAt(loop().now() + m_openRetry, [this] { open(); });
     m_openRetry = std::min<std::chrono::milliseconds>(m_openRetry * 2, std::chrono::seconds(5));
 }

@@ -6,6 +6,7 @@
 // is refused, or is destroyed; destroying it closes it politely in the background and never waits.
 #pragma once
 
+#include "core/async/passwordsource.h"
 #include "core/base/connectionuri.h"
 #include "core/zookeeper/session.h"
 
@@ -14,8 +15,9 @@ namespace lockscope::zk {
 struct SessionOptions {
     std::vector<HostPort> hosts; // or the doors that lead to them: the library speaks no TLS
     QByteArray chroot;
-    QByteArray user;     // digest auth when not empty
-    QByteArray password; // never logged
+    QByteArray user;                             // digest auth when not empty
+    QByteArray password;                         // never logged
+    std::shared_ptr<PasswordSource> passwords{}; // asked for each session; null: `password` it is
     std::chrono::milliseconds timeout{10'000};
     qsizetype watchBudgetBytes = 512 * 1024;
     std::shared_ptr<void> keep; // what has to live for as long as it may connect

@@ -192,7 +192,7 @@ public:
 
     // News from the library, posted through the mailbox.
     void handleOpened();
-    void openFailed(int systemError);
+    void openFailed(const QByteArray &why);
     void stateReported(int libraryState, SessionId id, std::chrono::milliseconds negotiated,
                        std::chrono::system_clock::time_point when);
     void watchFired(const ZPath &path, WatchKind kind, EventKind event) { m_watches.fire(path, kind, event); }

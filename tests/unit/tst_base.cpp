@@ -193,6 +193,15 @@ private slots:
         QTest::newRow("an option for ssh") << u"redis://h?ssh=-oProxyCommand=x"_s << QString();
         QTest::newRow("a command for ssh") << u"redis://h?ssh=a`x`"_s << QString();
         QTest::newRow("no port of ssh") << u"redis://h?ssh=a:0"_s << QString();
+        const auto kube = u"redis://h:1?kube=admin@prod/shop/pod/cart-0:6379"_s;
+        QTest::newRow("kubectl") << kube << kube;
+        QTest::newRow("a context with slashes")
+            << u"redis://h:1?kube=arn:a/b/shop/cart"_s << u"redis://h:1?kube=arn:a/b/shop/cart"_s;
+        QTest::newRow("kubectl without a namespace") << u"redis://h:1?kube=cart"_s << QString();
+        QTest::newRow("kubectl and ssh") << u"redis://h:1?kube=shop/cart&ssh=a"_s << QString();
+        QTest::newRow("kubectl and two hosts") << u"zk://h,i?kube=shop/cart"_s << QString();
+        QTest::newRow("a command is not shown") << u"redis://h:1?password-command=echo%20a"_s << u"redis://h:1"_s;
+        QTest::newRow("a password and a command") << u"redis://:b@h:1?password-command=a"_s << QString();
         QTest::newRow("no scheme") << u"h:1"_s << QString();
         QTest::newRow("unknown scheme") << u"consul://h:1"_s << QString();
         QTest::newRow("bad port") << u"zk://h:99999"_s << QString();
@@ -234,6 +243,14 @@ private slots:
         QCOMPARE(transportWarning(whole->displayUri()), whole->transport.warning());
         QVERIFY(transportWarning(u"zk://h:1?tls=on"_s).isEmpty());
         QCOMPARE(passphraseVariable(ConnectionName("zk")), QByteArray("LOCKSCOPE_PASSWORD_ZK_KEY"));
+    }
+
+    void commandIsKeptWithItsConnection()
+    {
+        const auto spec = parseConnection(u"redis://h:1?password-command=echo%20a%26b"_s);
+        QVERIFY(spec && spec->hasPassword());
+        QCOMPARE(spec->transport.passwordCommand, u"echo a&b"_s);
+        QCOMPARE(queryOf(*spec), u"password-command=echo%20a%26b"_s);
     }
 
     void aSchemeHasItsBackend()

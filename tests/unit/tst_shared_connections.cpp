@@ -85,6 +85,8 @@ private slots:
         row("twice", head + "name = 'a'\nuri = 'zk://h'\n[[connection]]\nname = 'a'\nuri = 'zk://i'\n",
             u"line 5: there is another connection named a"_s);
         row("a password", head + "name = 'a'\nuri = 'redis://u:s3cret@h'\n", u"remove the password"_s);
+        row("a command", head + "name = 'a'\nuri = 'redis://h?password-command=true'\n",
+            u"remove the password-command"_s);
         row("a password with a slash", head + "name = 'a'\nuri = 'redis://u:s3/cret@h'\n", u"remove the password"_s);
         row("not a list", "version = 1\n[connection]\nname = 'a'\n"_ba, u"[[connection]]"_s);
     }

@@ -153,6 +153,8 @@ private:
     std::vector<std::pair<QLineEdit *, QString TlsOptions::*>> m_lines;
     QCheckBox *m_unverified;
     QLineEdit *m_ssh;
+    QLineEdit *m_kube;
+    QLineEdit *m_passwordCommand;
     bool m_hasAddress = true;
 };
 

@@ -37,6 +37,11 @@ TransportFields::TransportFields(QFormLayout *form, QWidget *parent) : QObject(p
     form->addRow(QString(), m_unverified);
     m_ssh = addLine(tr("Through SSH"), tr("no, or [user@]host[:port]"),
                     tr("By the system's ssh: its configuration and agent, host keys as it knows them"));
+    m_kube =
+        addLine(tr("Through Kubernetes"), tr("no, or [context/]namespace/name[:port]"),
+                tr("By the system's kubectl port-forward: a service or pod of that name, or svc/name, pod/name"));
+    m_passwordCommand = addLine(tr("Password command"), tr("none, or a command that prints the password"),
+                                tr("Run by /bin/sh at each connect, for tokens that last for minutes"));
     connect(m_tls, &QCheckBox::toggled, this, &TransportFields::showRows);
     for (auto *box : {m_tls, m_unverified})
         connect(box, &QCheckBox::clicked, this, &TransportFields::edited);
@@ -77,6 +82,8 @@ void TransportFields::show(const TransportOptions &options)
         line->setText(options.tls.*text);
     m_unverified->setChecked(!options.tls.isVerified);
     m_ssh->setText(options.ssh.target());
+    m_kube->setText(options.kube.target());
+    m_passwordCommand->setText(options.passwordCommand);
 }
 
 void TransportFields::setShown(bool hasAddress)
@@ -88,7 +95,8 @@ void TransportFields::setShown(bool hasAddress)
 void TransportFields::showRows()
 {
     m_form->setRowVisible(m_tls, m_hasAddress);
-    m_form->setRowVisible(m_ssh->parentWidget(), m_hasAddress);
+    for (auto *line : {m_ssh, m_kube, m_passwordCommand})
+        m_form->setRowVisible(line->parentWidget(), m_hasAddress);
     for (const auto &[line, text] : m_lines)
         m_form->setRowVisible(line->parentWidget(), m_hasAddress && m_tls->isChecked());
     m_form->setRowVisible(m_unverified, m_hasAddress && m_tls->isChecked());
@@ -120,9 +128,12 @@ QStringList TransportFields::query(bool isTlsScheme) const
             options.tls.*text = line->text().trimmed();
         options.tls.isVerified = !m_unverified->isChecked();
     }
+    options.passwordCommand = m_passwordCommand->text().trimmed();
     auto parts = options.query(isTlsScheme);
-    if (const auto ssh = m_ssh->text().trimmed(); !ssh.isEmpty())
-        parts << u"ssh="_s + QString::fromLatin1(QUrl::toPercentEncoding(ssh, "@:[]"));
+    for (const auto &[key, line] : {std::pair(u"ssh="_s, m_ssh), std::pair(u"kube="_s, m_kube)}) {
+        if (const auto text = line->text().trimmed(); !text.isEmpty())
+            parts << key + QString::fromLatin1(QUrl::toPercentEncoding(text, "@:[]/"));
+    }
     return parts;
 }
 

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// A password that a command of the user prints: a token that lasts for minutes only, as of AWS or Entra. It is asked for
+// at each connect and reconnect.
+#pragma once
+
+#include "core/async/completion.h"
+#include "core/async/workers.h"
+#include "core/base/result.h"
+
+#include <atomic>
+
+namespace lockscope {
+
+// Any thread.
+class PasswordSource {
+public:
+    // `command` is for /bin/sh.
+    explicit PasswordSource(QString command) : m_command(std::move(command)) {}
+    // A command that still runs is ended.
+    ~PasswordSource() { m_isEnding = true; }
+    Q_DISABLE_COPY(PasswordSource)
+
+    // The first line that the command prints. Blocks for at most 10 s. Connections that open together share one run.
+    [[nodiscard]] Result<QString> fetch();
+    // The same without blocking.
+    [[nodiscard]] Completion<Result<QString>> fetched(Loop &loop);
+
+private:
+    [[nodiscard]] Result<QString> run() const;
+
+    const QString m_command;
+    std::atomic_bool m_isEnding = false;
+    std::mutex m_mutex; // of what follows, and while the command runs
+    std::optional<QString> m_password;
+    std::chrono::steady_clock::time_point m_fetchedAt;
+    Workers m_workers{1}; // last: waits for what it runs
+};
+
+} // namespace lockscope
