@@ -128,6 +128,38 @@ private slots:
         m_program = std::move(programs.front());
         QVERIFY2(wrong.isEmpty(), wrong);
     }
+    // The read/write lock of the Go client's recipes, from its own keys.
+    void theirReadersAndWritersAreSeen()
+    {
+        const auto lock = newLock();
+        for (const auto *reader : {"r1", "r2"}) {
+            m_program->tell(QByteArray("read ") + reader + ' ' + lock + " 60");
+            QVERIFY2(m_program->says(QByteArray("held ") + reader), m_program->everythingSaid());
+        }
+        m_program->tell("write w1 " + lock + " 60");
+        QVERIFY(isQueued(lock, 3));
+        m_program->tell("read r3 " + lock + " 60");
+        QVERIFY(isQueued(lock, 4));
+        const auto seen = look(lock);
+        QVERIFY(seen && seen->recipe == "etcd-rwmutex" && seen->holderCount() == 2);
+        const auto &queue = seen->contenders;
+        QVERIFY(queue[0].mode == inspect::Mode::Read && queue[1].mode == inspect::Mode::Read);
+        QVERIFY(queue[2].mode == inspect::Mode::Write && queue[2].watches.front().target == queue[1].id);
+        QVERIFY(queue[3].mode == inspect::Mode::Read && queue[3].watches.front().target == queue[2].id);
+        QVERIFY(!m_program->hasSaid("held w1") && !m_program->hasSaid("held r3"));
+        m_program->tell("release r1");
+        QVERIFY2(m_program->says("released r1"), m_program->everythingSaid());
+        QVERIFY(!m_program->hasSaid("held w1"));
+        m_program->tell("release r2");
+        QVERIFY2(m_program->says("held w1"), m_program->everythingSaid());
+        const auto writing = look(lock);
+        QVERIFY(writing && writing->contenders[0].role == Role::Holder && writing->holderCount() == 1);
+        QCOMPARE(writing->contenders[0].id, queue[2].id);
+        m_program->tell("release w1");
+        QVERIFY2(m_program->says("held r3"), m_program->everythingSaid());
+        m_program->tell("release r3");
+        QVERIFY2(m_program->says("released r3"), m_program->everythingSaid());
+    }
     // By its key alone the Go program does not notice; by its lease it does.
     void ownerOfAnEndedLeaseIsNotified()
     {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contenders that use concurrency.Mutex of etcd's Go client.
+// Contenders that use concurrency.Mutex of etcd's Go client, or RWMutex of its recipes.
 //
 //	etcd_client HOST:PORT
 //
 // Commands, one a line:
 //
 //	acquire NAME PREFIX SECONDS     in a session of its own with such a TTL; answers "held NAME KEY"
+//	read NAME PREFIX SECONDS        the same of the read/write lock, which does not tell its key; answers "held NAME"
+//	write NAME PREFIX SECONDS
 //	release NAME                    answers "released NAME"
 //	count NAME PREFIX FILE ROUNDS   adds one to the number in the file so often, each time under the lock and in
 //	                                two steps that the lock alone protects; answers "counted NAME"
@@ -25,6 +27,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
+	recipe "go.etcd.io/etcd/client/v3/experimental/recipes"
 )
 
 var (
@@ -35,6 +38,7 @@ var (
 type holder struct {
 	session *concurrency.Session
 	mutex   *concurrency.Mutex
+	unlock  func() error
 }
 
 func say(words ...string) {
@@ -48,7 +52,23 @@ func newHolder(prefix string, seconds int) (*holder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &holder{session, concurrency.NewMutex(session, prefix)}, nil
+	mutex := concurrency.NewMutex(session, prefix)
+	return &holder{session, mutex, func() error { return mutex.Unlock(context.Background()) }}, nil
+}
+
+func (one *holder) share(kind, name, prefix string) error {
+	shared := recipe.NewRWMutex(one.session, prefix)
+	lock := shared.RLock
+	one.unlock = shared.RUnlock
+	if kind == "write" {
+		lock = shared.Lock
+		one.unlock = shared.Unlock
+	}
+	if err := lock(); err != nil {
+		return err
+	}
+	say("held", name)
+	return nil
 }
 
 func (one *holder) acquire(name string) error {
@@ -62,7 +82,7 @@ func (one *holder) acquire(name string) error {
 }
 
 func (one *holder) release(name string) error {
-	if err := one.mutex.Unlock(context.Background()); err != nil {
+	if err := one.unlock(); err != nil {
 		return err
 	}
 	say("released", name)
@@ -125,7 +145,7 @@ func main() {
 		words := strings.Fields(lines.Text())
 		name := words[1]
 		switch words[0] {
-		case "acquire":
+		case "acquire", "read", "write":
 			seconds, _ := strconv.Atoi(words[3])
 			one, err := newHolder(words[2], seconds)
 			if err != nil {
@@ -133,7 +153,12 @@ func main() {
 				continue
 			}
 			holders[name] = one
-			inBackground(name, func() error { return one.acquire(name) })
+			inBackground(name, func() error {
+				if words[0] != "acquire" {
+					return one.share(words[0], name, words[2])
+				}
+				return one.acquire(name)
+			})
 		case "release":
 			one := holders[name]
 			inBackground(name, func() error { return one.release(name) })
