@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/lockterms.h"
 
+#include <QRegularExpression>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -109,6 +111,11 @@ bool saysOneOf(const Words<Count> &words, const QByteArray &name)
     return saysOneOfIn(words, ofLetters, &hasOther);
 }
 
+bool hasOneLetter(const QByteArray &name)
+{
+    return std::ranges::count_if(name, isLetter) == 1;
+}
+
 } // namespace
 
 bool isLetter(char c)
@@ -132,18 +139,27 @@ bool saysElection(const QByteArray &name)
     return saysOneOf(words, name);
 }
 
+bool isAboutLocks(const QByteArray &name)
+{
+    static const QRegularExpression otherThing(
+        QStringLiteral("(services?|svc|rpc|api|servers?|clients?|instances?|workers?|members?|part(y|ies)|barriers?|"
+                       "boards?|events?|history|stats|metrics)([-_.]?v?\\d+)?$"),
+        QRegularExpression::CaseInsensitiveOption);
+    return otherThing.match(QString::fromLatin1(name)).hasMatch();
+}
+
 bool saysRead(const QByteArray &name)
 {
     static constexpr Words<6> words({"read", "reader", "readers", "shared", "rlock", "readlock"});
     static constexpr Words<1> letter({"r"});
-    return saysOneOf(words, name) || (saysOneOf(letter, name) && saysLock(name));
+    return saysOneOf(words, name) || (saysOneOf(letter, name) && (saysLock(name) || hasOneLetter(name)));
 }
 
 bool saysWrite(const QByteArray &name)
 {
     static constexpr Words<6> words({"write", "writer", "writers", "exclusive", "wlock", "writelock"});
     static constexpr Words<1> letter({"w"});
-    return saysOneOf(words, name) || (saysOneOf(letter, name) && saysLock(name));
+    return saysOneOf(words, name) || (saysOneOf(letter, name) && (saysLock(name) || hasOneLetter(name)));
 }
 
 } // namespace lockscope::inspect

@@ -13,7 +13,14 @@ namespace lockscope::inspect {
 [[nodiscard]] bool saysLock(const QByteArray &name);
 // Likewise leader, leadership or election.
 [[nodiscard]] bool saysElection(const QByteArray &name);
-// Likewise read, reader or shared, and write, writer or exclusive. A single r or w counts where the name says lock.
+// Whether the last word makes it another thing, for locks or about them: lock-service, lock-events, leader-board.
+[[nodiscard]] bool isAboutLocks(const QByteArray &name);
+[[nodiscard]] inline bool saysLockItself(const QByteArray &name)
+{
+    return saysLock(name) && !isAboutLocks(name);
+}
+// Likewise read, reader or shared, and write, writer or exclusive. A single r or w counts where the name says lock, or
+// is no more than that.
 [[nodiscard]] bool saysRead(const QByteArray &name);
 [[nodiscard]] bool saysWrite(const QByteArray &name);
 // Of a word. Bytes beyond ASCII belong to words: "блок" must not end where a Latin word would begin.

@@ -6,6 +6,8 @@
 
 #include "core/inspect/findings.h"
 
+#include <algorithm>
+
 using namespace lockscope::inspect;
 using namespace lockscope::inspect::table;
 
@@ -82,6 +84,71 @@ private slots:
         QCOMPARE(input.locks()[0].worst(), Severity::Critical);
         input.directory.stat.cversion = 2 * 3 - 2; // a third node was there after both
         QCOMPARE(input.locks()[0].holderCount(), 1);
+    }
+
+    // An order's number is no place in a queue: the counter has not come so far, or the nodes were made in another
+    // order.
+    void aNumberOfTheClientsOwnIsNoTurn_data()
+    {
+        const Rows<QByteArray, int, QByteArrayList> row("nodes", "created", "locks");
+        const QByteArrayList each{"/locks/order-1700000456", "/locks/order-1700000123"};
+        row("beyond the counter", "order-1700000456 s1\norder-1700000123 s2", 9, {each[1], each[0]});
+        row("in another order", "order-1700000456 s1\norder-1700000123 s2", 0, {each[1], each[0]});
+        row("a known word", "lock-1700000123 s1\nlock-1700000456 s2", 2,
+            {"/locks/lock-1700000123", "/locks/lock-1700000456"});
+        row("a flat name", "a_lock_0000000007 s1", 2, {"/locks/a_lock_0000000007"});
+        row("numbers alone", "1700000123 s1\n1700000456 s2", 2, {"/locks/1700000123", "/locks/1700000456"});
+        row("BookKeeper's ledgers", "urL0000000001 s1\nurL0000000009 s2", 3,
+            {"/locks/urL0000000001", "/locks/urL0000000009"});
+        row("the counter's", "order-0000000001 s1\norder-0000000002 s2", 3, {"/locks"});
+        row("the counter's, and one made by hand",
+            "lock-0000000000 s1\nlock-0000000001 s2\nlock-0000000002 s3\nlock-1700000456 s4", 4, {"/locks"});
+        row("a counter that is over", "lock-2147483647 s1\nlock--2147483648 s2", 2, {"/locks"});
+        row("not known", "order-0000000001 s1\norder-0000000009 s2", 0, {"/locks"});
+    }
+    void aNumberOfTheClientsOwnIsNoTurn()
+    {
+        QFETCH(QByteArray, nodes);
+        QFETCH(int, created);
+        QFETCH(QByteArrayList, locks);
+        Input input("/locks", nodes);
+        input.directory.stat.cversion = 2 * created;
+        QByteArrayList names;
+        for (const auto &lock : input.locks()) {
+            names << lock.lock.name;
+            QVERIFY(lock.contenders.front().role == Role::Holder);
+            QVERIFY(locks.size() == 1 || lock.waiterCount() == 0);
+        }
+        std::ranges::sort(names);
+        std::ranges::sort(locks);
+        QCOMPARE(names, locks);
+    }
+    // The client's number may come again for another node, so what was read of it is read again.
+    void onlyACountersNumberIsForOneNode()
+    {
+        zk::Stat folder;
+        QVERIFY(mayHaveGiven(folder, 1'700'000'000)); // not known
+        folder.cversion = 7;                          // 5 creates, 2 of which were deleted
+        folder.numChildren = 3;
+        QCOMPARE(createdIn(folder), qint64(5));
+        QVERIFY(mayHaveGiven(folder, 4) && !mayHaveGiven(folder, 5) && mayHaveGiven(folder, -7));
+        QVERIFY(mayHaveGiven(folder, 2'147'483'647));
+    }
+    void twoReadersOfOneLetterHold()
+    {
+        Input input("/solr/coll1", R"(
+            R_0000000000 s1
+            R_0000000001 s2
+            W_0000000002 s3
+            R_0000000003 s4
+            s3 > R_0000000001
+            s4 > W_0000000002)");
+        QCOMPARE(draw(input.locks()), lines(R"(
+            /solr/coll1 zk-shared medium contended
+            R_0000000000@1 holds read 0
+            R_0000000001@2 holds read 1
+            W_0000000002@3 waits write 2 ->R_0000000001@2
+            R_0000000003@4 waits read 3 ->W_0000000002@3)"));
     }
 
     void aWaiterKnownByItsWatchMayBeGone()

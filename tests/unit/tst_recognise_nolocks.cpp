@@ -47,6 +47,26 @@ private slots:
         row("another folder of locks that a UUID is in", "/shop/jobgraphs/nightly/locks", "{u1} s1", R"(
             /shop/jobgraphs/nightly/locks/{u1} zk-ephemeral medium held
             {u1}@1 holds exclusive 0)");
+        row("kazoo double barrier in a folder that says lock", "/shop/locks", "{h1} s1\n{h2} s2\nready s1", "");
+        row("kazoo shallow party in a folder that says lock", "/shop/locks", "{h1}-web-1 s1\n{h2}-web-2 s2", "");
+        row("Curator's persistent node, protected", "/shop/locks", "_c_{u1}-web-1 s1", "");
+        row("a service of locks", "/grpc/lock-service", "10.0.0.1:80 s1\n10.0.0.2:80 s2", "");
+        row("a service of locks, camel case", "/rpc/LockServer2", "10.0.0.1:80 s1\n10.0.0.2:80 s2", "");
+        row("a service of locks, one instance", "/services/lock-service", "{u1} s1", R"(
+            /services/lock-service/{u1} zk-ephemeral low held
+            {u1}@1 holds exclusive 0)");
+        row("what happened to locks", "/game/lock-history", "10.0.0.1:80 s1\n10.0.0.2:80 s2", "");
+        row("the lock of a service", "/locks", "lock-service s1\nworker s2", R"(
+            /locks/lock-service zk-ephemeral medium held
+            lock-service@1 holds exclusive 0
+            /locks/worker zk-ephemeral medium held
+            worker@2 holds exclusive 0)");
+        row("Ignite's nodes", "/apacheIgnite/default/n", R"(
+            a:1:x|0000000000 s1
+            b:2:y|0000000001 s2
+            s2 > a:1:x|0000000000)",
+            "");
+        row("items of Curator's DistributedQueue", "/q/orders-locks", "queue-0000000003 s1\nqueue-0000000004 s2", "");
         row("members of a group", "/services/api", "host-a s1\nhost-b s2", "");
         row("persistent sequential siblings", "/tasks", "task-0000000001 - x\ntask-0000000002 - x", "");
         row("one numbered node of no known name", "/a", "turn-0000000001 s1 x", "");

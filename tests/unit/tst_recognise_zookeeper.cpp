@@ -246,6 +246,36 @@ private slots:
             /elect zk-election medium contended (ZooKeeper's LeaderElectionSupport)
             n_0000000001@1 holds exclusive 0
             n_0000000002@2 waits exclusive 1 ~>n_0000000001@1)");
+        row("16a Mesos: its folder has others", "/mesos", R"(
+            json.info_0000000003 s1 {}
+            json.info_0000000005 s2 {}
+            log_replicas - )",
+            R"(
+            /mesos zk-election high contended (Mesos)
+            json.info_0000000003@1 holds exclusive 0
+            json.info_0000000005@2 waits exclusive 1 ~>children)");
+        row("16b BookKeeper's auditor", "/ledgers/underreplication/auditorelection", R"(
+            V_0000000003 s1 bookieId
+            V_0000000005 s2 bookieId
+            s2 > V_0000000003)",
+            R"(
+            /ledgers/underreplication/auditorelection zk-election high contended (BookKeeper)
+            V_0000000003@1 holds exclusive 0
+            V_0000000005@2 waits exclusive 1 ->V_0000000003@1)");
+        row("17 Pulsar: brokers watch the node", "/loadbalance", R"(
+            leader s1 {}
+            brokers - 
+            s2 > leader)",
+            R"(
+            /loadbalance/leader zk-election high contended (Pulsar)
+            leader@1 holds exclusive 0
+            s2 waits exclusive - ->leader@1)");
+        row("17 Helix", "/PINOT/CONTROLLER", "LEADER s1 {}", R"(
+            /PINOT/CONTROLLER/LEADER zk-election high held (Helix)
+            LEADER@1 holds exclusive 0)");
+        row("17 Schema Registry", "/schema_registry", "schema_registry_master s1 {}", R"(
+            /schema_registry/schema_registry_master zk-election high held (Confluent Schema Registry)
+            schema_registry_master@1 holds exclusive 0)");
         row("17 HDFS: standbys watch the node", "/hadoop-ha/ns1", R"(
             ActiveStandbyElectorLock s1 x
             ActiveBreadCrumb - x

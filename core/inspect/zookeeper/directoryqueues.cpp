@@ -32,6 +32,37 @@ std::vector<Member> matchedMembers(const DirectoryView &directory)
     return out;
 }
 
+// Clients may give their nodes numbers of their own, such as an order's: then each node is a lock by itself. A server
+// gives its numbers in the order in which it makes the nodes, and none beyond their count.
+bool areOwnNumbers(std::vector<const Member *> group, const zk::Stat &folder)
+{
+    const auto given = std::ranges::count_if(
+        group, [&folder](const Member *one) { return mayHaveGiven(folder, one->match.sequence.sequence); });
+    std::ranges::sort(group, {}, [](const Member *one) { return one->node->stat.czxid; });
+    const auto isLater = [](const Member *a, const Member *b) {
+        return a->node->stat.czxid != 0 && recipes::comesBefore(b->match.sequence, a->match.sequence);
+    };
+    return 2 * given <= std::ssize(group) || std::ranges::adjacent_find(group, isLater) != group.end();
+}
+
+OwnNumbered ownNumbered(const std::vector<Member> &members, const DirectoryView &directory)
+{
+    std::map<std::pair<const Layout *, QByteArray>, std::vector<const Member *>> groups;
+    for (const auto &one : members) {
+        if (isEphemeral(one) && !one.match.layout->description.client)
+            groups[{one.match.layout, one.match.group}].push_back(&one);
+    }
+    OwnNumbered own;
+    for (const auto &[key, group] : groups) {
+        const bool areAll = areOwnNumbers(group, directory.stat);
+        for (const auto *one : group) {
+            if (areAll || !mayHaveGiven(directory.stat, one->match.sequence.sequence))
+                own.insert(one->node);
+        }
+    }
+    return own;
+}
+
 // Persistent sequential siblings are messages, not locks, unless a client's own names say otherwise.
 const Layout *leadingLayout(const std::vector<Member> &members)
 {
@@ -85,8 +116,7 @@ QueueFolder folderAround(const DirectoryView &directory, const std::vector<Membe
         known.insert(member.node);
     QueueFolder folder;
     folder.others = nodesWhere(directory.children, [&](const ZnodeView &child) { return !known.contains(&child); });
-    // Of these two a server makes its counter of changes.
-    folder.created = (qint64(directory.stat.cversion) + directory.stat.numChildren) / 2;
+    folder.created = createdIn(directory.stat);
     return folder;
 }
 
@@ -233,7 +263,7 @@ std::vector<LockSnapshot> siblingLocks(const Layout &layout, const std::vector<M
     auto groups = JoinedGroups(texts, directory.path, context).groups();
     const ChildNames names(directory);
     const auto folder = folderAround(directory, members);
-    const bool isNamed = saysLock(directory.path.name().bytes());
+    const bool isNamed = saysLockItself(directory.path.name().bytes());
     std::erase_if(groups, [&](const auto &entry) {
         const auto &[text, queue] = entry;
         const bool areSeveral =
@@ -277,7 +307,7 @@ void nameEveryClient(Description &description, const std::vector<Member> &member
 std::vector<LockSnapshot> persistentLock(const std::vector<Member> &members, const DirectoryView &directory,
                                          const RecogniseContext &context)
 {
-    const bool isNamed = saysLock(directory.path.name().bytes());
+    const bool isNamed = saysLockItself(directory.path.name().bytes());
     const auto saysSo = [&](const Member &one) {
         const auto &layout = *one.match.layout;
         return layout.extent != Layout::Extent::Siblings || isNamed || saysLock(one.match.group);
@@ -304,14 +334,16 @@ std::vector<LockSnapshot> persistentLock(const std::vector<Member> &members, con
 
 QueueLocks queueLocks(const DirectoryView &directory, const RecogniseContext &context)
 {
-    const auto members = matchedMembers(directory);
+    auto members = matchedMembers(directory);
+    auto own = ownNumbered(members, directory);
+    std::erase_if(members, [&own](const Member &one) { return own.contains(one.node); });
     const auto *leading = leadingLayout(members);
     if (!leading)
-        return {persistentLock(members, directory, context), false};
+        return {persistentLock(members, directory, context), std::move(own), false};
     if (leading->extent == Layout::Extent::Flat)
-        return {flatLocks(*leading, members, directory, context), false};
+        return {flatLocks(*leading, members, directory, context), std::move(own), false};
     if (leading->extent == Layout::Extent::Siblings)
-        return {siblingLocks(*leading, members, directory, context), false};
+        return {siblingLocks(*leading, members, directory, context), std::move(own), false};
 
     std::vector<Member> queue;
     std::ranges::copy_if(members, std::back_inserter(queue),

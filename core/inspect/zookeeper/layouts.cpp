@@ -37,7 +37,8 @@ std::optional<LayoutMatch> matchFlat(const Layout &layout, const ZnodeView &node
 std::optional<LayoutMatch> matchAny(const Layout &layout, const ZnodeView &node)
 {
     auto sequence = recipes::readSequence(node.name);
-    if (!sequence || isUuid36(node.name.bytes())) // a UUID may end with ten digits
+    const auto &name = node.name.bytes();
+    if (!sequence || isUuid36(name) || isHex32(name)) // a UUID may end with ten digits
         return std::nullopt;
     const auto protection = readProtection(sequence->prefix());
     const QByteArray base = sequence->prefix().mid(protection.kind == Protection::Kazoo ? 0 : protection.length);

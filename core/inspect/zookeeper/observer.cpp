@@ -122,10 +122,13 @@ Task<Result<LockSnapshot>> ZooKeeperObserver::readHolds(QByteArray name, Deadlin
         co_return synced.error();
     const auto places = placesOf(name, m_finder.judge().snapshots(), deadline);
     std::vector<ReadAnswer> answers;
+    std::optional<Error> refused; // the lock may be the node that cannot be listed, and its folder can
     for (const auto &place : places) {
         auto answer = co_await readDirectory(session, place);
         if (answer)
             answers.push_back(std::move(*answer));
+        else if (answer.error().code == ErrorCode::NoPermission)
+            refused = refused ? refused : std::optional(answer.error());
         else if (answer.error().code != ErrorCode::NoNode)
             co_return answer.error();
     }
@@ -146,6 +149,8 @@ Task<Result<LockSnapshot>> ZooKeeperObserver::readHolds(QByteArray name, Deadlin
         m_finder.judge().addAges(*lock);
         co_return *std::move(lock);
     }
+    if (refused)
+        co_return *std::move(refused);
     co_return Error{ErrorCode::NoNode, u"no lock exists at %1"_s.arg(label(name)), false};
 }
 

@@ -16,13 +16,15 @@ constexpr qsizetype dataLimitBytes = 64 * 1024; // what a client writes about it
 using KnownNodes = std::map<NodeName, ZnodeView>;
 
 // The nodes that need not be read again: a server never gives the same number twice while the parent
-// stands, so such a node is the one we know.
-KnownNodes reusable(const std::vector<ZnodeView> &nodes, const ReadRequest &request)
+// stands, so such a node is the one we know. A number of a client's own may come again.
+KnownNodes reusable(const std::vector<ZnodeView> &nodes, const ReadRequest &request, const zk::Stat &folder)
 {
     KnownNodes known;
-    for (const auto &node : nodes)
-        if (!node.error && recipes::readSequence(node.name))
+    for (const auto &node : nodes) {
+        const auto sequence = node.error ? std::nullopt : recipes::readSequence(node.name);
+        if (sequence && mayHaveGiven(folder, sequence->sequence))
             known.emplace(node.name, node);
+    }
     if (request.again == 0)
         return known;
     // Who is near its turn is looked at most.
@@ -205,7 +207,7 @@ Task<Result<Part>> readPart(zk::Session &session, ZPath path, ReadRequest reques
     const auto name = path.name().bytes();
     if (request.known && request.known->partStats.contains(name)
         && request.known->partStats.at(name).czxid == part.stat.czxid)
-        known = reusable(request.known->view.parts.at(name), request);
+        known = reusable(request.known->view.parts.at(name), request, part.stat);
     CO_TRY(auto &nodes,
            co_await readNodes(session, path, std::move(names), std::move(known), request.inFlight, request.deadline));
     part.nodes = std::move(nodes.views);
@@ -252,7 +254,7 @@ Task<Result<ReadAnswer>> readDirectory(zk::Session &session, ReadRequest request
     KnownNodes known;
     // A parent made anew counts from the beginning.
     if (request.known && request.known->view.stat.czxid == listed->stat.czxid)
-        known = reusable(request.known->view.children, request);
+        known = reusable(request.known->view.children, request, listed->stat);
     auto names = chosen(request.path, listed->names, request, answer.unread);
     CO_TRY(auto &children, co_await readNodes(session, request.path, std::move(names), std::move(known),
                                               request.inFlight, request.deadline));

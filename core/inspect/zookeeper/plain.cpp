@@ -20,9 +20,11 @@ namespace lockscope::inspect {
 
 namespace {
 
-bool isPlain(const ZnodeView &node, const ZPath &directory)
+bool isPlain(const ZnodeView &node, const ZPath &directory, const OwnNumbered &ownNumbered)
 {
-    const bool isNumbered = recipes::readSequence(node.name) && !isUuid36(node.name.bytes());
+    const auto &name = node.name.bytes();
+    const bool isNumbered =
+        recipes::readSequence(node.name) && !isUuid36(name) && !isHex32(name) && !ownNumbered.contains(&node);
     return !node.stat.ephemeralOwner.isNone() && !isNoLock(directory, node.name) && !isNumbered;
 }
 
@@ -86,6 +88,16 @@ bool isOfHBase(const ZPath &directory)
     return directory.name().bytes().startsWith("hbase");
 }
 
+bool isOfBrokers(const ZPath &directory)
+{
+    return directory.name().bytes() == "loadbalance";
+}
+
+bool isOfController(const ZPath &directory)
+{
+    return directory.name().bytes() == "CONTROLLER";
+}
+
 bool namesBroker(const QByteArray &data)
 {
     return QJsonDocument::fromJson(data).object().contains("brokerid"_L1);
@@ -121,6 +133,17 @@ constexpr LeaderNode leaderNodes[] = {
      .why = u"the ephemeral node master of HBase",
      .isPlace = isOfHBase,
      .showsWaiters = false},
+    {.name = "leader",
+     .client = u"Pulsar",
+     .why = u"the ephemeral node leader in loadbalance",
+     .isPlace = isOfBrokers},
+    {.name = "LEADER",
+     .client = u"Helix",
+     .why = u"the ephemeral node LEADER in CONTROLLER",
+     .isPlace = isOfController},
+    {.name = "schema_registry_master",
+     .client = u"Confluent Schema Registry",
+     .why = u"the ephemeral node schema_registry_master"},
 };
 
 bool isAt(const LeaderNode &leader, const ZPath &directory, const NodeName &name)
@@ -159,15 +182,22 @@ bool isOwnMark(const std::optional<QByteArray> &data)
     return space > 0 && address.setAddress(QString::fromLatin1(data->left(space))) && isUuid36(data->mid(space + 1));
 }
 
+// A barrier has several members, or a node `ready` beside them. A name in which a client has put its own id excludes
+// no other client.
+bool isMember(const QByteArray &name, const Surroundings &around)
+{
+    const bool isId = isUuid36(name) || isHex32(name);
+    const bool hasId = !isId && readProtection(name).kind != Protection::None;
+    return hasId || (isUuid36(name) && !around.alone) || (isId && hasChild(around.directory, "ready"));
+}
+
 std::optional<LockSnapshot> plain(const ZnodeView &node, const Surroundings &around)
 {
     const auto &directory = around.directory;
     const auto &context = around.context;
-    const bool named = saysLock(node.name.bytes()) || saysLock(directory.path.name().bytes());
+    const bool named = saysLockItself(node.name.bytes()) || saysLockItself(directory.path.name().bytes());
     const bool marked = isOwnMark(node.data);
-    // A barrier has several members, or a node `ready` beside them.
-    const bool isMember = isUuid36(node.name.bytes()) && (!around.alone || hasChild(directory, "ready"));
-    if ((!named && !marked && !around.alone) || isMember)
+    if ((!named && !marked && !around.alone) || isMember(node.name.bytes(), around))
         return std::nullopt; // members of a group, most likely
     const auto waiting = onlookers(node, around);
     LockSnapshot lock = heldBy(node, directory, context);
@@ -261,13 +291,14 @@ bool isLeaderNode(const ZPath &directory, const NodeName &name)
     return std::ranges::any_of(leaderNodes, [&](const LeaderNode &one) { return isAt(one, directory, name); });
 }
 
-std::vector<LockSnapshot> plainLocks(const DirectoryView &directory, const RecogniseContext &context)
+std::vector<LockSnapshot> plainLocks(const DirectoryView &directory, const OwnNumbered &ownNumbered,
+                                     const RecogniseContext &context)
 {
     std::vector<const ZnodeView *> nodes;
     Surroundings around{directory, context, {}, false};
     for (const auto &child : directory.children) {
         around.owners.insert(child.stat.ephemeralOwner);
-        if (isPlain(child, directory.path))
+        if (isPlain(child, directory.path, ownNumbered))
             nodes.push_back(&child);
     }
     around.alone = nodes.size() == 1;

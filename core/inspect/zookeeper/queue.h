@@ -7,6 +7,7 @@
 #include "core/inspect/zookeeper/serverview.h"
 
 #include <map>
+#include <set>
 
 namespace lockscope::inspect {
 
@@ -51,9 +52,12 @@ struct Placed {
 };
 [[nodiscard]] std::vector<Placed> place(const Description &description, std::vector<Member> members, int permits);
 
+// Nodes whose numbers are their clients' own: they are in no queue.
+using OwnNumbered = std::set<const ZnodeView *>;
 // All queue locks of a directory; `foreign` receives its children that belong to none of them.
 struct QueueLocks {
     std::vector<LockSnapshot> locks;
+    OwnNumbered ownNumbered;
     bool claimsDirectory = false; // the directory is one lock: whatever else lies in it is foreign
 };
 [[nodiscard]] QueueLocks queueLocks(const DirectoryView &directory, const RecogniseContext &context);
@@ -106,7 +110,8 @@ void addObstacleFindings(LockSnapshot &lock, const std::vector<Placed> &queue, c
 
 // Locks that are one node: plain ephemerals, leader nodes of known systems, nodes that say until when
 // they are locked.
-[[nodiscard]] std::vector<LockSnapshot> plainLocks(const DirectoryView &directory, const RecogniseContext &context);
+[[nodiscard]] std::vector<LockSnapshot> plainLocks(const DirectoryView &directory, const OwnNumbered &ownNumbered,
+                                                   const RecogniseContext &context);
 [[nodiscard]] std::vector<LockSnapshot> leaseLocks(const DirectoryView &directory, const RecogniseContext &context);
 // Leader nodes of HDFS, YARN, Kafka and HBase, by name and place alone.
 [[nodiscard]] bool isLeaderNode(const ZPath &directory, const NodeName &name);

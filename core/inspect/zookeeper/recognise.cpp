@@ -80,7 +80,8 @@ bool isRegistration(const Tail &tail, const QByteArray &name)
     const bool hive = name.startsWith("serverUri=") && name.contains(";version=");
     const bool dubbo =
         (tail.is({"dubbo", "*", "providers"}) || tail.is({"dubbo", "*", "consumers"})) && name.contains("%3A%2F%2F");
-    return bookKeeper || pulsar || helix || druid || hive || dubbo;
+    const bool ignite = tail.is({"n"}) && name.contains('|');
+    return bookKeeper || pulsar || helix || druid || hive || dubbo || ignite;
 }
 
 // Each process that uses a stored state of Flink has a node below it, so that no other deletes the state: several at
@@ -118,7 +119,8 @@ bool isOfOtherSystem(const ZPath &directory, const QByteArray &name)
     return kafka || hbase || solr || clickHouse || spring || isRegistration(tail, name);
 }
 
-// Numbered names that are messages, log entries or short-lived markers.
+// Numbered names that are messages or log entries. They are persistent: an ephemeral node of such a name is another
+// thing, as the lock that Curator's DistributedQueue makes of an item is.
 bool isMessage(const QByteArray &base)
 {
     static const QByteArrayList bases{
@@ -128,9 +130,8 @@ bool isMessage(const QByteArray &base)
         "acl_changes_",
         "token_change_", // Kafka
         "log-",
-        "queue-",
-        "abandonable_lock-", // ClickHouse
-        "qn-",               // DistributedQueue
+        "queue-", // ClickHouse
+        "qn-",    // DistributedQueue
     };
     return bases.contains(base);
 }
@@ -237,7 +238,7 @@ std::vector<LockSnapshot> locksByNames(const DirectoryView &directory, const Rec
     auto queues = queueLocks(directory, context);
     append(found, std::move(queues.locks));
     if (!queues.claimsDirectory)
-        append(found, plainLocks(directory, context));
+        append(found, plainLocks(directory, queues.ownNumbered, context));
     return found;
 }
 
@@ -302,8 +303,8 @@ bool isKnownEntry(const ZPath &directory, const NodeName &name)
     if (bytes == "is_active" || bytes == "ready" || bytes == "leader_ack" || bytes.contains("__party__"))
         return true;
     const auto sequence = recipes::readSequence(name);
-    // kazoo's LockingQueue: its entries, and who has taken which.
-    return sequence && (isMessage(sequence->prefix()) || sequence->prefix().startsWith("entry-"));
+    // ClickHouse's short-lived markers; the entries of kazoo's LockingQueue, and who has taken which.
+    return sequence && (sequence->prefix() == "abandonable_lock-" || sequence->prefix().startsWith("entry-"));
 }
 
 bool isNoLock(const ZPath &directory, const NodeName &name)
@@ -313,7 +314,9 @@ bool isNoLock(const ZPath &directory, const NodeName &name)
     // A member of Curator's double barrier, unless it is the only one in a folder of locks. Other systems have such
     // names, too, so that it is not a known entry.
     const bool isMember = isUuid36(name.bytes()) && !saysLock(directory.name().bytes());
-    return isMember || isFlinkReference(directory, name.bytes()) || isKnownEntry(directory, name);
+    const auto sequence = recipes::readSequence(name);
+    return isMember || isFlinkReference(directory, name.bytes()) || isKnownEntry(directory, name)
+           || (sequence && isMessage(sequence->prefix()));
 }
 
 // The ephemeral nodes that no lock accounts for. Each of them ends with a client, so each may be a lock of a kind
@@ -359,6 +362,13 @@ std::vector<Unexplained> unexplainedEphemerals(const NamesByParent &listed, cons
 bool hasChild(const DirectoryView &directory, const QByteArray &name)
 {
     return std::ranges::find(directory.children, NodeName(name), &ZnodeView::name) != directory.children.end();
+}
+
+bool mayHaveGiven(const zk::Stat &folder, qint64 number)
+{
+    constexpr qint64 nearlyOver = 2'147'480'000;
+    const auto created = createdIn(folder);
+    return created <= 0 || number < created || number >= nearlyOver;
 }
 
 std::optional<ZPath> candidateDirectory(const ZPath &parent, const std::vector<NodeName> &ephemerals)

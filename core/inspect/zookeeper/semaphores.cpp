@@ -190,6 +190,8 @@ std::optional<LockSnapshot> curatorSemaphore(const DirectoryView &directory, con
                    .arg(parts.leases.size())
                    .arg(parts.locks.size());
     lock.companions = {parts.locksPath.bytes(), parts.leasesPath.bytes()};
+    if (parts.pending) // its maker is known by the lease
+        lock.companions.push_back(parts.locksPath.child(parts.locks.front().member.node->name).bytes());
     addHolders(lock, parts, context);
     addWaiters(lock, parts, context);
     numberAndJudge(lock);
