@@ -42,7 +42,7 @@ struct DirectoryView {
 // How many children the folder has had, of which a server makes its counter of changes. 0: not known.
 [[nodiscard]] inline qint64 createdIn(const zk::Stat &folder)
 {
-    return (qint64(folder.cversion) + folder.numChildren) / 2;
+    return folder.cversion < folder.numChildren ? 0 : (qint64(folder.cversion) + folder.numChildren) / 2;
 }
 // Whether the folder's counter may have given that number; not the last ones, which are as good as over.
 [[nodiscard]] bool mayHaveGiven(const zk::Stat &folder, qint64 number);
