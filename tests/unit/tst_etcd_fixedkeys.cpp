@@ -97,6 +97,11 @@ private slots:
         row("a service", "services/web/10.0.0.1:80", "{}");
         row("etcd's naming", "my-service/10.0.0.1:80", R"({"Op":0,"Addr":"10.0.0.1:80"})");
         row("go-zero", "user.rpc/7587868007797608997", "10.0.0.7:80");
+        row("a service of locks", "/services/lock-service", "10.0.0.1:80");
+        row("a service of locks, an instance", "services/lock-svc/10.0.0.1:80", "{}");
+        row("an instance of a service", "/service/lock/v1/10.0.0.1:80", "{}");
+        row("a board of leaders", "game/leader-board", "[]");
+        row("Stolon's keeper", "stolon/cluster/lock/keepers/info/k1", "{}");
         row("go-micro", "/micro/registry/lock-service/lock-service-1", "{}");
         row("Kubernetes, an event of a lock", "/registry/events/default/leader-lock.17a1b2c3d4e5f6", "k8s");
         row("Kubernetes, an API server", "/registry/masterleases/10.0.0.1", "k8s");
@@ -136,6 +141,34 @@ private slots:
         const auto fixed = fixedKeyOf(leasedKey("mylock2"), true, false);
         QVERIFY(fixed && fixed->confidence == Confidence::Medium && fixed->client.isEmpty());
         QVERIFY(!fixedKeyOf(leasedKey("mylock2", "data"), true, false));
+    }
+
+    void addressesMayBeARegistry_data()
+    {
+        const Rows<QByteArray, QByteArray, bool, int> row("name", "value", "isClaim", "confidence");
+        const auto medium = static_cast<int>(Confidence::Medium);
+        const auto high = static_cast<int>(Confidence::High);
+        row("an endpoint of etcd's naming", "services/user", R"({"Op":0,"Addr":"10.0.0.1:80"})", false, high);
+        row("addresses", "services/user", "10.0.0.1:8080", true, medium);
+        row("a URL", "services/user", "http://web-1:80", true, medium);
+        row("addresses of an election", "shop/leader", "10.0.0.1:8080", true, high);
+        row("addresses of a lock", "shop/user-lock", "10.0.0.1:8080", true, high);
+        row("names", "services/user", "host-a", true, high);
+        row("nothing", "services/user", "", true, high);
+    }
+    void addressesMayBeARegistry()
+    {
+        QFETCH(QByteArray, name);
+        QFETCH(QByteArray, value);
+        QFETCH(bool, isClaim);
+        QFETCH(int, confidence);
+        const auto entry = leasedKey(name + "/7", value);
+        QCOMPARE(etcdLockOf(entry).has_value(), isClaim);
+        if (!isClaim)
+            return;
+        const auto lock = etcdSnapshot({fixedConnection, name}, {{11, EtcdClaim{.entry = entry}}}, {}, {}, fixedNow);
+        QCOMPARE(static_cast<int>(lock.confidence), confidence);
+        QCOMPARE(lock.why.contains(u"registry"_s), confidence == static_cast<int>(Confidence::Medium));
     }
 
     void leaseHoldsIt()

@@ -259,6 +259,10 @@ private slots:
         QTest::newRow("in decimal") << "city/locks/" + decimal << lease << QByteArray("city/locks");
         QTest::newRow("in decimal, a folder of locks") << "locks/a/" + decimal << lease << QByteArray("locks/a");
         QTest::newRow("in decimal, a lock's folder") << "a-lock/node/" + decimal << lease << QByteArray();
+        QTest::newRow("in decimal, an election of Node's")
+            << "election/a/" + decimal << lease << QByteArray("election/a");
+        QTest::newRow("in decimal, a service of locks") << "lock-service/" + decimal << lease << QByteArray();
+        QTest::newRow("in decimal, go-zero's") << "lock.rpc/" + decimal << lease << QByteArray();
         QTest::newRow("a reader") << "shop/orders/read/" + stamp << qint64(7) << QByteArray("shop/orders");
         QTest::newRow("a writer") << "orders/write/" + stamp << qint64(7) << QByteArray("orders");
         QTest::newRow("a reader without lease") << "orders/read/" + stamp << qint64(0) << QByteArray();
@@ -337,6 +341,25 @@ private slots:
         queue[11].entry.modified = 20;
         QCOMPARE(etcdSnapshot({connection, "jobs"}, queue, {}, {}, etcdNow).recipe, QByteArray("etcd-mutex"));
     }
+    // A leader that is alone and has proclaimed something has written its key again, as a mutex's holder may.
+    void nameOfALeadersKeyTells()
+    {
+        auto queue = etcdQueueOf({entryOf("shop/leader-election/7", 11, 7, "host-a")});
+        queue[11].entry.modified = 20;
+        const auto recipe = [&](const QByteArray &name) {
+            return etcdSnapshot({connection, name}, queue, {}, {}, etcdNow).recipe;
+        };
+        QCOMPARE(recipe("shop/leader-election"), QByteArray("etcd-election"));
+        QCOMPARE(recipe("shop/orders"), QByteArray("etcd-mutex"));
+    }
+    void electionInDecimalNamesTheLeader()
+    {
+        const auto queue = etcdQueueOf(
+            {entryOf("election/a/1000007", 11, 1000007, "id-1"), entryOf("election/a/1000008", 12, 1000008, "id-2")});
+        const auto lock = etcdSnapshot({connection, "election/a"}, queue, {}, {}, etcdNow);
+        QVERIFY(lock.recipe == "etcd-election" && lock.confidence == Confidence::High);
+        QVERIFY(lock.contenders[0].role == Role::Holder && lock.contenders[0].identity == "id-1");
+    }
     void decimalLeasesBelowLocksQueueByRevision()
     {
         const auto queue = etcdQueueOf({entryOf("city/locks/1000007", 11, 1000007, R"({"Action":"X"})"),
@@ -349,6 +372,9 @@ private slots:
         QVERIFY(lock.contenders[1].watches.front().target == lock.contenders[0].id);
         // A registry of services ends its keys so, too.
         QVERIFY(!etcdLockOf(entryOf("user.rpc/1000007", 11, 1000007, "10.0.0.7:80")));
+        QVERIFY(!etcdLockOf(entryOf("shop/lock/1000007", 11, 1000007, "10.0.0.7:80")));
+        QVERIFY(etcdLockOf(entryOf("shop/lock/1000007", 11, 1000007, "web-1")));
+        QVERIFY(etcdLockOf(entryOf("shop/locks/1000007", 11, 1000007, "10.0.0.7:80")));
     }
     void decimalClaimWithoutItsLeaseIsAStray()
     {

@@ -33,7 +33,7 @@ bool isRegistration(const QByteArray &key)
 // A lease by itself is what many things are called that are none: addresses, subnets, tenants.
 bool saysLockBesideLease(QByteArray word)
 {
-    if (!saysLock(word))
+    if (!saysLockItself(word))
         return false;
     for (const auto *lease : {"leases", "lease", "Leases", "Lease"})
         word.replace(lease, "");
@@ -57,7 +57,7 @@ FixedName readName(const QByteArray &key)
     if (last.isEmpty() || (isDigits(last) && last.size() >= shortestStamp) || isRegistration(key))
         return {};
     for (auto i = parts.size() - 1; i >= 0; --i) {
-        const bool isElection = saysElection(parts[i]);
+        const bool isElection = saysElection(parts[i]) && !isAboutLocks(parts[i]);
         if (!isElection && !saysLockBesideLease(parts[i]))
             continue;
         // In a folder of one lock, or of an election, those that contend may stand side by side.
@@ -65,7 +65,8 @@ FixedName readName(const QByteArray &key)
         const auto says = i == parts.size() - 1                      ? NameSays::Name
                           : i == parts.size() - 2 && isFolderOfLocks ? NameSays::Folder
                                                                      : NameSays::Above;
-        return {says, isElection};
+        const bool isInstance = says == NameSays::Above && isAddress(last); // of a service that is named so
+        return isInstance ? FixedName() : FixedName{says, isElection};
     }
     return {};
 }

@@ -182,8 +182,9 @@ Task<void> EtcdObserver::askForeign(QByteArray name)
             co_return;
         }
         for (const auto &[created, claim] : found.queue) {
-            if (etcdModeOf(claim.entry) != Mode::Exclusive && !m_keys.contains(claim.entry.key))
-                noteForeign(found.foreign, claim.entry); // it has a value
+            const bool isCertain = claim.entry.key.endsWith('/' + etcd::leaseText(claim.entry.lease));
+            if (!isCertain && !m_keys.contains(claim.entry.key))
+                noteForeign(found.foreign, claim.entry); // its value tells that it is data
         }
         isTaken = !unread->second;
     }
@@ -310,13 +311,13 @@ void take(EtcdSwept &swept, const std::vector<etcd::RangeAnswer> &answers)
     }
 }
 
-// A key of a read/write lock has no value: one that has is data.
+// What is no claim with its value, such as that of a read/write lock, which has none, is data.
 void dropData(EtcdSwept &swept)
 {
     for (auto &[name, queue] : swept.locks) {
         std::erase_if(queue, [&swept, &foreign = swept.foreign[name]](const auto &one) {
             const auto &entry = one.second.entry;
-            const bool isData = etcdModeOf(entry) != Mode::Exclusive && !entry.value.isEmpty();
+            const bool isData = !one.second.fixed && !etcdLockOf(entry) && !strayLockOf(entry);
             if (isData) {
                 swept.leased.emplace(entry.key, entry.lease);
                 noteForeign(foreign, entry);

@@ -68,21 +68,6 @@ constexpr qsizetype longestProposal = 256;
 // Of shorter ones whole seconds do not tell whether a renewal was missed.
 constexpr auto shortestJudged = 6s;
 
-// PREFIX/write of a key of RWMutex of etcd's Go client; empty of other keys. Its readers wait for each older key
-// whose name begins so, its writers for each older key below PREFIX/.
-QByteArray writersOf(const QByteArray &key)
-{
-    constexpr qsizetype digitsOfNanoseconds = 19;
-    const auto slash = key.lastIndexOf('/');
-    const auto number = key.mid(slash + 1);
-    const auto folder = key.left(std::max<qsizetype>(slash, 0));
-    const bool isStamp = number.size() == digitsOfNanoseconds && isDigits(number) && number < "3";
-    const auto above = folder.lastIndexOf('/');
-    const auto word = folder.mid(above);
-    return isStamp && above > 0 && (word == "/read" || word == "/write") ? folder.left(above) + "/write"
-                                                                         : QByteArray();
-}
-
 // The youngest of them between two revisions: who came at the later one waits for it. Null: none is known.
 const etcd::KeyValue *youngestBetween(const EtcdForeign &foreign, etcd::Revision after, etcd::Revision before,
                                       const QByteArray &prefix = {})
@@ -146,9 +131,10 @@ void addSilence(LockSnapshot &lock, const EtcdClaim &holder, const EtcdLeases &l
     addFinding(lock, FindingCode::HolderDisconnected, message, {claimId(holder)});
 }
 
-// Candidates propose when they come; who writes into a mutex's key does so once it has the lock.
-bool isElection(const EtcdQueue &queue)
+// Candidates propose when they come, and leaders again; who writes into a mutex's key does so once it has the lock.
+bool isElection(const QByteArray &lock, const EtcdQueue &queue)
 {
+    const bool isNamed = saysElection(lock);
     const auto proposes = [](const auto &one) {
         return etcdLockOf(one.second.entry) && !one.second.entry.value.isEmpty();
     };
@@ -156,8 +142,15 @@ bool isElection(const EtcdQueue &queue)
     const auto isDecimal = [](const auto &one) {
         return !one.second.entry.key.endsWith('/' + etcd::leaseText(one.second.entry.lease));
     };
-    return std::ranges::all_of(queue, proposes) && std::ranges::any_of(queue, asItCame)
-           && std::ranges::none_of(queue, isDecimal);
+    return std::ranges::all_of(queue, proposes)
+           && (isNamed || (std::ranges::any_of(queue, asItCame) && std::ranges::none_of(queue, isDecimal)));
+}
+
+// A registry of services may number its keys by their leases, too.
+bool mayBeRegistry(const QByteArray &lock, const EtcdQueue &queue)
+{
+    return !saysElection(lock) && !saysLock(lock)
+           && std::ranges::all_of(queue, [](const auto &one) { return isAddress(one.second.entry.value); });
 }
 
 // Who is in a queue of its own making is one for certain; of a key alone that lost its lease only the name speaks.
@@ -169,7 +162,7 @@ Confidence confidenceOf(const LockName &lock, const EtcdQueue &queue)
         return etcdLockOf(one.second.entry) && etcdModeOf(one.second.entry) == Mode::Exclusive;
     };
     if (std::ranges::any_of(queue, isCertain))
-        return Confidence::High;
+        return mayBeRegistry(lock.name, queue) ? Confidence::Medium : Confidence::High;
     const auto isLikely = [](const auto &one) { return one.second.came || etcdLockOf(one.second.entry); };
     const bool isKnown = std::ranges::any_of(queue, isLikely);
     return isKnown || saysLock(lock.name) || saysElection(lock.name) ? Confidence::Medium : Confidence::Low;
@@ -211,63 +204,7 @@ void addBlocked(LockSnapshot &lock, const EtcdForeign &foreign, const Contender 
     addFinding(lock, FindingCode::ForeignNode, Severity::Warning, message, {stuck->id});
 }
 
-// A lock of its own, or one of a folder of locks.
-bool isBelowLock(const QByteArray &prefix)
-{
-    const auto parts = prefix.split('/');
-    const auto isFolder = [](const QByteArray &name) { return saysLock(name) && name.toLower().endsWith('s'); };
-    return saysLock(parts.last()) || (parts.size() > 1 && isFolder(parts[parts.size() - 2]));
-}
-
 } // namespace
-
-std::optional<QByteArray> etcdLockOf(const etcd::KeyValue &entry)
-{
-    const auto slash = entry.key.lastIndexOf('/');
-    if (slash <= 0 || entry.lease == 0)
-        return std::nullopt;
-    const auto name = entry.key.mid(slash + 1);
-    const auto lock = entry.key.left(slash);
-    if (name == etcd::leaseText(entry.lease))
-        return lock;
-    // Registries of services end their keys with their lease in decimal, or as etcdctl prints it, too.
-    if (isOwnLease(entry))
-        return isBelowLock(lock) ? std::optional(lock) : std::nullopt;
-    const auto writers =
-        entry.value.isEmpty() && entry.modified == entry.created ? writersOf(entry.key) : QByteArray();
-    return writers.isEmpty() ? std::nullopt : std::optional(writers.left(writers.lastIndexOf('/')));
-}
-
-Mode etcdModeOf(const etcd::KeyValue &entry)
-{
-    const auto writers = isOwnLease(entry) ? QByteArray() : writersOf(entry.key);
-    return writers.isEmpty() ? Mode::Exclusive : entry.key.startsWith(writers) ? Mode::Write : Mode::Read;
-}
-
-bool isOwnLease(const etcd::KeyValue &entry)
-{
-    constexpr qsizetype digitsPrinted = 16; // by etcdctl
-    const auto name = entry.key.mid(entry.key.lastIndexOf('/') + 1);
-    const auto hexadecimal = etcd::leaseText(entry.lease);
-    return name == hexadecimal || name == QByteArray::number(entry.lease)
-           || name == hexadecimal.rightJustified(digitsPrinted, '0');
-}
-
-std::optional<QByteArray> strayLockOf(const etcd::KeyValue &entry)
-{
-    constexpr qsizetype leastDigits = 12;   // of what etcd itself numbers
-    constexpr qsizetype leastDecimals = 18; // of the same
-    const auto slash = entry.key.lastIndexOf('/');
-    const auto name = entry.key.mid(slash + 1);
-    if (slash <= 0 || name.size() < leastDigits || isOwnLease(entry))
-        return std::nullopt;
-    const auto lock = entry.key.left(slash);
-    const auto number = name.toLongLong(nullptr, 16);
-    const bool isDecimal =
-        entry.lease == 0 && name.size() >= leastDecimals && name == QByteArray::number(name.toLongLong());
-    const bool isLease = (number > 0 && name == etcd::leaseText(number)) || (isDecimal && isBelowLock(lock));
-    return isLease ? std::optional(lock) : std::nullopt;
-}
 
 void addStrays(EtcdQueues &locks, const EtcdQueues &strays)
 {
@@ -369,7 +306,7 @@ LockSnapshot etcdSnapshot(const LockName &lock, const EtcdQueue &queue, const Et
         return fixed;
     }
     snapshot.confidence = confidenceOf(lock, queue);
-    const bool proposes = isElection(queue);
+    const bool proposes = isElection(lock.name, queue);
     const bool isShared =
         std::ranges::any_of(queue, [](const auto &one) { return etcdModeOf(one.second.entry) != Mode::Exclusive; });
     snapshot.recipe = isShared ? "etcd-rwmutex" : proposes ? "etcd-election" : "etcd-mutex";
@@ -381,6 +318,8 @@ LockSnapshot etcdSnapshot(const LockName &lock, const EtcdQueue &queue, const Et
     if (isShared)
         snapshot.why =
             u"keys read/<nanoseconds> and write/<nanoseconds> with a lease and no value, as RWMutex of etcd's Go client writes them"_s;
+    else if (mayBeRegistry(lock.name, queue))
+        snapshot.why += clause(u"they are addresses, so that a registry of services may look the same"_s);
     else if (snapshot.confidence != Confidence::High)
         snapshot.why = u"its key is named as a claim of etcd's Go client is, and was written again without a lease"_s;
     etcd::Revision before = 0;

@@ -72,8 +72,13 @@ using EtcdLeases = std::map<etcd::LeaseId, EtcdLease>;
 
 // The lock's name, which is PREFIX; empty if this is no such key.
 [[nodiscard]] std::optional<QByteArray> etcdLockOf(const etcd::KeyValue &entry);
+// "10.0.0.7:8080", "http://web-1:80": where a service is.
+[[nodiscard]] bool isAddress(const QByteArray &value);
 // How a key of that name claims its lock.
 [[nodiscard]] Mode etcdModeOf(const etcd::KeyValue &entry);
+// PREFIX/write of a key of RWMutex of etcd's Go client; empty of other keys. Its readers wait for each older key
+// whose name begins so, its writers for each older key below PREFIX/.
+[[nodiscard]] QByteArray writersOf(const QByteArray &key);
 // Its last part is the number of its own lease, in whatever form.
 [[nodiscard]] bool isOwnLease(const etcd::KeyValue &entry);
 // The same of a key that is named as such a one, and has no lease or another one.
