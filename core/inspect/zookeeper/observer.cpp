@@ -87,8 +87,11 @@ std::vector<ReadRequest> placesOf(const QByteArray &name, const SnapshotStore &k
     if (const auto directory = known.sourceOf(name))
         add(ZPath(*directory), {});
     add(path, {});
-    if (!path.isRoot())
-        add(path.parent(), withoutEnd(path.name().bytes()));
+    if (path.isRoot())
+        return places;
+    // Whether its number is the server's or a client's own, the others of its text tell.
+    const auto sequence = recipes::readSequence(path.name());
+    add(path.parent(), withoutEnd(sequence ? sequence->prefix() : path.name().bytes()));
     return places;
 }
 

@@ -20,12 +20,15 @@ namespace lockscope::inspect {
 
 namespace {
 
+bool isNumbered(const NodeName &name)
+{
+    return recipes::readSequence(name) && !isUuid36(name.bytes()) && !isHex32(name.bytes());
+}
+
 bool isPlain(const ZnodeView &node, const ZPath &directory, const OwnNumbered &ownNumbered)
 {
-    const auto &name = node.name.bytes();
-    const bool isNumbered =
-        recipes::readSequence(node.name) && !isUuid36(name) && !isHex32(name) && !ownNumbered.contains(&node);
-    return !node.stat.ephemeralOwner.isNone() && !isNoLock(directory, node.name) && !isNumbered;
+    return !node.stat.ephemeralOwner.isNone() && !isNoLock(directory, node.name)
+           && (!isNumbered(node.name) || ownNumbered.contains(&node));
 }
 
 // The directory and who owns anything in it.
@@ -204,7 +207,8 @@ std::optional<LockSnapshot> plain(const ZnodeView &node, const Surroundings &aro
     lock.recipe = "zk-ephemeral";
     // Watched it may be by whoever wants to know the members of a group of one.
     lock.confidence = named || marked ? Confidence::Medium : Confidence::Low;
-    lock.why = u"a single ephemeral node without a number"_s;
+    lock.why = isNumbered(node.name) ? u"a single ephemeral node, whose number is its client's own"_s
+                                     : u"a single ephemeral node without a number"_s;
     lock.why += clause(named              ? u"the name says lock"_s
                        : marked           ? u"its data is an address and a UUID, as Lockscope writes it"_s
                        : !waiting.empty() ? u"sessions that own nothing beside it watch it"_s
