@@ -19,8 +19,8 @@ namespace lockscope::inspect {
 {
     return saysLock(name) && !isAboutLocks(name);
 }
-// Likewise read, reader or shared, and write, writer or exclusive. A single r or w counts where the name says lock, or
-// is no more than that.
+// Likewise read, reader or shared, and write, writer or exclusive. A single r or w counts where the name says lock,
+// or is no more than that.
 [[nodiscard]] bool saysRead(const QByteArray &name);
 [[nodiscard]] bool saysWrite(const QByteArray &name);
 // Of a word. Bytes beyond ASCII belong to words: "блок" must not end where a Latin word would begin.

@@ -81,31 +81,6 @@ void addOnlookers(LockSnapshot &lock, const ZnodeView &node, const std::vector<z
             clause(u"waiters are known by their watches only, and a client that gave up may leave its watch"_s);
 }
 
-bool isOfYarn(const ZPath &directory)
-{
-    return directory.bytes().startsWith("/yarn");
-}
-
-bool isOfHBase(const ZPath &directory)
-{
-    return directory.name().bytes().startsWith("hbase");
-}
-
-bool isOfBrokers(const ZPath &directory)
-{
-    return directory.name().bytes() == "loadbalance";
-}
-
-bool isOfController(const ZPath &directory)
-{
-    return directory.name().bytes() == "CONTROLLER";
-}
-
-bool namesBroker(const QByteArray &data)
-{
-    return QJsonDocument::fromJson(data).object().contains("brokerid"_L1);
-}
-
 // Leader nodes of known systems; the first that fits is it.
 struct LeaderNode {
     const char *name;
@@ -120,7 +95,7 @@ constexpr LeaderNode leaderNodes[] = {
     {.name = "ActiveStandbyElectorLock",
      .client = u"YARN",
      .why = u"an ephemeral node named ActiveStandbyElectorLock",
-     .isPlace = isOfYarn,
+     .isPlace = [](const ZPath &at) { return at.bytes().startsWith("/yarn"); },
      .companion = "ActiveBreadCrumb"},
     {.name = "ActiveStandbyElectorLock",
      .client = u"HDFS",
@@ -129,21 +104,21 @@ constexpr LeaderNode leaderNodes[] = {
     {.name = "controller",
      .client = u"Kafka",
      .why = u"the ephemeral node controller, with a broker's id in its data",
-     .isData = namesBroker},
+     .isData = [](const QByteArray &data) { return QJsonDocument::fromJson(data).object().contains("brokerid"_L1); }},
     // Region servers watch it too; the backup masters have a directory of their own.
     {.name = "master",
      .client = u"HBase",
      .why = u"the ephemeral node master of HBase",
-     .isPlace = isOfHBase,
+     .isPlace = [](const ZPath &at) { return at.name().bytes().startsWith("hbase"); },
      .showsWaiters = false},
     {.name = "leader",
      .client = u"Pulsar",
      .why = u"the ephemeral node leader in loadbalance",
-     .isPlace = isOfBrokers},
+     .isPlace = [](const ZPath &at) { return at.name().bytes() == "loadbalance"; }},
     {.name = "LEADER",
      .client = u"Helix",
      .why = u"the ephemeral node LEADER in CONTROLLER",
-     .isPlace = isOfController},
+     .isPlace = [](const ZPath &at) { return at.name().bytes() == "CONTROLLER"; }},
     {.name = "schema_registry_master",
      .client = u"Confluent Schema Registry",
      .why = u"the ephemeral node schema_registry_master"},

@@ -123,16 +123,9 @@ bool isOfOtherSystem(const ZPath &directory, const QByteArray &name)
 // thing, as the lock that Curator's DistributedQueue makes of an item is.
 bool isMessage(const QByteArray &base)
 {
-    static const QByteArrayList bases{
-        "config_change_",
-        "isr_change_",
-        "log_dir_event_",
-        "acl_changes_",
-        "token_change_", // Kafka
-        "log-",
-        "queue-", // ClickHouse
-        "qn-",    // DistributedQueue
-    };
+    // Kafka's, ClickHouse's, and DistributedQueue's
+    static const QByteArrayList bases{"config_change_", "isr_change_", "log_dir_event_", "acl_changes_",
+                                      "token_change_",  "log-",        "queue-",         "qn-"};
     return bases.contains(base);
 }
 
