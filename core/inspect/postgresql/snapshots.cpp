@@ -223,8 +223,8 @@ void addAdvisory(PgGroups &groups, const PgPoll &look, const PgLock &lock)
 
 void addHolder(PgGroup &group, const PgLock &holder)
 {
-    const auto isSame = [&holder](const PgPart &part) {
-        return part.lock->pid == holder.pid && part.lock->owner == holder.owner;
+    const auto isSame = [&holder](const PgPart &part) { // a parallel worker has an owner of its own
+        return part.lock->pid == holder.pid && (holder.pid != 0 || part.lock->owner == holder.owner);
     };
     if (std::ranges::none_of(group.holders, isSame))
         group.holders.push_back({&holder});
@@ -273,7 +273,8 @@ void addObject(PgGroups &groups, const PgPollIndex &looked, const PgLock &waitin
         group.guard = "relation:" + waiting.database + ':' + waiting.relation;
     else
         group.guard = "any";
-    group.waiters.push_back({&waiting});
+    if (std::ranges::none_of(group.waiters, [&waiting](const auto &part) { return part.lock->pid == waiting.pid; }))
+        group.waiters.push_back({&waiting});
     for (const auto &lock : looked.look().locks) {
         if (lock.isGranted && lock.pid != waiting.pid && objectOf(lock) == objectOf(waiting)
             && conflicts(lock.mode, waiting.mode))
