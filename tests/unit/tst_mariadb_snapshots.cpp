@@ -455,6 +455,31 @@ private slots:
         QCOMPARE(plan.error().code, ErrorCode::Refused);
     }
 
+    // All of them are "0": one that waits for 12 and one that 12 waits for are no deadlock.
+    void unnumberedReadersAndWritersAreNoDeadlock()
+    {
+        const auto holders = lookOf({transaction("0", 1, 0), transaction("0", 2, 0), transaction("12", 3, 2, at(9)),
+                                     transaction("0", 4, 3, at(9))},
+                                    {wait("12", "0"), wait("12", "0"), wait("0", "12")});
+        QCOMPARE(arrows(snapshotsOf(holders, db)),
+                 QStringList{u"shop.stock#id=1: 1 holds, 2 holds, 3 waits for 1 and 2, 4 waits for 3"_s});
+    }
+    void unnumberedReadersOnBothSidesOfAWriterAreInOrder()
+    {
+        const auto waits = [](int second) {
+            const std::vector<SqlLockWait> pairs{wait("0", "11"), wait("0", "11"), wait("0", "12"),  wait("0", "11"),
+                                                 wait("0", "11"), wait("0", "12"), wait("12", "11"), wait("12", "0")};
+            return lookOf({transaction("11", 1, 0), transaction("0", 2, 1, at(8)), transaction("12", 3, 2, at(8)),
+                           transaction("0", 4, 3, at(second)), transaction("0", 5, 0)},
+                          pairs);
+        };
+        QCOMPARE(arrows(snapshotsOf(waits(9), db)),
+                 QStringList{u"shop.stock#id=1: 1 holds, 2 waits for 1, 3 waits for 2, 4 waits for 3"_s});
+        // Which of the two is before 3 is not known where they began to wait in one second.
+        QCOMPARE(arrows(snapshotsOf(waits(8), db)),
+                 QStringList{u"shop.stock#id=1: 1 holds, 2 waits for 1, 3 waits for 1, 4 waits for 1"_s});
+    }
+
     void rowsOfAnOldCopyAreAsOldAsThat()
     {
         auto look = lookOf({transaction("10", 1, 0), transaction("11", 2, 5, at(20))}, {wait("11", "10")});

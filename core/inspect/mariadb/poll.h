@@ -21,7 +21,8 @@ struct SqlTransaction {
     std::optional<ServerTime> waitStarted;
     qint64 rowsLocked = 0;
     qint64 rowsModified = 0;
-    QByteArray state{}; // "RUNNING", "LOCK WAIT", "ROLLING BACK"
+    QByteArray state{};         // "RUNNING", "LOCK WAIT", "ROLLING BACK"
+    QByteArray requestedLock{}; // that it waits for, as SqlLockWait::id
 };
 
 // One pair of INNODB_LOCK_WAITS (data_lock_waits): who asks for which record, and who is in the way. Earlier

@@ -12,6 +12,13 @@ namespace lockscope::inspect {
 // From then on it is worth a warning that somebody keeps others waiting and does nothing.
 constexpr std::chrono::seconds idleIsOdd(30);
 
+// numberless.cpp
+inline const QByteArray numberless = QByteArrayLiteral("0");
+// "0/7" for one of them, by its connection.
+[[nodiscard]] QByteArray numberlessKey(const SqlTransaction &transaction);
+// The pairs of a look; of those without a number by these keys where the server tells enough, else by "0".
+[[nodiscard]] std::vector<SqlLockWait> waitsByTransaction(const SqlPoll &look);
+
 // One look, with the ways through it.
 class SqlPollIndex {
 public:
@@ -83,8 +90,10 @@ private:
     // Who has no number ("0") is in nobody's way without a lock.
     void addTransaction(const SqlTransaction &transaction)
     {
-        if (transaction.id != "0" || transaction.rowsLocked > 0)
+        if (transaction.id != numberless || transaction.rowsLocked > 0)
             m_transactions[transaction.id].push_back(&transaction);
+        if (transaction.id == numberless)
+            m_transactions[numberlessKey(transaction)].push_back(&transaction);
     }
 
     const SqlPoll &m_look;

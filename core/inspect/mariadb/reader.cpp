@@ -262,7 +262,7 @@ Task<Result<void>> SqlReader::readRowLocks(SqlPoll *look, Deadline deadline)
             (isIdleReader(*rows, i) ? look->readers : look->transactions)
                 .push_back({id, connection, moment(*rows, i, "started"), moment(*rows, i, "wait_started"),
                             text(*rows, i, "rows_locked").toLongLong(), text(*rows, i, "rows_modified").toLongLong(),
-                            text(*rows, i, "state")});
+                            text(*rows, i, "state"), text(*rows, i, "requested_lock")});
         if (rows->cell(i, "blocking") && !isOurs)
             look->waits.push_back({id, text(*rows, i, "blocking"), text(*rows, i, "lock_table"),
                                    text(*rows, i, "lock_index"), text(*rows, i, "lock_data"),

@@ -178,10 +178,11 @@ private:
     void add(LockSnapshot &lock, const QByteArray &id, const QByteArray &mode, bool mayWait, bool isRequesting)
     {
         const auto found = m_looked.transactions(id, isRequesting);
+        const bool isUnknown = id == numberless && !found.empty();
         const bool isWaiter = isRequesting || (mayWait && found.size() == 1);
         if (found.empty() || !m_seen.insert({id, isWaiter}).second)
             return;
-        if (found.size() > 1) {
+        if (isUnknown) {
             lock.contenders.push_back(unnumbered(isWaiter, mode));
             return;
         }
@@ -360,7 +361,8 @@ void addInnoDbLocks(std::vector<LockSnapshot> &snapshots, const SqlPollIndex &lo
 {
     const auto &look = looked.look();
     std::map<QByteArray, std::vector<const SqlLockWait *>> locks, records;
-    for (const auto &wait : look.waits) {
+    const auto all = waitsByTransaction(look);
+    for (const auto &wait : all) {
         locks[innoDbLockName(wait, look.columns)].push_back(&wait);
         records[rowLockName(wait, look.columns)].push_back(&wait);
     }
