@@ -132,6 +132,8 @@ private slots:
         row("another index", stock, "by_name", {"name"}, "'kettle', 1", "shop.stock#name=kettle");
         row("beyond the last", stock, "PRIMARY", {"id"}, "supremum pseudo-record",
             "shop.stock#PRIMARY:supremum pseudo-record");
+        row("of a partition", "`shop`.`stock` /* Partition `p1` */", "PRIMARY", {"id"}, "supremum pseudo-record",
+            "shop.stock#PRIMARY:supremum pseudo-record of partition `p1`");
         row("no key", stock, "GEN_CLUST_INDEX", {}, "0x000000000200", "shop.stock#GEN_CLUST_INDEX:0x000000000200");
         row("not in memory", stock, "PRIMARY", {"id"}, {}, "shop.stock#PRIMARY:?");
         row("the table", stock, {}, {}, {}, "shop.stock");
@@ -464,7 +466,7 @@ private slots:
         QCOMPARE(arrows(snapshotsOf(holders, db)),
                  QStringList{u"shop.stock#id=1: 1 holds, 2 holds, 3 waits for 1 and 2, 4 waits for 3"_s});
     }
-    void unnumberedReadersOnBothSidesOfAWriterAreInOrder()
+    void unnumberedReadersBesideAWriterAreInOrder()
     {
         const auto waits = [](int second) {
             const std::vector<SqlLockWait> pairs{wait("0", "11"), wait("0", "11"), wait("0", "12"),  wait("0", "11"),

@@ -186,6 +186,8 @@ struct SqlPoll {
 
 // "shop.stock#id=1", as acquire takes it. What cannot be named by columns is named by the index.
 [[nodiscard]] QByteArray rowLockName(const SqlLockWait &wait, const IndexColumns &columns);
+// "`shop`.`stock`" of what MariaDB writes as "`shop`.`stock` /* Partition `p0` */".
+[[nodiscard]] QByteArray withoutPartition(const QByteArray &table);
 // "before shop.stock#id=10" for a gap, which acquire does not take; else as above.
 [[nodiscard]] QByteArray innoDbLockName(const SqlLockWait &wait, const IndexColumns &columns);
 // "TABLE#shop.stock", "SCHEMA#shop", "SERVER#BACKUP" for what is of the whole server; and back.

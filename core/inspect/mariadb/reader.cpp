@@ -352,7 +352,8 @@ Task<Result<void>> SqlReader::readColumns(SqlPoll *look, Deadline deadline)
         const std::pair index(wait.table, wait.index);
         if (wait.index.isEmpty() || m_columns.contains(index))
             continue;
-        auto asking = send(mariadb::sqlText("mariadb-index-column-names"), deadline, {wait.table, wait.index});
+        auto asking = send(mariadb::sqlText("mariadb-index-column-names"), deadline,
+                           {withoutPartition(wait.table), wait.index});
         CO_TRY(const auto &rows, co_await asking);
         auto &columns = m_columns[index];
         for (std::size_t i = 0; i < rows.rows.size(); ++i)

@@ -114,6 +114,8 @@ std::optional<std::pair<QByteArray, QByteArray>> tableBehind(const QByteArray &n
     return at == name.size() ? table : std::nullopt;
 }
 
+const QByteArray partitionMark("` /* Partition ");
+
 // "`shop`.`stock`" → "shop.stock". A partition ("/* Partition `p0` */") is left out.
 QByteArray writtenTable(const QByteArray &table)
 {
@@ -176,6 +178,12 @@ void RowDataCache::keep(std::vector<SqlLockWait> &waits)
     }
 }
 
+QByteArray withoutPartition(const QByteArray &table)
+{
+    const auto at = table.indexOf(partitionMark);
+    return at < 0 ? table : table.left(at + 1);
+}
+
 QByteArray rowLockName(const SqlLockWait &wait, const IndexColumns &columns)
 {
     const auto table = writtenTable(wait.table);
@@ -185,8 +193,11 @@ QByteArray rowLockName(const SqlLockWait &wait, const IndexColumns &columns)
     const auto parts = values(wait.data);
     const bool isRecord = at != columns.end() && !at->second.isEmpty() && at->second.size() <= parts.size()
                           && !wait.data.startsWith("supremum");
+    const auto partition = wait.table.indexOf(partitionMark); // each has an end of its own
     if (!isRecord)
-        return table + '#' + written(wait.index) + ':' + (wait.data.isEmpty() ? '?' + placeIn(wait.id) : wait.data);
+        return table + '#' + written(wait.index) + ':' + (wait.data.isEmpty() ? '?' + placeIn(wait.id) : wait.data)
+               + (partition < 0 ? QByteArray()
+                                : " of partition " + wait.table.mid(partition + partitionMark.size()).chopped(3));
     QByteArrayList named;
     const bool isOnly = at->second.size() == 1;
     for (qsizetype i = 0; i < at->second.size(); ++i) {
