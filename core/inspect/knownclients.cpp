@@ -19,13 +19,15 @@ const std::vector<KnownClient> &knownClients()
             client.deletesBlindly = reader.text("deletesBlindly", QString());
             client.exclusiveMark = reader.text("exclusiveMark", QString()).toLatin1();
             reader.take("writesTokens", client.writesTokens);
+            if (reader.has("advisoryKeys"))
+                client.advisoryKeys = reader.texts("advisoryKeys");
             auto &traits = client.traits;
             reader.take("isOfOneNode", traits.isOfOneNode);
             reader.take("waitsOnList", traits.waitsOnList);
             reader.take("waitsOnChannel", traits.waitsOnChannel);
             reader.take("putsKeyBack", traits.putsKeyBack);
         });
-        for (auto &[id, name, traits, notices, deletesBlindly, exclusiveMark, writesTokens] : clients) {
+        for (auto &[id, name, traits, notices, deletesBlindly, exclusiveMark, writesTokens, keys] : clients) {
             traits.notices = notices.isEmpty() ? nullptr : QStringView(notices).utf16();
             traits.deletesBlindly = deletesBlindly.isEmpty() ? nullptr : QStringView(deletesBlindly).utf16();
             traits.exclusiveMark = exclusiveMark.isEmpty() ? nullptr : exclusiveMark.constData();

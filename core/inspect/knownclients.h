@@ -14,6 +14,7 @@ struct KnownClient {
     QString notices = {}, deletesBlindly = {};
     QByteArray exclusiveMark = {};
     bool writesTokens = false;
+    QByteArrayList advisoryKeys = {}; // of PostgreSQL, that are always the same
 };
 
 [[nodiscard]] const std::vector<KnownClient> &knownClients();

@@ -304,6 +304,38 @@ private slots:
         QCOMPARE(reader->ask("SELECT 'still here';"), QByteArray("still here"));
     }
 
+    // What it has read is in pg_locks, too, as predicate locks of rows; what it waits for is a key.
+    void aSerializableWaiterIsNotAtARowItHasRead()
+    {
+        const auto holder = psql(), waiter = psql();
+        holder->ask("CREATE TABLE numbers (id int PRIMARY KEY); INSERT INTO numbers VALUES (1), (2);");
+        holder->ask("BEGIN; INSERT INTO numbers VALUES (3);");
+        const auto name = u"TRANSACTION#"_s + QString::fromLatin1(holder->ask("SELECT txid_current();"));
+        waiter->ask("BEGIN ISOLATION LEVEL SERIALIZABLE; SET enable_seqscan = off; SET enable_bitmapscan = off;");
+        waiter->ask("SELECT FROM numbers WHERE id = 1;");
+        waiter->send("INSERT INTO numbers VALUES (3);");
+        QTRY_COMPARE_WITH_TIMEOUT(shown(name).value("contenders"_L1).toArray().size(), 2, patienceMs);
+        QVERIFY(!ctl({u"locks"_s}).out.contains("numbers#"));
+    }
+
+    void aParallelQueryIsOneHolder()
+    {
+        const auto name = u"public.many"_s;
+        const auto reader = psql(), alter = psql();
+        reader->ask("CREATE TABLE many AS SELECT i FROM generate_series(1, 5000) i;");
+        reader->ask("ALTER TABLE many SET (parallel_workers = 2); SET parallel_setup_cost = 0;");
+        reader->ask("SET max_parallel_workers_per_gather = 2; SET parallel_tuple_cost = 0;");
+        reader->send("SELECT count(*) FROM many WHERE pg_sleep(0.05) IS NOT NULL;");
+        const auto workers = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'parallel worker';";
+        QTRY_COMPARE_WITH_TIMEOUT(psql()->ask(workers), QByteArray("2"), patienceMs);
+        alter->send("ALTER TABLE many ADD COLUMN note text;");
+        QTRY_VERIFY_WITH_TIMEOUT(shown(name).value("contenders"_L1).toArray().size() > 1, patienceMs);
+        const auto lock = shown(name);
+        QCOMPARE(drawn(lock), role("holder", *reader, "read") + u", "_s + role("waiter", *alter, "write"));
+        const auto released = forced(name, contender(lock, 0).value("id"_L1).toString());
+        QVERIFY2(released.status == 0, released.what());
+    }
+
     // PostgreSQL keeps the index of a CREATE INDEX CONCURRENTLY that is ended.
     void endedIndexBuildLeavesAnInvalidIndex_data()
     {

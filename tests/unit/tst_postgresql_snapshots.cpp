@@ -166,6 +166,11 @@ private slots:
         QVERIFY(!knownAdvisory(rails, "shop"));
         QCOMPARE(knownAdvisory({0x466C, 0x79776179, 1}, "shop"), std::optional(u"Flyway"_s));
         QVERIFY(!knownAdvisory({0x466C, 0x79776179, 2}, "shop"));
+        QCOMPARE(knownAdvisory({0, 3689236698, 1}, "shop"), std::optional(u"golang-migrate"_s));
+        QVERIFY(!knownAdvisory({0, 3689236698, 1}, "other"));
+        QCOMPARE(knownAdvisory({0, 72707369, 1}, "shop"), std::optional(u"Prisma Migrate"_s));
+        QCOMPARE(knownAdvisory({1370892985, 814103398, 1}, "shop"), std::optional(u"goose"_s));
+        QCOMPARE(knownAdvisory({0, 4097083626, 1}, "shop"), std::optional(u"goose"_s));
     }
 
     void sinceWhenIsKnownOfWhatWasSeenToBegin()

@@ -43,6 +43,7 @@ const QByteArray postgreSqlMemberships = "SELECT current_user AS who, "
 
 // ActiveRecord's MIGRATOR_SALT, times the CRC-32 of the database's name.
 constexpr qint64 railsSalt = 2053462845;
+constexpr qint64 migrateSalt = 1486364155; // of golang-migrate
 // Flyway's LOCK_MAGIC_NUM: "Flyway" in ASCII; a hash of 32 bits of the table's name is added.
 constexpr qint64 flywayMagic = 0x466C79776179;
 
@@ -182,7 +183,13 @@ std::optional<QString> knownAdvisory(const AdvisoryKey &key, const QByteArray &d
         return knownClient("rails-migrations").name;
     if (whole >= flywayMagic - hashes && whole < flywayMagic + hashes)
         return knownClient("flyway").name;
-    return std::nullopt;
+    const auto migrations = QByteArrayLiteral("public\0schema_migrations\0") + database; // its usual schema and table
+    if (whole == static_cast<quint32>(crc32Of(migrations) * migrateSalt))
+        return knownClient("golang-migrate").name;
+    const auto named = std::ranges::find_if(knownClients(), [whole](const KnownClient &one) {
+        return one.advisoryKeys.contains(QByteArray::number(whole));
+    });
+    return named == knownClients().end() ? std::nullopt : std::optional(named->name);
 }
 
 // Who waits for a lock, as pg_stat_activity says it, and is in no snapshot.
