@@ -64,9 +64,10 @@ if mode == false then
 end
 
 local isWriter = string.sub(field, -6) == ':write'
+local holds = 0
 if not isWriter then
   for n = 1, tonumber(count) or 0 do
-    redis.call('DEL', ARGV[2] .. field .. ':rwlock_timeout:' .. n)
+    holds = holds + redis.call('DEL', ARGV[2] .. field .. ':rwlock_timeout:' .. n)
   end
 end
 redis.call('HDEL', lock, field)
@@ -83,5 +84,9 @@ end
 local longest = mode == 'read' and longestReader() or 0
 if longest > 0 then
   redis.call('PEXPIRE', lock, longest)
+elseif mode == 'read' and holds > 0 then
+  -- The leases of all other readers have ended: their fields go with the last that ran, as in Redisson's own unlock.
+  redis.call('DEL', lock)
+  return {1, tell(KEYS[3], '0')}
 end
 return {2, 0}

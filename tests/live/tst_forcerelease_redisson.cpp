@@ -306,6 +306,18 @@ private slots:
         QCOMPARE(m_heard, QByteArrayList());
     }
 
+    void readersWhoseLeasesHaveEndedGoWithTheLast()
+    {
+        const auto subscription = listen("redisson_rwlock:{book}");
+        send({"HSET", "book", "mode", "read", alice, "1", bob, "1"});
+        send({"PEXPIRE", "book", "60000"});
+        send({"SET", "{book}:" + alice + ":rwlock_timeout:1", "1", "PX", "60000"});
+        QCOMPARE(release("book", alice), (Done{1, 1}));
+        QVERIFY(!exists("book"));
+        QVERIFY(eventually([&] { return !m_heard.isEmpty(); }));
+        QCOMPARE(m_heard, QByteArrayList{"redisson_rwlock:{book} 0"});
+    }
+
     void theLastReaderFreesTheLock()
     {
         const auto subscription = listen("redisson_rwlock:{book}");

@@ -166,6 +166,10 @@ private slots:
         QCOMPARE(*shed.heldSince, now - milliseconds(1000));
         QCOMPARE(shed.identity, QByteArray("host-a"));
         QCOMPARE(held(string("lock.orders", "1700000060", -1)).expiresAt, now + milliseconds(60000));
+        const auto jedis = string("my-lock", "{u1}:1700000060000", -1);
+        QCOMPARE(held(jedis).expiresAt, now + milliseconds(60000));
+        QVERIFY(!recognise(jedis, {}, Beside("").context)->find(FindingCode::NoTtl));
+        QVERIFY(recognise(string("my-lock", "{u1}:7", -1), {}, Beside("").context)->find(FindingCode::NoTtl));
     }
 
     void redissonHolds()
@@ -177,6 +181,13 @@ private slots:
         QCOMPARE(*lock->contenders[0].expiresAt, now + milliseconds(9000));
         QCOMPARE(lock->companions.size(), size_t(2));
         QVERIFY2(!lock->waitersKnown, "the channel was not counted");
+        // Of the other reader nothing but its field is left.
+        const auto readers = hash("rw", "mode read\n{u1}:5 1\n{u2}:7 1");
+        const auto shared = recognise(readers, beside.companions, beside.context);
+        QCOMPARE(shared->holderCount(), 1);
+        QCOMPARE(shared->contenders[0].id, expand("{u1}:5"));
+        QVERIFY(shared->find(FindingCode::LeftoverKeys));
+        QCOMPARE(recognise(readers, {}, beside.context)->holderCount(), 2); // the hash keeps others out
         const auto group =
             recognise(hash("g", "YWJj {u1}:5\nYWJj:{u1}:5:expire_time 1700000009000\nYWJj:{u1}:5:lock_count 2"), {},
                       Beside("").context);

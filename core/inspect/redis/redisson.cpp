@@ -83,6 +83,32 @@ std::optional<ServerTime> lastReadHold(const Case &about, const QByteArray &fiel
     return last;
 }
 
+// No read hold of it has a key any more: the client has died, or lost its lease.
+bool hasReadLeaseEnded(const Case &about, const Contender &reader)
+{
+    constexpr int mostAskedFor = 64;
+    bool hasEnded = reader.reentry <= mostAskedFor;
+    for (int n = 1; hasEnded && n <= reader.reentry; ++n)
+        hasEnded = !about.companion(about.redissonKeys().readerTimeout(reader.id, n));
+    return hasEnded;
+}
+
+// Such a reader's field stays as long as the lease of another runs: then the lock goes with the last of those.
+void removeEndedReaders(LockSnapshot &lock, const Case &about)
+{
+    const auto hasEnded = [&about](const Contender &reader) { return hasReadLeaseEnded(about, reader); };
+    if (std::ranges::all_of(lock.contenders, hasEnded))
+        return;
+    for (const auto &reader : lock.contenders) {
+        if (hasEnded(reader))
+            addFinding(
+                lock, FindingCode::LeftoverKeys,
+                u"the lease of reader %1 has ended. Its field stays until the last other reader releases"_s.arg(
+                    label(reader.id, 120)));
+    }
+    std::erase_if(lock.contenders, hasEnded);
+}
+
 void attach(LockSnapshot &lock, const Case &about)
 {
     for (const auto &key : about.companions) {
@@ -130,6 +156,8 @@ std::optional<LockSnapshot> redissonReadWriteLock(const Case &about)
     }
     if (lock.contenders.empty())
         return std::nullopt;
+    if (mode->second == "read")
+        removeEndedReaders(lock, about);
     // The one that writes first, then its own and the others' reads.
     std::ranges::stable_sort(lock.contenders, {}, [](const auto &one) { return one.mode != Mode::Write; });
     attach(lock, about);

@@ -37,9 +37,15 @@ std::optional<LockSnapshot> setNx(const Case &about, const Token &token, Confide
         holder.heldSince = token.madeAt; // made when it began to try
         holder.heldAtMost = true;
     }
+    // "<uuid>:<moment in ms>" in a key that stays, as jedis-lock writes it: it says itself until when it is held.
+    const auto colon = about.main.value->lastIndexOf(':');
+    const auto said = colon < 0 ? std::nullopt : momentIn(about.main.value->mid(colon + 1), about.context.observed);
+    const bool saysUntilWhen = !about.main.ttl && said && *said > about.context.observed;
+    if (saysUntilWhen)
+        holder.expiresAt = said;
     lock.contenders.push_back(std::move(holder));
     // The form of a value alone is too little for an alarm.
-    if (confidence != Confidence::Low || saysLock(about.name()))
+    if (!saysUntilWhen && (confidence != Confidence::Low || saysLock(about.name())))
         addNoTtl(lock, about);
     judgeState(lock);
     return lock;
