@@ -51,6 +51,9 @@ private slots:
         row("a process on its host", "web-7d9c|12", true);
         row("a process behind a colon", "ip-10-0-0-1.internal:4711", true);
         row("a JVM", "12@web-7d9c", true);
+        row("a process of Sidekiq", "web-7d9c:4711:abcdef012345", true);
+        row("an object of Kubernetes' kind", R"({"holderIdentity":"pod-7f","leaseDurationSeconds":15})", true);
+        row("a revision", "orders:4711:abcdef012345", false);
         row("host, process and UUID", "web1:12:{u7}", true);
         row("JSON", "\"{u7}\"", true);
         row("PHP", "s:16:\"aZ3kQ9xW1bT7pL0s\";", true);
@@ -101,6 +104,11 @@ private slots:
         row("permits, or a setting", string("app:semaphore", "3", -1), true);
         row("a lock's name, and a document", string("orders-lock", QByteArray(300, 'x'), -1), true);
         row("members that are tokens", members(of("slots", KeyType::Set), {"{u1}", "{u2}"}), true);
+        row("a leader, by any name", string("ingestion:leader", "pod-x2x4q", 15'000), true);
+        row("a leader who stays", string("team:leader", "ann", -1), false);
+        row("a score", string("game:leader", "1200", 15'000), false);
+        row("a board of leaders", string("leaderboard", "ann", 15'000), false);
+        row("a list called a lock", members(of("lock:free", KeyType::List, -1), {"1"}), true);
         row("they last", members(of("slots", KeyType::Set, -1), {"{u1}", "{u2}"}), false);
         row("members that are words", members(of("slots", KeyType::Set), {"{u1}", "blue"}), false);
         row("by a score", members(of("slots", KeyType::SortedSet), {"{h1}", "{h2}"}), true);
@@ -186,6 +194,10 @@ private slots:
         row("celery-once", string("qo_shop.tasks.bill_id-7", uuid1, 3'600'000), "redis-set-nx celery-once");
         row("a setting", string("qo_settings", "dark", 3'600'000), "");
         row("a task's flag", string("qo_shop.tasks.bill", "on", 3'600'000), "");
+        row("activejob-uniqueness", string("activejob_uniqueness:bill_job:no_arguments", "{u7}", 86'400'000),
+            "redis-set-nx activejob-uniqueness");
+        row("Sidekiq's leader", string("dear-leader", "web-1:4711:abcdef012345", 60'000),
+            "redis-set-nx Sidekiq Enterprise");
         row("arq", string("arq:in-progress:17", "1", 300'000), "redis-setnx-expire arq");
         row("arq's job", string("arq:job:17", "1", 300'000), "");
         row("arq's tries", string("arq:retry:17", "1", 300'000), "");

@@ -24,7 +24,9 @@ private slots:
         QVERIFY(suspect("orders", KeyType::Hash, true));
         QVERIFY(!suspect("user:7", KeyType::Hash, false));
         QVERIFY(suspect("user:7", KeyType::String, false, true));
-        QVERIFY(!suspect("orders-lock", KeyType::List, true));
+        QVERIFY(suspect("orders-lock", KeyType::List, false));
+        QVERIFY(!suspect("orders-lock-stats", KeyType::Set, false));
+        QVERIFY(!suspect("orders-lock", KeyType::Stream, true));
         QVERIFY2(!suspect("redisson_lock_token:{my-lock}", KeyType::String, false), "read with its lock");
     }
 

@@ -4,6 +4,7 @@
 #include "core/base/fieldreader.h"
 #include "core/base/identifiers.h"
 #include "core/base/text.h"
+#include "core/inspect/lockterms.h"
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/pieces.h"
 
@@ -22,7 +23,8 @@ bool isToken(const QByteArray &value, ServerTime now)
     return std::ranges::any_of(value, isDigit) && readToken({}, value, false, now).has_value();
 }
 
-// "web-7d9c|12", "web-7d9c:12" and "12@web-7d9c"; not "order:17", "10.0.0.7:6379" or an address of mail.
+// "web-7d9c|12", "web-7d9c:12", "12@web-7d9c" and Sidekiq's "web-7d9c:12:0123456789ab"; not "order:17",
+// "10.0.0.7:6379" or an address of mail.
 bool isProcess(const QByteArray &value)
 {
     constexpr qsizetype longestHost = 64;
@@ -36,7 +38,11 @@ bool isProcess(const QByteArray &value)
     if (at > 0 && isDigits(value.left(at)))
         return !value.contains('.') && isHost(value.mid(at + 1));
     const auto end = std::max(value.lastIndexOf(':'), value.lastIndexOf('|'));
-    return end > 0 && isDigits(value.mid(end + 1)) && isHost(value.left(end));
+    constexpr qsizetype nonceOfSidekiq = 12;
+    const auto last = value.mid(end + 1);
+    if (end > 0 && last.size() == nonceOfSidekiq && isHex(last) && value.left(end).contains(':'))
+        return isProcess(value.left(end));
+    return end > 0 && isDigits(last) && isHost(value.left(end));
 }
 
 // "<host>:<process>:<uuid>", "<uuid>:<thread>"
@@ -48,18 +54,6 @@ bool holdsToken(const QByteArray &value)
     const auto dot = value.lastIndexOf('.');
     const bool isFile = dot > 0 && value.size() - dot <= 5; // "<uuid>.webp"
     return value.size() <= longest && isPlain && !isFile && holdsUuid(value);
-}
-
-// {"owner": …}: an object that is about who has something.
-bool isObjectOfOwner(const QByteArray &value)
-{
-    constexpr qsizetype longest = 512;
-    if (!value.startsWith('{') || value.size() > longest)
-        return false;
-    const auto says = [&value](const char *field) { return value.contains(QByteArray("\"") + field + '"'); };
-    return says("lockedBy") || says("locked_by") || says("lockOwner") || says("lockId") || says("holder")
-           || (says("owner") && (says("token") || says("acquired_at") || says("acquiredAt") || says("expires_at")))
-           || (says("pid") && (says("host") || says("hostname")));
 }
 
 struct KnownKey {
@@ -114,6 +108,18 @@ bool areMembersClaims(const KeyView &view, ServerTime now)
 
 } // namespace
 
+bool isObjectOfOwner(const QByteArray &value)
+{
+    constexpr qsizetype longest = 512;
+    if (!value.startsWith('{') || value.size() > longest)
+        return false;
+    const auto says = [&value](const char *field) { return value.contains(QByteArray("\"") + field + '"'); };
+    return says("lockedBy") || says("locked_by") || says("lockOwner") || says("lockId") || says("holder")
+           || says("holderIdentity") || says("holderId") || says("leaderId")
+           || (says("owner") && (says("token") || says("acquired_at") || says("acquiredAt") || says("expires_at")))
+           || (says("pid") && (says("host") || says("hostname")));
+}
+
 bool isNoLockOfClient(const KeyView &view)
 {
     const auto &name = view.key.bytes();
@@ -140,8 +146,11 @@ bool looksLikeClaim(const KeyView &view, ServerTime now)
     const auto number = view.value ? readInteger(*view.value) : std::nullopt;
     if (isNamed && view.type == KeyType::String)
         return view.value && !(number && *number < 1); // a counter at rest
-    if (view.type == KeyType::String)
-        return view.value && !callsItselfSomethingElse(name) && looksLikeClaim(*view.value, now);
+    if (view.type == KeyType::String) {
+        const bool isLeader = saysElection(name) && view.ttl && *view.ttl <= longestLeaseOfClaim && !number;
+        return view.value && !view.value->isEmpty() && !callsItselfSomethingElse(name)
+               && (isLeader || looksLikeClaim(*view.value, now));
+    }
     const bool hasLockField = // as huey's results have
         std::ranges::any_of(view.fields, [](const auto &field) { return callsItselfLock(field.first); });
     const bool isRead = !view.fields.empty() || view.membersRead() > 0;

@@ -17,6 +17,9 @@ namespace lockscope::inspect {
 // there, explains.
 [[nodiscard]] bool looksLikeClaim(const KeyView &view, ServerTime now);
 
+// {"owner": …}: a small object that is about who has something.
+[[nodiscard]] bool isObjectOfOwner(const QByteArray &value);
+
 // A client is known to keep something else there, whatever its value says.
 [[nodiscard]] bool isNoLockOfClient(const KeyView &view);
 

@@ -154,7 +154,7 @@ bool callsItselfLock(const QByteArray &key)
 // Asked of every key of a large store, so the letters that most names do not have come first.
 bool isNamedByClient(const QByteArray &key)
 {
-    if (key.startsWith("arq:in-progress:")
+    if (key.startsWith("arq:in-progress:") || key.startsWith("activejob_uniqueness:") || key.endsWith("dear-leader")
         || (key.startsWith("qo_") && key.contains('.'))) // "qo_shop.tasks.bill_id-7"
         return true;
     if (key.contains('/'))

@@ -30,7 +30,8 @@ struct RedissonHolder {
 // "dhcp:lease:…", which are about a lock, or another thing of that name.
 [[nodiscard]] bool callsItselfLock(const QByteArray &key);
 // A lock by a name that only one client gives, without a word that says so: "…framework/schedule-<sha1>" (Laravel),
-// "arq:in-progress:<job>" (arq), "qo_<module>.<task>…" (celery-once).
+// "arq:in-progress:<job>" (arq), "qo_<module>.<task>…" (celery-once), "activejob_uniqueness:<job>:…", "dear-leader"
+// (Sidekiq Enterprise).
 [[nodiscard]] bool isNamedByClient(const QByteArray &key);
 [[nodiscard]] bool isOfLaravelsScheduler(const QByteArray &key);
 // "…framework/schedule-<sha1><hhmm>": Laravel's mark that a task ran at that time, which stays on purpose.

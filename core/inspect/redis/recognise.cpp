@@ -152,10 +152,10 @@ bool isSuspect(const RedisKey &key, KeyType type, std::optional<std::chrono::mil
         return named || ttl.has_value() || includeLowConfidence || isNamedAsSemaphore(key.bytes())
                || beginsWith(key.bytes(), "huey.results."); // its locks are fields among the results
     case KeyType::String: return isStringOfLock(key.bytes()) || includeLowConfidence;
-    case KeyType::SortedSet: return key.bytes().startsWith("semaphore:");
-    case KeyType::None:
-    case KeyType::List:
+    case KeyType::SortedSet:
     case KeyType::Set:
+    case KeyType::List: return named && (key.bytes().startsWith("semaphore:") || callsItselfLock(key.bytes()));
+    case KeyType::None:
     case KeyType::Stream:
     case KeyType::Other: break;
     }

@@ -2,6 +2,7 @@
 // Locks without a token: SETNX with any value, and SETNX with a moment as the value.
 #include "core/inspect/findings.h"
 #include "core/inspect/lockterms.h"
+#include "core/inspect/redis/claims.h"
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/pieces.h"
 
@@ -86,9 +87,9 @@ Confidence confidenceIn(const Case &about)
         return Confidence::Low;
     if (value.isEmpty() || isProcessOnHost(value) || isConstantMark(value))
         return Confidence::Medium;
-    if (isDocument(value))
-        return Confidence::Low;
     const bool endsSoon = about.main.ttl && *about.main.ttl <= leaseOfAMark;
+    if (isDocument(value))
+        return endsSoon && isObjectOfOwner(value) ? Confidence::Medium : Confidence::Low;
     return endsSoon || isMark(value) ? Confidence::Medium : Confidence::Low;
 }
 
