@@ -16,8 +16,24 @@ if count == false or field == 'mode' then
   return {redis.call('EXISTS', lock) == 1 and 0 or -1, 0}
 end
 local mode = redis.call('HGET', lock, 'mode')
+-- A reader whose lease has ended has a field still, and none of these keys.
+local function hasReadHold(reader, times)
+  for n = 1, tonumber(times) or 0 do
+    if redis.call('EXISTS', ARGV[3] .. reader .. ':rwlock_timeout:' .. n) == 1 then
+      return true
+    end
+  end
+  return false
+end
 if redis.call('HLEN', lock) > (mode and 2 or 1) then
-  return {-2, 0}
+  local isAlone = mode == 'read' and hasReadHold(field, count)
+  local fields = redis.call('HGETALL', lock)
+  for i = 1, #fields, 2 do
+    isAlone = isAlone and (fields[i] == field or not hasReadHold(fields[i], fields[i + 1]))
+  end
+  if not isAlone then
+    return {-2, 0}
+  end
 end
 if ARGV[4] ~= '' and isAnotherLease(lock, ARGV[4]) then
   return {-3, 0}
