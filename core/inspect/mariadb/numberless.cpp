@@ -5,117 +5,78 @@
 #include "core/inspect/mariadb/pollindex.h"
 
 #include <algorithm>
-#include <tuple>
 
 namespace lockscope::inspect {
 
 namespace {
 
-auto pairOf(const SqlLockWait &wait)
+QByteArray placeOf(const QByteArray &lockId)
 {
-    return std::tie(wait.requesting, wait.blocking, wait.id, wait.table, wait.index, wait.data);
+    return lockId.mid(lockId.indexOf(':'));
 }
 
 bool isOfSamePlace(const SqlLockWait &one, const SqlLockWait &other)
 {
-    return std::tie(one.table, one.index, one.data) == std::tie(other.table, other.index, other.data)
-           && one.id.mid(one.id.indexOf(':')) == other.id.mid(other.id.indexOf(':'));
+    return one.table == other.table && one.index == other.index && one.data == other.data
+           && placeOf(one.id) == placeOf(other.id);
 }
 
-class Numberless {
-public:
-    explicit Numberless(const SqlPoll &look) : m_look(look) {}
+// How often the server lists this pair for the place of `wait`.
+qsizetype countPairs(const SqlPoll &look, const SqlLockWait &wait, const QByteArray &requesting,
+                     const QByteArray &blocking)
+{
+    return std::ranges::count_if(look.waits, [&](const SqlLockWait &one) {
+        return one.requesting == requesting && one.blocking == blocking && isOfSamePlace(one, wait);
+    });
+}
 
-    [[nodiscard]] std::vector<SqlLockWait> waits() const
-    {
-        std::vector<SqlLockWait> all;
-        for (const auto &wait : m_look.waits) {
-            for (const auto &requesting : requestersOf(wait)) {
-                for (const auto &blocking : blockersOf(wait)) {
-                    all.push_back(wait);
-                    all.back().requesting = requesting;
-                    all.back().blocking = blocking;
-                }
-            }
-        }
-        return all;
-    }
+// Transactions without a number, as one pair sees them.
+struct Numberless {
+    QByteArrayList ahead, behind; // that ask for the same record, before the pair's other transaction and after it
+    QByteArrayList having;        // that have locked rows, and do not ask for this one
+    bool isClear = true;          // whether those that are behind are known
 
-private:
-    [[nodiscard]] bool asksFor(const SqlTransaction &one, const SqlLockWait &wait) const
+    Numberless(const SqlPoll &look, const SqlLockWait &wait, const QByteArray &other)
     {
-        const auto &asked = one.requestedLock;
-        return one.id == numberless && one.waitStarted
-               && (asked.isEmpty() || asked.mid(asked.indexOf(':')) == wait.id.mid(wait.id.indexOf(':')));
-    }
-    // In the order in which they asked.
-    [[nodiscard]] std::vector<const SqlTransaction *> askers(const SqlLockWait &wait) const
-    {
-        std::vector<const SqlTransaction *> all;
-        for (const auto &one : m_look.transactions) {
-            if (asksFor(one, wait))
-                all.push_back(&one);
+        std::vector<const SqlTransaction *> asking;
+        for (const auto &one : look.transactions) {
+            const auto &asked = one.requestedLock;
+            const bool asks = one.waitStarted && (asked.isEmpty() || placeOf(asked) == placeOf(wait.id));
+            if (one.id == numberless && asks)
+                asking.push_back(&one);
+            else if (one.id == numberless && one.rowsLocked > 0)
+                having << numberlessKey(one);
         }
-        std::ranges::stable_sort(all, {}, [](const auto *one) { return one->waitStarted; });
-        return all;
+        std::ranges::stable_sort(asking, {}, [](const auto *one) { return one->waitStarted; });
+        const auto count = std::ssize(asking);
+        // The server lists each pair of theirs once for each of them.
+        const auto times = countPairs(look, wait, numberless, other) / std::max<qsizetype>(1, count);
+        const auto first = static_cast<std::size_t>(count - std::min<qsizetype>(times, count)); // that is behind
+        for (std::size_t i = 0; i < asking.size(); ++i)
+            (i < first ? ahead : behind) << numberlessKey(*asking[i]);
+        isClear = ahead.isEmpty() || behind.isEmpty() || asking[first - 1]->waitStarted != asking[first]->waitStarted;
     }
-    // How many of them are behind `blocking`: the server lists each pair once for each of them.
-    [[nodiscard]] std::size_t countBehind(const QByteArray &blocking, const SqlLockWait &place,
-                                          std::size_t count) const
-    {
-        const auto isBehind = [&](const SqlLockWait &one) {
-            return one.requesting == numberless && one.blocking == blocking && isOfSamePlace(one, place);
-        };
-        const auto times = static_cast<std::size_t>(std::ranges::count_if(m_look.waits, isBehind));
-        return std::min(times / std::max<std::size_t>(1, count), count);
-    }
-    // Those that asked before `blocking`, or after it; none where the server does not tell when they began to wait.
-    [[nodiscard]] std::optional<QByteArrayList> askersBeside(const QByteArray &blocking, const SqlLockWait &wait,
-                                                             bool isBefore) const
-    {
-        const auto all = askers(wait);
-        const auto first = all.size() - countBehind(blocking, wait, all.size()); // that is behind
-        if (first > 0 && first < all.size() && all[first - 1]->waitStarted == all[first]->waitStarted)
-            return std::nullopt;
-        QByteArrayList keys;
-        for (std::size_t i = isBefore ? 0 : first; i < (isBefore ? first : all.size()); ++i)
-            keys << numberlessKey(*all[i]);
-        return keys;
-    }
-    // Those that have locked rows, and do not ask for this one.
-    [[nodiscard]] QByteArrayList others(const SqlLockWait &wait) const
-    {
-        QByteArrayList all;
-        for (const auto &one : m_look.transactions) {
-            if (one.id == numberless && one.rowsLocked > 0 && !asksFor(one, wait))
-                all << numberlessKey(one);
-        }
-        return all;
-    }
-    [[nodiscard]] QByteArrayList requestersOf(const SqlLockWait &wait) const
-    {
-        return wait.requesting == numberless ? askersBeside(wait.blocking, wait, false).value_or(QByteArrayList())
-                                             : QByteArrayList{wait.requesting};
-    }
-    // One that asks to read and one that asks to write keep each other waiting: one of them is behind the other.
-    [[nodiscard]] QByteArrayList blockersOf(const SqlLockWait &wait) const
-    {
-        if (wait.blocking != numberless)
-            return {wait.blocking};
-        const auto ahead = askersBeside(wait.requesting, wait, true);
-        if (!ahead)
-            return {};
-        const auto holding =
-            std::ranges::count_if(m_look.waits, [&](const auto &one) { return pairOf(one) == pairOf(wait); })
-            - ahead->size();
-        if (holding <= 0)
-            return *ahead;
-        const auto having = others(wait);
-        return *ahead + (holding == having.size() ? having : QByteArrayList{numberless});
-    }
-
-    const SqlPoll &m_look;
 };
+
+// One that asks to read and one that asks to write keep each other waiting: one of them is behind the other.
+QByteArrayList blockersOf(const SqlPoll &look, const SqlLockWait &wait)
+{
+    if (wait.blocking != numberless)
+        return {wait.blocking};
+    const Numberless those(look, wait, wait.requesting);
+    const auto holding = countPairs(look, wait, wait.requesting, numberless) - those.ahead.size();
+    if (!those.isClear || holding <= 0)
+        return those.isClear ? those.ahead : QByteArrayList();
+    return those.ahead + (holding == those.having.size() ? those.having : QByteArrayList{numberless});
+}
+
+QByteArrayList requestersOf(const SqlPoll &look, const SqlLockWait &wait)
+{
+    if (wait.requesting != numberless)
+        return {wait.requesting};
+    const Numberless those(look, wait, wait.blocking);
+    return those.isClear ? those.behind : QByteArrayList();
+}
 
 } // namespace
 
@@ -126,7 +87,17 @@ QByteArray numberlessKey(const SqlTransaction &transaction)
 
 std::vector<SqlLockWait> waitsByTransaction(const SqlPoll &look)
 {
-    return Numberless(look).waits();
+    std::vector<SqlLockWait> all;
+    for (const auto &wait : look.waits) {
+        for (const auto &requesting : requestersOf(look, wait)) {
+            for (const auto &blocking : blockersOf(look, wait)) {
+                all.push_back(wait);
+                all.back().requesting = requesting;
+                all.back().blocking = blocking;
+            }
+        }
+    }
+    return all;
 }
 
 } // namespace lockscope::inspect
