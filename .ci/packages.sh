@@ -14,9 +14,10 @@ if [ "$(sed -nE 's/^VERSION_ID="?([0-9]+).*/\1/p' /etc/os-release 2>/dev/null ||
 fi
 # Other people's lock clients, to be recognised; a compiler for theirs; a display; certificates; the style; a font that has
 # Chinese, or nothing is known of how high and wide the pages are in it. PostgreSQL is
-# here because its package starts a server of its own, which is not for everybody who looks at a sandbox.
+# here because its package starts a server of its own, which is not for everybody who looks at a sandbox. Of prometheus
+# only promtool is used.
 packages_to_test=(dbus-daemon postgresql python3 python3-kazoo python3-redis php-cli php-symfony-lock php-nrk-predis etcd-client libcurator-recipes-java default-jdk-headless
-    xvfb openssl openssh-server clang-format fonts-noto-cjk)
+    xvfb openssl openssh-server clang-format fonts-noto-cjk prometheus)
 # What compiles for ASan, UBSan and TSan, with the sanitizers, and with names in their reports.
 packages_to_sanitize=(clang-16 libclang-rt-16-dev llvm-16)
 

@@ -76,7 +76,9 @@ bool printClosedAnswer(CommandContext &context, QJsonObject answer);
 [[nodiscard]] Task<Exit> connectAll(CommandContext &context);
 // What was found out about the server that its address does not say, if there is such: on stderr.
 void printRemark(const Link &link);
-// The same, and waits until each has told everything it can see at first. TimedOut: one of them did not in time.
+// From now on: on stderr, when a connection breaks.
+void reportBreaks(CommandContext &context);
+// connectAll(), and waits until each has told everything it can see at first. TimedOut: one of them did not in time.
 [[nodiscard]] Task<Exit> lookAround(CommandContext &context);
 [[nodiscard]] QJsonArray coverageJson(CommandContext &context);
 // A line for each thing that was not read, not understood or not shown.
@@ -94,7 +96,8 @@ void printRemark(const Link &link);
 inline const QString releaseMethods = u"revoke, shorten-ttl, kill-waiter, kill-query, release or end-lease"_s;
 
 // What runs each command.
-#define LOCKSCOPE_INSPECTING(EACH) EACH(Locks) EACH(Show) EACH(Sessions) EACH(Findings) EACH(Graph) EACH(Note)
+#define LOCKSCOPE_INSPECTING(EACH)                                                                                   \
+    EACH(Locks) EACH(Show) EACH(Sessions) EACH(Findings) EACH(Graph) EACH(Note) EACH(Metrics)
 #define LOCKSCOPE_READING(EACH) EACH(Tree) EACH(Keys) EACH(Audit) EACH(Record) EACH(Replay) EACH(Recipes)
 #define LOCKSCOPE_ACTING(EACH) EACH(Acquire) EACH(ForceRelease) EACH(Rehearse) EACH(Simulate) EACH(Lesson)
 #define LOCKSCOPE_SETTING_UP(EACH) EACH(Test) EACH(Recognise) EACH(Sandbox)

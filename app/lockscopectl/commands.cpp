@@ -103,13 +103,10 @@ const CommandSpec *findCommand(const QString &name)
 // At most 24 lines: the height of a terminal.
 QString generalHelp()
 {
-    QString text = u"lockscopectl: the locks of %1, seen as locks\n"
-                   "  lockscopectl --connect [NAME=]URI… COMMAND [WORD] [OPTION]…\n"_s.arg(app::titlesOfBackends());
+    QString text = u"lockscopectl: the locks of %1, seen as locks\n"_s.arg(app::titlesOfBackends());
     for (const auto &command : commands())
         text += command.heading.leftJustified(8) + command.name.leftJustified(15) + command.summary + u'\n';
-    return text
-           + u"lockscopectl COMMAND --help: its options. lockscopectl help options, connections or names\n"
-             "Status: 0 done, 1 failed, 2 usage, 3 no connection, 4 refused by a guard, 5 timed out\n"_s;
+    return text + u"lockscopectl --connect [NAME=]URI… COMMAND [WORD] [OPTION]…; COMMAND --help; help options\n"_s;
 }
 
 namespace {
@@ -129,7 +126,9 @@ QString optionsTopic()
     return u"Options of every command, before or after it\n"_s + app::optionsHelp(app::sharedOptions())
            + u"\nPATTERN is a shell pattern for the endpoint, identity, session or ID of a client.\n"
              "D is a duration: 500ms, 30s, 2m or 1h.\n"
-             "NO_COLOR turns color off. --json prints nothing else on stdout.\n"_s;
+             "NO_COLOR turns color off. --json prints nothing else on stdout.\n"
+             "\nStatus: 0 done, 1 failed, 2 usage, 3 no connection, 4 refused by a guard, 5 timed out\n"
+             "\nMore: lockscopectl help connections, lockscopectl help names\n"_s;
 }
 
 // The URIs of the servers, and the origin of a password.

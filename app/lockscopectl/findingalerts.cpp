@@ -375,22 +375,19 @@ private:
 
 Task<Exit> watchFindings(CommandContext &context, AlertOptions options)
 {
-    const Completion<bool> ended(context.loop());
-    context.interrupts.setHandler([ended](Interrupt) { ended.complete(true); });
+    const UntilInterrupted untilInterrupted(context.loop(), context.interrupts);
     const auto looked = co_await context.pictures.look(context);
     if (!context.pictures.isAnySeen())
         co_return looked;
     FindingsWatch watch(context, options);
-    while (!ended.isComplete()) {
+    while (!untilInterrupted.isOver()) {
         auto look = co_await lookForFindings(context);
         auto dropped = dropOver(&context, &look, [&watch](const FoundFinding &found) { return watch.isNews(found); });
         co_await dropped;
         if (!watch.see(look))
             break;
-        const Completion<bool> woken(context.loop());
-        ended.then([woken](bool) { woken.complete(true); });
-        woken.completeAt(Deadline::after(context.loop(), lookEvery), false);
-        (void)co_await woken;
+        const auto rested = untilInterrupted.pause(lookEvery);
+        (void)co_await rested;
     }
     // What began or ended is passed on. A second interrupt does not wait for it.
     const auto idle = watch.command().whenIdle(context.loop());

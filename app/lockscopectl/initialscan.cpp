@@ -10,6 +10,7 @@
 #include <QJsonArray>
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 namespace lockscope::ctl {
@@ -104,6 +105,17 @@ Task<Exit> connectAll(CommandContext &context)
     std::vector<Link *> reached;
     const auto status = co_await connectEach(context, reached);
     co_return status;
+}
+
+void reportBreaks(CommandContext &context)
+{
+    context.workspace.onLinkChanged([broken = std::set<ConnectionName>()](Link &link) mutable {
+        const auto &name = link.spec().name;
+        if (link.isConnected())
+            broken.erase(name);
+        else if (broken.insert(name).second)
+            printError(u"%1: the connection broke; trying again"_s.arg(escaped(name.bytes())));
+    });
 }
 
 void printRemark(const Link &link)

@@ -36,6 +36,36 @@ private:
     Handler m_handler;
 };
 
+// A command that goes on until it is interrupted, with pauses. One per command.
+class UntilInterrupted {
+    struct State {
+        bool isOver = false;
+        std::optional<Completion<bool>> pause;
+    };
+
+public:
+    UntilInterrupted(Loop &loop, Interrupts &interrupts) : m_loop(&loop), m_state(std::make_shared<State>())
+    {
+        interrupts.setHandler([state = m_state](Interrupt) {
+            state->isOver = true;
+            if (state->pause)
+                state->pause->complete(true);
+        });
+    }
+    [[nodiscard]] bool isOver() const { return m_state->isOver; }
+    // Ends after the span, or with the interrupt.
+    [[nodiscard]] Completion<bool> pause(Duration span) const
+    {
+        m_state->pause.emplace(*m_loop);
+        m_state->pause->completeAt(Deadline::at(m_state->isOver ? m_loop->now() : m_loop->now() + span), true);
+        return *m_state->pause;
+    }
+
+private:
+    Loop *m_loop;
+    std::shared_ptr<State> m_state;
+};
+
 // What happens to a command that waits for several things at once, in the order it happened.
 
 // One reader. Copies share one queue, so that whoever tells may outlive the reader.

@@ -199,13 +199,7 @@ Task<Exit> watch(CommandContext &context)
     const auto connected = co_await connectAll(context);
     if (connected != Exit::Done)
         co_return connected;
-    context.workspace.onLinkChanged([broken = std::set<ConnectionName>()](Link &link) mutable {
-        const auto &name = link.spec().name;
-        if (link.isConnected())
-            broken.erase(name);
-        else if (broken.insert(name).second)
-            printError(u"%1: the connection broke; trying again"_s.arg(escaped(name.bytes())));
-    });
+    reportBreaks(context);
     const auto status = co_await ended;
     context.sink.onChange({});
     context.sink.onCoverage({});

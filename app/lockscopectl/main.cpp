@@ -74,6 +74,11 @@ private:
         std::ranges::copy(savedClientLabels(), std::back_inserter(all));
         return all;
     }
+    [[nodiscard]] bool goesOn() const
+    {
+        return m_command.follows
+               || (m_command.observes && (m_arguments.has(u"watch"_s) || m_arguments.has(u"listen"_s)));
+    }
     [[nodiscard]] WorkspaceOptions workspaceOptions() const
     {
         WorkspaceOptions options;
@@ -81,8 +86,7 @@ private:
         options.observe = m_command.observes;
         options.observer.includeLowConfidence = m_arguments.has(u"all"_s);
         const bool asks = m_command.asks && !m_arguments.has(u"yes"_s) && !m_arguments.has(u"dry-run"_s);
-        options.observer.follow = m_command.follows || asks || m_arguments.has(u"watch"_s)
-                                  || (m_command.run == runFindings && m_arguments.has(u"for"_s));
+        options.observer.follow = goesOn() || asks || (m_command.run == runFindings && m_arguments.has(u"for"_s));
         options.observer.everywhere = !options.observer.follow;
         options.labels = labels();
         if (const auto thresholds = readThresholds())
@@ -117,7 +121,7 @@ private:
                 m_context.waiting =
                     m_loop.callAt(m_loop.now() + saysWhatItWaitsForAfter, [this] { showAwaitedPart(); });
         }
-        if (m_command.follows || (m_command.observes && m_arguments.has(u"watch"_s))) {
+        if (goesOn()) {
             m_rules = followRules(m_arguments);
             watchWall();
         }

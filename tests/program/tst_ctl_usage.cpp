@@ -174,9 +174,10 @@ private slots:
         const auto help = run({u"--help"_s});
         QCOMPARE(help.status, 0);
         QVERIFY(help.err.isEmpty());
-        for (const auto &command : words(
-                 "locks show sessions findings note tree keys recipes acquire force-release simulate sandbox record "
-                 "replay audit"))
+        for (
+            const auto &command : words(
+                "locks show sessions findings note metrics tree keys recipes acquire force-release simulate sandbox record "
+                "replay audit"))
             QVERIFY2(help.out.contains(' ' + command.toUtf8() + "  "), help.what());
         QVERIFY2(help.out.count('\n') <= 24, help.what()); // a terminal's height
         QCOMPARE(run({u"--version"_s}).out.trimmed(), QByteArray("lockscopectl " LOCKSCOPE_VERSION));
@@ -185,9 +186,10 @@ private slots:
     void everyCommandHasHelp_data()
     {
         const Rows<QString> row("command");
-        for (const auto &command : words(
-                 "locks show sessions findings graph note tree keys recipes acquire force-release rehearse simulate "
-                 "lesson sandbox record replay audit test recognise"))
+        for (
+            const auto &command : words(
+                "locks show sessions findings graph note metrics tree keys recipes acquire force-release rehearse simulate "
+                "lesson sandbox record replay audit test recognise"))
             row(qPrintable(command), command);
     }
     void everyCommandHasHelp()
