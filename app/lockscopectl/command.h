@@ -57,6 +57,7 @@ struct CommandSpec {
     bool isReplayable = false; // asks context.pictures only: is answered from a recording as well
     bool isReplay = false;     // takes the options of those, too
     bool takesRest = false;    // "-- CMD…"
+    bool readsOnly = false;    // its connections open read-only
     bool answersSoon = false;  // or its server does not: then it says what it waits for
     Task<Result<Exit>> (*run)(CommandContext &context) = nullptr;
 };
@@ -98,7 +99,7 @@ inline const QString releaseMethods = u"revoke, shorten-ttl, kill-waiter, kill-q
 // What runs each command.
 #define LOCKSCOPE_INSPECTING(EACH)                                                                                   \
     EACH(Locks) EACH(Show) EACH(Sessions) EACH(Findings) EACH(Graph) EACH(Note) EACH(Metrics)
-#define LOCKSCOPE_READING(EACH) EACH(Tree) EACH(Keys) EACH(Audit) EACH(Record) EACH(Replay) EACH(Recipes)
+#define LOCKSCOPE_READING(EACH) EACH(Tree) EACH(Keys) EACH(Audit) EACH(Record) EACH(Replay) EACH(Mcp) EACH(Recipes)
 #define LOCKSCOPE_ACTING(EACH) EACH(Acquire) EACH(ForceRelease) EACH(Rehearse) EACH(Simulate) EACH(Lesson)
 #define LOCKSCOPE_SETTING_UP(EACH) EACH(Test) EACH(Recognise) EACH(Sandbox)
 #define LOCKSCOPE_COMMANDS(EACH)                                                                                     \

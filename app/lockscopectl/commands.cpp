@@ -74,6 +74,7 @@ CommandSpec readCommand(FieldReader &reader)
     reader.take("isReplayable", spec.isReplayable);
     reader.take("isReplay", spec.isReplay);
     reader.take("takesRest", spec.takesRest);
+    reader.take("readsOnly", spec.readsOnly);
     reader.take("answersSoon", spec.answersSoon);
     complete(spec);
     return spec;

@@ -344,6 +344,8 @@ int runCommand(const CommandSpec &command, const QStringList &words)
             command.name, arguments->words.last()));
     if (arguments->hasRest && !command.takesRest)
         return endAsBadUsage(u"%1 takes no command after --"_s.arg(command.name));
+    if (command.readsOnly)
+        arguments->options[u"read-only"_s] << QString();
     auto connections = app::readConnections(*arguments, app::environmentValue, findConnection);
     if (!connections)
         return endAsBadUsage(connections.error().message);

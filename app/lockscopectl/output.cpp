@@ -19,8 +19,15 @@ namespace lockscope::ctl {
 
 namespace {
 
+// By stream, while it is captured.
+std::optional<std::map<std::FILE *, QByteArray>> captured;
+
 bool write(std::FILE *to, const QByteArray &bytes)
 {
+    if (captured) {
+        (*captured)[to] += bytes;
+        return true;
+    }
     const bool written = std::fwrite(bytes.constData(), 1, static_cast<std::size_t>(bytes.size()), to)
                          == static_cast<std::size_t>(bytes.size());
     return std::fflush(to) == 0 && written;
@@ -36,6 +43,26 @@ bool printObject(QJsonObject object, QJsonDocument::JsonFormat format)
 }
 
 } // namespace
+
+CapturedOutput::CapturedOutput()
+{
+    captured.emplace();
+}
+
+CapturedOutput::~CapturedOutput()
+{
+    captured.reset();
+}
+
+const QByteArray &CapturedOutput::out() const
+{
+    return (*captured)[stdout];
+}
+
+const QByteArray &CapturedOutput::errors() const
+{
+    return (*captured)[stderr];
+}
 
 bool print(const QString &text)
 {
@@ -58,7 +85,7 @@ bool printJsonLine(QJsonObject object)
 
 bool printJson(QJsonObject object)
 {
-    return printObject(std::move(object), QJsonDocument::Indented);
+    return printObject(std::move(object), captured ? QJsonDocument::Compact : QJsonDocument::Indented);
 }
 
 void printError(const QString &message)
@@ -90,7 +117,7 @@ bool isUnicode()
 int terminalWidth()
 {
     winsize size = {};
-    if (!::isatty(STDOUT_FILENO) || ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0)
+    if (captured || !::isatty(STDOUT_FILENO) || ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0)
         return 0;
     return size.ws_col;
 }

@@ -28,6 +28,16 @@ void printNote(const QString &text);
 // To stderr, in place of what the terminal's last line shows.
 void showOnLine(const QString &text);
 
+// What is printed meanwhile: it goes here, and to no terminal. One at a time.
+class CapturedOutput {
+public:
+    CapturedOutput();
+    ~CapturedOutput();
+    Q_DISABLE_COPY(CapturedOutput)
+    [[nodiscard]] const QByteArray &out() const;
+    [[nodiscard]] const QByteArray &errors() const;
+};
+
 // Whether the terminal shows more than ASCII.
 [[nodiscard]] bool isUnicode();
 // Columns of the terminal; 0 when stdout is none (nothing is cut then).

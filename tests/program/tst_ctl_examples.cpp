@@ -80,9 +80,10 @@ private slots:
     void eachExampleRuns_data()
     {
         const Rows<QString> row("command");
-        for (const auto &command :
-             u"locks show sessions findings graph note metrics tree keys acquire force-release rehearse audit record "
-             "replay recipes simulate lesson test recognise sandbox"_s.split(u' '))
+        for (
+            const auto &command :
+            u"locks show sessions findings graph note metrics mcp tree keys acquire force-release rehearse audit record "
+            "replay recipes simulate lesson test recognise sandbox"_s.split(u' '))
             row(qPrintable(command), command);
     }
     void eachExampleRuns()
@@ -98,7 +99,7 @@ private slots:
             for (int i = 0; i < 5 && ran.status == 4; ++i)
                 ran = ranFor(example, isUntilInterrupted);
             QVERIFY2(ran.status == 0, example.toUtf8() + '\n' + ran.what());
-            QVERIFY2(!ran.out.isEmpty() || isUntilInterrupted || command == "record"_L1,
+            QVERIFY2(!ran.out.isEmpty() || isUntilInterrupted || command == "record"_L1 || command == "mcp"_L1,
                      example.toUtf8() + '\n' + ran.what());
         }
     }
@@ -117,7 +118,7 @@ private slots:
             QVERIFY2(found.captured(1).split(u' ').size() <= 10, qPrintable(line));
             QVERIFY2(line.size() <= 100, qPrintable(line));
         }
-        QCOMPARE(commands, 21);
+        QCOMPARE(commands, 22);
     }
 
 private:

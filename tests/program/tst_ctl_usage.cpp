@@ -176,7 +176,7 @@ private slots:
         QVERIFY(help.err.isEmpty());
         for (
             const auto &command : words(
-                "locks show sessions findings note metrics tree keys recipes acquire force-release simulate sandbox record "
+                "locks show sessions findings note metrics mcp tree keys recipes acquire force-release simulate sandbox record "
                 "replay audit"))
             QVERIFY2(help.out.contains(' ' + command.toUtf8() + "  "), help.what());
         QVERIFY2(help.out.count('\n') <= 24, help.what()); // a terminal's height
@@ -188,7 +188,7 @@ private slots:
         const Rows<QString> row("command");
         for (
             const auto &command : words(
-                "locks show sessions findings graph note metrics tree keys recipes acquire force-release rehearse simulate "
+                "locks show sessions findings graph note metrics mcp tree keys recipes acquire force-release rehearse simulate "
                 "lesson sandbox record replay audit test recognise"))
             row(qPrintable(command), command);
     }

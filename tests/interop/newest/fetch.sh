@@ -60,6 +60,14 @@ print("Fetched: kazoo", kazoo.version.__version__, "and redis-py", redis.__versi
     return 1
 }
 
+# The public SDK of the Model Context Protocol.
+python_mcp() {
+    rm -rf "$into/venv-mcp"
+    python3 -m venv "$into/venv-mcp" && "$into/venv-mcp/bin/pip" install --quiet --disable-pip-version-check mcp || return 1
+    "$into/venv-mcp/bin/python" -c 'from importlib.metadata import version; print("Fetched: mcp", version("mcp"))' || return 1
+    let_tests_know PYTHON_MCP "$into/venv-mcp/bin/python"
+}
+
 # Beside the others: they bring a redis-py of their own choice.
 python_locks() {
     local python
@@ -321,6 +329,7 @@ fetch RUST_ZOOKEEPER "Rust's zookeeper-client" rust_zookeeper
 fetch RSLOCK "Rust's rslock" rslock
 fetch ETCD "etcd's Go client" etcd
 fetch PYTHON_LOCKS "python-redis-lock, django-redis, sherlock and redis-semaphore" python_locks
+fetch PYTHON_MCP "the Python SDK of the Model Context Protocol" python_mcp
 fetch SPRING "Spring Integration and ShedLock" spring
 fetch SHEDLOCK_ZOOKEEPER "ShedLock on ZooKeeper" shedlock_zookeeper
 fetch QUARTZ "Quartz" quartz
