@@ -126,7 +126,7 @@ QString optionsTopic()
 {
     return u"Options of every command, before or after it\n"_s + app::optionsHelp(app::sharedOptions())
            + u"\nPATTERN is a shell pattern for the endpoint, identity, session or ID of a client.\n"
-             "D is a duration: 500ms, 30s, 2m or 1h.\n"
+             "D is a duration: 500ms, 30s, 2m, 1h or 7d.\n"
              "NO_COLOR turns color off. --json prints nothing else on stdout.\n"
              "\nStatus: 0 done, 1 failed, 2 usage, 3 no connection, 4 refused by a guard, 5 timed out\n"
              "\nMore: lockscopectl help connections, lockscopectl help names\n"_s;

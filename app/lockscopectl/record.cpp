@@ -10,11 +10,16 @@
 #include "core/inspect/json.h"
 #include "core/workspace/newsfeed.h"
 
+#include <QDir>
+#include <QLockFile>
+
 #include <algorithm>
 
 namespace lockscope::ctl {
 
 namespace {
+
+constexpr qint64 mebibyte = 1024 * 1024;
 
 // The observers tell it until it is gone.
 class Forwarding {
@@ -47,6 +52,63 @@ void printRecorded(CommandContext &context, const history::RecordingWriter &writ
         inspect::isoTime(writer.end()), formatDuration(writer.end() - writer.begin()), writer.path()));
 }
 
+// --dir: a bounded recording of several files, which goes on where a run before it ended.
+struct RecordFolder {
+    QString path;
+    history::RecordingBounds bounds{std::chrono::days(7), 1024 * mebibyte};
+    std::unique_ptr<QLockFile> owner{};
+};
+
+Result<RecordFolder> folderOf(const CommandContext &context)
+{
+    RecordFolder folder{.path = context.arguments.value(u"dir"_s)};
+    for (const auto &option : {u"keep"_s, u"size"_s}) {
+        if (context.has(option) && folder.path.isEmpty())
+            return Error{ErrorCode::BadInput, u"record: --%1 needs --dir DIR"_s.arg(option)};
+    }
+    if (folder.path.isEmpty() == context.word(0).isEmpty())
+        return Error{ErrorCode::BadInput, u"record takes FILE or --dir DIR; see \"lockscopectl record --help\""_s};
+    if (context.has(u"keep"_s)) {
+        TRY(folder.bounds.span, parseDuration(context.arguments.value(u"keep"_s)));
+    }
+    bool isNumber = true;
+    if (context.has(u"size"_s))
+        folder.bounds.bytes = context.arguments.value(u"size"_s).toInt(&isNumber) * mebibyte;
+    if (!isNumber || folder.bounds.bytes <= 0)
+        return Error{ErrorCode::BadInput,
+                     u"record: --size takes a number of MiB, not \"%1\""_s.arg(context.arguments.value(u"size"_s))};
+    return folder;
+}
+
+Result<std::unique_ptr<history::RotatingWriter>> writerIn(RecordFolder &folder, history::Moment now)
+{
+    if (!QFileInfo(folder.path).isDir()) {
+        if (!QDir().mkpath(folder.path))
+            return Error{ErrorCode::Server, u"record: could not create the folder %1"_s.arg(folder.path)};
+        QFile::setPermissions(folder.path, QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    }
+    folder.owner = std::make_unique<QLockFile>(folder.path + u"/owner"_s);
+    folder.owner->setStaleLockTime(0);
+    if (!folder.owner->tryLock(0))
+        return Error{ErrorCode::Server, folder.owner->error() == QLockFile::LockFailedError
+                                            ? u"record: another process records to %1"_s.arg(folder.path)
+                                            : u"record: could not write to %1"_s.arg(folder.path)};
+    return history::RotatingWriter::create(folder.path, folder.bounds, now);
+}
+
+void printFolder(CommandContext &context, const QString &path)
+{
+    qint64 bytes = 0;
+    const auto files = history::filesIn(path);
+    for (const auto &file : files)
+        bytes += QFileInfo(file).size();
+    if (context.json)
+        printJson(QJsonObject{{u"dir"_s, path}, {u"files"_s, qint64(files.size())}, {u"bytes"_s, bytes}});
+    else
+        print(u"%1, %2 in %3"_s.arg(amountOf(files.size(), "file"_L1, "files"_L1),
+                                    amountOf(bytes, "byte"_L1, "bytes"_L1), path));
+}
+
 } // namespace
 
 Task<Result<Exit>> runRecord(CommandContext &context)
@@ -56,7 +118,18 @@ Task<Result<Exit>> runRecord(CommandContext &context)
         CO_TRY(const auto &given, parseDuration(context.arguments.value(u"for"_s)));
         span = given;
     }
-    CO_TRY(auto &writer, history::RecordingWriter::create(context.word(0), context.pictures.now()));
+    CO_TRY(auto &folder, folderOf(context));
+    const bool isFolder = !folder.path.isEmpty();
+    const history::RecordingWriter *file = nullptr;
+    std::unique_ptr<history::ChangeWriter> writer;
+    if (isFolder) {
+        CO_TRY(auto &rotating, writerIn(folder, context.pictures.now()));
+        writer = std::move(rotating);
+    } else {
+        CO_TRY(auto &single, history::RecordingWriter::create(context.word(0), context.pictures.now()));
+        file = single.get();
+        writer = std::move(single);
+    }
     const Completion<Exit> ended(context.loop());
     context.interrupts.setHandler([ended](Interrupt) { ended.complete(Exit::Done); });
     history::Recorder recorder(context.loop(), std::move(writer),
@@ -64,12 +137,12 @@ Task<Result<Exit>> runRecord(CommandContext &context)
     RecordFeed feed(context.workspace, recorder);
     const Forwarding forwarding(context.sink, recorder);
     const auto connected = co_await connectAll(context);
-    if (connected != Exit::Done) {
+    if (connected != Exit::Done && !isFolder) { // what runs on waits for the connection
         QFile::remove(context.word(0));
         co_return connected;
     }
     if (!context.json && !ended.isComplete())
-        printNote(u"recording to %1; Ctrl-C ends it\n"_s.arg(context.word(0)));
+        printNote(u"recording to %1; Ctrl-C ends it\n"_s.arg(isFolder ? folder.path : context.word(0)));
     if (span)
         ended.completeAt(Deadline::after(context.loop(), *span), Exit::Done);
     const auto status = co_await ended;
@@ -81,7 +154,10 @@ Task<Result<Exit>> runRecord(CommandContext &context)
     if (programClock().setBy().count() != 0)
         printError(
             u"times in the recording use this machine's clock as of the start of lockscopectl, not as set since then"_s);
-    printRecorded(context, recorder.writer());
+    if (file)
+        printRecorded(context, *file);
+    else
+        printFolder(context, folder.path);
     co_return status;
 }
 
@@ -123,6 +199,21 @@ Result<const CommandSpec *> innerCommand(const Arguments &inner)
     return command;
 }
 
+// Of a folder those that can be read: a crash may have left one without a snapshot.
+QStringList filesToReplay(const QString &path)
+{
+    if (!QFileInfo(path).isDir())
+        return {path};
+    auto files = history::filesIn(path);
+    files.removeIf([](const QString &file) {
+        const auto opened = history::FlightRecording::open({file});
+        if (!opened)
+            printError(opened.error().message);
+        return !opened;
+    });
+    return files.isEmpty() ? QStringList{path} : files;
+}
+
 void printRecordedTime(const RecordedMoment &moment)
 {
     const auto &recording = *moment.recording;
@@ -130,7 +221,7 @@ void printRecordedTime(const RecordedMoment &moment)
     const auto when = before.count() == 0 ? u"its end"_s : u"%1 before its end"_s.arg(formatDuration(before));
     for (const auto &line : recording.damage())
         printError(line);
-    printError(u"%1: a recording, not the servers; as of %2, %3"_s.arg(recording.files().join(u", "_s),
+    printError(u"%1: a recording, not the servers; as of %2, %3"_s.arg(firstNamed(recording.files(), 3),
                                                                        inspect::isoTime(moment.asOf), when));
 }
 
@@ -141,7 +232,7 @@ Task<Result<Exit>> runReplay(CommandContext &context)
     auto inner = context.arguments;
     inner.words = inner.words.mid(2);
     CO_TRY(const auto &command, innerCommand(inner));
-    CO_TRY(const auto &recording, history::FlightRecording::open({context.word(0)}));
+    CO_TRY(const auto &recording, history::FlightRecording::open(filesToReplay(context.word(0))));
     CO_TRY(const auto &at, inner.has(u"at"_s) ? history::momentIn(recording, inner.value(u"at"_s))
                                               : Result<history::Moment>(recording.end()));
     CO_TRY(auto &picture, recording.at(at));

@@ -20,13 +20,17 @@ std::chrono::milliseconds millisecondsOf(double milliseconds)
 
 Result<std::chrono::milliseconds> parseDuration(const QString &text)
 {
-    static const QRegularExpression form(u"^([0-9]{1,12})(ms|s|m|h)$"_s);
+    static const QRegularExpression form(u"^([0-9]{1,10})(ms|s|m|h|d)$"_s);
     const auto match = form.match(text);
     if (!match.hasMatch())
         return Error{ErrorCode::BadInput, u"\"%1\" is not a duration; write 500ms, 30s or 2m"_s.arg(text)};
     const auto number = match.captured(1).toLongLong();
     const auto unit = match.captured(2);
-    const long long factor = unit == "ms"_L1 ? 1 : unit == "s"_L1 ? 1000 : unit == "m"_L1 ? 60'000 : 3'600'000;
+    const long long factor = unit == "ms"_L1  ? 1
+                             : unit == "s"_L1 ? 1000
+                             : unit == "m"_L1 ? 60'000
+                             : unit == "h"_L1 ? 3'600'000
+                                              : 86'400'000;
     return std::chrono::milliseconds(number * factor);
 }
 

@@ -10,7 +10,7 @@
 
 namespace lockscope {
 
-// "500ms", "30s", "2m" (also "h"); not negative.
+// "500ms", "30s", "2m" (also "h" and "d"); not negative.
 [[nodiscard]] Result<std::chrono::milliseconds> parseDuration(const QString &text);
 // "640 ms", "1.8 s", "4 m 12 s", "9 h 02 m", "3 d".
 [[nodiscard]] QString formatDuration(std::chrono::milliseconds span);

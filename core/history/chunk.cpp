@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/history/chunk.h"
 #include "core/history/flightrecorder.h"
+#include "core/history/recording.h"
 #include "core/inspect/snapshotstore.h"
 
 #include <QDataStream>
+#include <QDateTime>
+#include <QFileInfo>
 
 #include <algorithm>
 #include <zlib.h>
@@ -258,8 +261,36 @@ Result<std::unique_ptr<RotatingWriter>> RotatingWriter::create(const QString &fo
                                                                Moment now)
 {
     std::unique_ptr<RotatingWriter> writer(new RotatingWriter(folder, bounds));
-    TRY_VOID(writer->begin(now, {}));
+    TRY_VOID(writer->goOn(now));
     return writer;
+}
+
+Result<void> RotatingWriter::goOn(Moment now)
+{
+    std::optional<FlightRecording> last;
+    for (const auto &path : filesIn(m_folder)) {
+        const QFileInfo file(path);
+        m_number = file.baseName().toInt();
+        auto recording = FlightRecording::open({path});
+        last = recording ? std::optional(std::move(*recording)) : std::nullopt;
+        // One that a crash left without a snapshot goes with the others.
+        m_closed.push_back(
+            {path, last ? last->end() : Moment(std::chrono::milliseconds(file.lastModified().toMSecsSinceEpoch())),
+             file.size()});
+        m_closedBytes += file.size();
+    }
+    auto known = last ? last->at(last->end()) : Result<StateSnapshot>(StateSnapshot());
+    if (!known || known->connections.empty())
+        return begin(now, {});
+    auto connections = known->connections;
+    TRY_VOID(begin(last->end(), std::move(*known)));
+    for (auto &[name, state] : connections) {
+        state.isConnected = state.isLookedThrough = false;
+        state.isGone = true;
+        state.problem = u"nothing was recorded"_s;
+        TRY_VOID(m_writer->add({last->end() + 1ms, state})); // at its end it is still as it was
+    }
+    return flush(now);
 }
 
 Result<void> RotatingWriter::begin(Moment now, StateSnapshot picture)

@@ -16,7 +16,7 @@ namespace lockscope::history {
 
 constexpr auto writtenEvery = 1s; // what a crash may cost
 
-Recorder::Recorder(Loop &loop, std::unique_ptr<RecordingWriter> writer, std::function<void(const Error &)> failed)
+Recorder::Recorder(Loop &loop, std::unique_ptr<ChangeWriter> writer, std::function<void(const Error &)> failed)
     : m_loop(loop), m_writer(std::move(writer)), m_failed(std::move(failed))
 {
     flushLater();

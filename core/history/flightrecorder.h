@@ -21,25 +21,37 @@
 
 namespace lockscope::history {
 
+// What changes are recorded with.
+class ChangeWriter {
+public:
+    ChangeWriter() = default;
+    virtual ~ChangeWriter() = default;
+    Q_DISABLE_COPY(ChangeWriter)
+
+    // Moments that go back (a clock that was set) count as the last one.
+    [[nodiscard]] virtual Result<void> add(Change change) = 0;
+    // To the file: what was added, up to now.
+    [[nodiscard]] virtual Result<void> flush(Moment now) = 0;
+    [[nodiscard]] virtual const StateSnapshot &picture() const = 0;
+};
+
 // Writes a recording, in chunks: what is not yet in one is lost in a crash, so flush() is to be called each second. A
 // moment at which nothing changed is written, too: it says that the recorder was still there.
 //
 // A full picture comes at the beginning, and again when so much was written since the last that reading it from there
 // takes longer than reading a picture.
 
-class RecordingWriter {
+class RecordingWriter : public ChangeWriter {
 public:
     // A file of its own: none that is there already is written over. Closed to others: it names clients and hosts.
     // It begins with `picture`.
     [[nodiscard]] static Result<std::unique_ptr<RecordingWriter>> create(const QString &path, Moment now,
                                                                          StateSnapshot picture = {});
 
-    // Moments that go back (a clock that was set) count as the last one.
-    [[nodiscard]] Result<void> add(Change change);
-    // To the file: what was added, up to now.
-    [[nodiscard]] Result<void> flush(Moment now);
+    [[nodiscard]] Result<void> add(Change change) override;
+    [[nodiscard]] Result<void> flush(Moment now) override;
 
-    [[nodiscard]] const StateSnapshot &picture() const { return m_picture; }
+    [[nodiscard]] const StateSnapshot &picture() const override { return m_picture; }
     [[nodiscard]] QString path() const { return m_file.fileName(); }
     // Of what is in the file.
     [[nodiscard]] qint64 bytes() const { return m_bytes; }
@@ -85,15 +97,17 @@ struct RecordingBounds {
     qint64 bytes = 256LL * 1024 * 1024;
 };
 
-class RotatingWriter {
+class RotatingWriter : public ChangeWriter {
 public:
-    // In a folder of its own, which is there.
+    // In a folder of its own, which is there. It goes on where a run before it ended: with its numbers, within the
+    // same bounds; what came in between is as if the connections had been closed.
     [[nodiscard]] static Result<std::unique_ptr<RotatingWriter>> create(const QString &folder, RecordingBounds bounds,
                                                                         Moment now);
 
-    [[nodiscard]] Result<void> add(Change change) { return m_writer->add(std::move(change)); }
+    [[nodiscard]] Result<void> add(Change change) override { return m_writer->add(std::move(change)); }
     // To the file; then perhaps a new one is begun, and old ones go.
-    [[nodiscard]] Result<void> flush(Moment now);
+    [[nodiscard]] Result<void> flush(Moment now) override;
+    [[nodiscard]] const StateSnapshot &picture() const override { return m_writer->picture(); }
     // After a failure, in a new file: from the end of what was written until now no connection stands in it, for what
     // came in between is not there.
     [[nodiscard]] Result<void> resume(Moment now);
@@ -108,6 +122,7 @@ private:
     };
     RotatingWriter(QString folder, RecordingBounds bounds) : m_folder(std::move(folder)), m_bounds(bounds) {}
     [[nodiscard]] Result<void> begin(Moment now, StateSnapshot picture);
+    [[nodiscard]] Result<void> goOn(Moment now);
     void dropOld(Moment now);
 
     QString m_folder;
@@ -127,10 +142,9 @@ private:
 class Recorder : public inspect::ObserverSink {
 public:
     // `failed` is called once when it cannot be recorded any more.
-    Recorder(Loop &loop, std::unique_ptr<RecordingWriter> writer, std::function<void(const Error &)> failed);
+    Recorder(Loop &loop, std::unique_ptr<ChangeWriter> writer, std::function<void(const Error &)> failed);
     ~Recorder() override;
 
-    [[nodiscard]] const RecordingWriter &writer() const { return *m_writer; }
     // A LinkState that is known already is no news.
     void take(Change::What change) override;
     // Up to now, to the file.
@@ -144,7 +158,7 @@ private:
     void flushLater();
 
     Loop &m_loop;
-    std::unique_ptr<RecordingWriter> m_writer;
+    std::unique_ptr<ChangeWriter> m_writer;
     std::function<void(const Error &)> m_failed;
     bool m_isOver = false;
     Timer m_timer;

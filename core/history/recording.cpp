@@ -8,7 +8,9 @@
 #include "core/inspect/json.h"
 
 #include <QDateTime>
+#include <QDir>
 #include <QFile>
+#include <QRegularExpression>
 #include <QSaveFile>
 
 #include <algorithm>
@@ -16,6 +18,17 @@
 namespace lockscope::history {
 
 using ChunkKind = ChunkHeader::Kind;
+
+QStringList filesIn(const QString &folder)
+{
+    static const QRegularExpression own(u"^[0-9]{6}\\.lockscope$"_s);
+    QStringList files;
+    for (const auto &file : QDir(folder).entryInfoList(QDir::Files | QDir::NoSymLinks, QDir::Name)) {
+        if (own.match(file.fileName()).hasMatch())
+            files << file.filePath();
+    }
+    return files;
+}
 
 Result<FlightRecording> FlightRecording::open(const QStringList &files)
 {

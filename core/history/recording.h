@@ -79,6 +79,9 @@ private:
     QStringList m_damage;
 };
 
+// Those of a RotatingWriter in that folder, the oldest first.
+[[nodiscard]] QStringList filesIn(const QString &folder);
+
 // "2026-03-01T10:00:00Z" (local time where it names no zone), "10:00:00" of the recording's last day, "-5m" before
 // its end. Outside of the recording: an error.
 [[nodiscard]] Result<Moment> momentIn(const FlightRecording &recording, const QString &text);

@@ -107,9 +107,9 @@ private slots:
         row("simulate --recipe zk-mutex --contenders 3 --fault failover", 2, "is not simulated for");
         row("lesson 99", 2, "unknown lesson \"99\"");
         row("lesson herd --language xx", 2, "--language is en, zh_CN or ru");
-        row("record", 2, "record requires FILE");
+        row("record", 2, "record needs a connection");
         row("record file", 2, "record needs a connection");
-        row("replay file", 2, "replay requires FILE COMMAND");
+        row("replay file", 2, "replay requires FILE|DIR COMMAND");
         row("replay /nowhere/file locks", 2, "/nowhere/file cannot be read");
         row("replay /nowhere/file acquire", 2,
             "not answered from a recording, which is read-only; locks, show, sessions, findings, graph, note are");

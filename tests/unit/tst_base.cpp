@@ -116,6 +116,7 @@ private slots:
         QCOMPARE((*parseDuration(u"500ms"_s)).count(), 500);
         QCOMPARE((*parseDuration(u"30s"_s)).count(), 30'000);
         QCOMPARE((*parseDuration(u"2m"_s)).count(), 120'000);
+        QCOMPARE((*parseDuration(u"7d"_s)).count(), 604'800'000);
         for (const auto &bad : {u"5"_s, u"-5s"_s, u"1.5s"_s, u"s"_s, u""_s, u"5 s"_s})
             QVERIFY2(!parseDuration(bad), qPrintable(bad));
     }

@@ -95,6 +95,38 @@ private slots:
         QCOMPARE(holderAt(*recording, "/quiet", recording->begin()), "first"); // from a picture
     }
 
+    // The next run of the program, in the same folder.
+    void aSecondRunContinuesTheFirst()
+    {
+        const auto folder = freshFolder();
+        const auto write = [&](Moment at, const QByteArray &lock, const QByteArray &holder) {
+            auto writer = RotatingWriter::create(folder, {80s, 100'000'000}, at);
+            QVERIFY(writer);
+            LinkState open;
+            open.name = flownName;
+            open.isConnected = open.isLookedThrough = true;
+            QVERIFY((*writer)->add({at, open}));
+            QVERIFY((*writer)->add({at, flown(lock, holder)}));
+            QVERIFY((*writer)->flush(at + 5s));
+        };
+        QFile own(folder + u"/notes.lockscope"_s);
+        QVERIFY(own.open(QFile::WriteOnly));
+        write(flightBegin, "/first", "a");
+        write(flightBegin + 60s, "/second", "b");
+        const auto recording = FlightRecording::open(filesIn(folder));
+        QVERIFY(recording && recording->damage().isEmpty());
+        QCOMPARE(holderAt(*recording, "/first", flightBegin + 5s), "a");
+        // In between nothing is known, not even that the lock was released.
+        QCOMPARE(recording->at(flightBegin + 30s)->locks.size(), 0);
+        QCOMPARE(recording->at(flightBegin + 65s)->locks.size(), 1);
+        QCOMPARE(holderAt(*recording, "/second", flightBegin + 65s), "b");
+        // What is too old goes, whichever run wrote it, and no other file.
+        write(flightBegin + 120s, "/third", "c");
+        const auto left = FlightRecording::open(filesIn(folder));
+        QVERIFY(left && !QFile::exists(recording->files().front()) && own.exists());
+        QCOMPARE(holderAt(*left, "/second", flightBegin + 65s), "b");
+    }
+
     void itStaysWithinItsBytes()
     {
         constexpr qint64 bound = 300'000;

@@ -266,11 +266,11 @@ private slots:
         auto made = RecordingWriter::create(path, now);
         QVERIFY(made);
         QString said;
+        const auto &writer = **made;
         Recorder recorder(loop, std::move(*made), [&said](const Error &error) { said = error.message; });
         recorder.take(standing());
         recorder.takeAll({{ChangeKind::Added, heldLock("/locks/a", now)}});
         loop.advance(1s);
-        const auto &writer = recorder.writer();
         const auto bytes = writer.bytes();
         {
             const testing::FilesNoLargerThan limit(static_cast<rlim_t>(bytes) + 40);
