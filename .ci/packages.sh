@@ -17,7 +17,7 @@ fi
 # here because its package starts a server of its own, which is not for everybody who looks at a sandbox. Of prometheus
 # only promtool is used.
 packages_to_test=(dbus-daemon postgresql python3 python3-kazoo python3-redis php-cli php-symfony-lock php-nrk-predis etcd-client libcurator-recipes-java default-jdk-headless
-    xvfb openssl openssh-server clang-format fonts-noto-cjk prometheus)
+    xvfb openssl openssh-server clang-format fonts-noto-cjk prometheus python3-jsonschema)
 # What compiles for ASan, UBSan and TSan, with the sanitizers, and with names in their reports.
 packages_to_sanitize=(clang-16 libclang-rt-16-dev llvm-16)
 
