@@ -122,67 +122,34 @@ QString examplesOf(const CommandSpec &command)
     return text;
 }
 
-QString optionsTopic()
+// What the tables of the backends say for a topic.
+QString listOf(const QString &topic)
 {
-    return u"Options of every command, before or after it\n"_s + app::optionsHelp(app::sharedOptions())
-           + u"\nPATTERN is a shell pattern for the endpoint, identity, session or ID of a client.\n"
-             "D is a duration: 500ms, 30s, 2m, 1h or 7d.\n"
-             "NO_COLOR turns color off. --json prints nothing else on stdout.\n"
-             "\nStatus: 0 done, 1 failed, 2 usage, 3 no connection, 4 refused by a guard, 5 timed out\n"
-             "\nMore: lockscopectl help connections, lockscopectl help names\n"_s;
-}
-
-// The URIs of the servers, and the origin of a password.
-QString connectionsTopic()
-{
-    QString text = u"--connect [NAME=]URI adds a connection. Quote a URI that has ? or &.\n\nServers\n"_s;
+    QString list = topic == "options"_L1 ? app::optionsHelp(app::sharedOptions()) : QString();
     for (const auto &backend : allBackends()) {
-        for (const auto &uri : backend.uriHelp.split(u", "_s))
-            text += u"  %1\n"_s.arg(uri);
+        for (const auto &uri : topic == "connections"_L1 ? backend.uriHelp.split(u", "_s) : QStringList())
+            list += u"  %1\n"_s.arg(uri);
+        if (topic == "names"_L1)
+            list += app::helpLine(backend.title, backend.lockHelp);
     }
-    text += app::helpLine(u"sandbox:"_s, u"private servers for this run"_s)
-            + app::helpLine(u"NAME"_s, u"a saved connection, or one of the nearest lockscope.toml"_s);
-    text += u"\nTLS, SSH and Kubernetes, for every server\n"
-            "  ?tls=on[&ca=FILE][&cert=FILE&key=FILE][&servername=NAME][&verify=off]\n"
-            "  ?ssh=[user@]host[:port]\n"
-            "  ?kube=[context/]namespace/[svc/ or pod/]name[:port]\n"
-            "Without TLS, SSH and Kubernetes, data and passwords are not encrypted.\n"
-            "\nPasswords, from the first of these that has one\n"
-            "  1. the URI, or the command of its ?password-command=\n"
-            "  2. the environment variable LOCKSCOPE_PASSWORD_<NAME>\n"
-            "  3. the keychain, if the desktop app saved this name and address\n"
-            "\nExamples\n"
-            "  lockscopectl test --connect shop=mariadb://ops@10.0.6.1/shop\n"
-            "  lockscopectl locks --connect 'rediss://10.0.3.7:6380?ca=ca.pem' --connect zk://10.0.5.1\n"_s;
-    return text;
-}
-
-// How a lock is written on each backend.
-QString namesTopic()
-{
-    QString text = u"LOCK is CONNECTION:NAME. CONNECTION is the NAME of --connect, else the scheme of its URI.\n\n"
-                   "Locks\n"_s;
-    for (const auto &backend : allBackends())
-        text += app::helpLine(backend.title, backend.lockHelp);
-    return text
-           + u"\nID, of --holder, is as `show` prints it, or session:0x… for a ZooKeeper session.\n"
-             "\nExamples\n"
-             "  lockscopectl show zk:/locks/orders --connect zk://10.0.5.1\n"
-             "  lockscopectl show 'shop:shop.stock#id=1' --connect shop=mariadb://ops@10.0.6.1/shop\n"_s;
+    if (topic == "connections"_L1)
+        list += app::helpLine(u"sandbox:"_s, u"private servers for this run"_s)
+                + app::helpLine(u"NAME"_s, u"a saved connection, or one of the nearest lockscope.toml"_s);
+    return list;
 }
 
 } // namespace
 
 std::optional<QString> topicHelp(const QString &topic)
 {
-    if (topic == "options"_L1)
-        return optionsTopic();
-    if (topic == "connections"_L1)
-        return connectionsTopic();
-    if (topic == "names"_L1)
-        return namesTopic();
+    std::optional<QString> text;
+    readResourceList(u"help.json"_s, "topics", [&](FieldReader &reader) {
+        const auto lines = reader.texts("lines").join('\n') + '\n';
+        if (reader.text("name") == topic)
+            text = QString::fromUtf8(lines).replace(u"%1"_s, listOf(topic));
+    });
     const auto *command = findCommand(topic);
-    return command ? std::optional(commandHelp(*command)) : std::nullopt;
+    return text || !command ? text : commandHelp(*command);
 }
 
 QString commandHelp(const CommandSpec &command)

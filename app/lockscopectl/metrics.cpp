@@ -6,7 +6,7 @@
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/report.h"
 #include "core/base/text.h"
-#include "core/inspect/thresholds.h"
+#include "core/inspect/json.h"
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ namespace {
 using inspect::FindingCode;
 using namespace std::chrono_literals;
 
-constexpr auto refreshedEvery = 5s;
+constexpr auto refreshedEvery = 5s, refreshedAtLeastEvery = 60s;
 constexpr int restPerRefresh = 20; // of its own time: at most a twentieth of a processor
 constexpr std::size_t mostSeries = 2'000;
 constexpr std::size_t seriesPerGroup = 5;
@@ -147,12 +147,12 @@ Task<Result<Exit>> serve(CommandContext &context)
     LockGroups groups;
     const UntilInterrupted untilInterrupted(context.loop(), context.interrupts);
     while (!untilInterrupted.isOver()) {
-        auto look = co_await lookForFindings(context);
         const auto begun = context.loop().now();
+        auto look = co_await lookForFindings(context);
         server.setText(metricsOf(context, look, groups));
-        const Duration took = context.loop().now() - begun;
+        const auto rest = (context.loop().now() - begun) * restPerRefresh;
         look = {};
-        const auto rested = untilInterrupted.pause(std::max<Duration>(refreshedEvery, took * restPerRefresh));
+        const auto rested = untilInterrupted.pause(std::clamp<Duration>(rest, refreshedEvery, refreshedAtLeastEvery));
         (void)co_await rested;
     }
     co_return Exit::Done;

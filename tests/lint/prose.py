@@ -77,7 +77,7 @@ def word_strings(text):
     for number, line in enumerate(text.splitlines(), 1):
         for field in re.finditer(r'(?:"(\w+)": )?"((?:[^"\\]|\\.)*)"(?!:)', line):
             if field.group(1) not in ("about", "name", "id", "commands") and re.search(r"[a-z]{3} [a-z]", field.group(2)) \
-                    and not field.group(2).startswith("BEGIN NOT ATOMIC "):
+                    and not field.group(2).startswith(("BEGIN NOT ATOMIC ", "  ")):
                 yield number, field.group(2)
 
 
@@ -141,7 +141,7 @@ def faults_of(path, text):
         return [] if path.startswith("core/simservers/") else [*string_faults(text)]
     if path == "resources/commands.json":
         return [*string_faults(text, command_strings)]
-    if re.fullmatch(r"resources/words/(?:operate|actions|edits|keys)\.json", path):
+    if re.fullmatch(r"resources/(?:words/(?:operate|actions|edits|keys)|help|mcp|metrics)\.json", path):
         return [*string_faults(text, word_strings)]
     if path.endswith(".md") or path.startswith("installer/man/"):
         return [*document_faults(path, text)]
