@@ -136,16 +136,16 @@ Task<Result<QJsonObject>> callTool(CommandContext &context, QJsonObject call)
     CommandContext then{
         inner, context.workspace, context.pictures, context.sink, context.interrupts, true, context.readOnly,
         {},    context.labels};
-    const CapturedOutput captured;
+    CapturedOutput captured; // written to while it lives
     const auto status = co_await findCommand(inner.words.front())->run(then);
     if (!status)
         (void)fail(status.error());
     QJsonArray content;
-    for (const auto &text : {captured.out(), captured.errors()}) {
+    for (const auto &text : {captured.out, captured.errors}) {
         if (!text.isEmpty())
             content.append(QJsonObject{{u"type"_s, u"text"_s}, {u"text"_s, QString::fromUtf8(text.trimmed())}});
     }
-    co_return QJsonObject{{u"content"_s, content}, {u"isError"_s, captured.out().isEmpty()}};
+    co_return QJsonObject{{u"content"_s, content}, {u"isError"_s, captured.out.isEmpty()}};
 }
 
 QJsonObject initialized(const QJsonObject &params)

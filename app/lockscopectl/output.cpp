@@ -19,13 +19,12 @@ namespace lockscope::ctl {
 
 namespace {
 
-// By stream, while it is captured.
-std::optional<std::map<std::FILE *, QByteArray>> captured;
+CapturedOutput *captured = nullptr;
 
 bool write(std::FILE *to, const QByteArray &bytes)
 {
     if (captured) {
-        (*captured)[to] += bytes;
+        (to == stdout ? captured->out : captured->errors) += bytes;
         return true;
     }
     const bool written = std::fwrite(bytes.constData(), 1, static_cast<std::size_t>(bytes.size()), to)
@@ -46,22 +45,12 @@ bool printObject(QJsonObject object, QJsonDocument::JsonFormat format)
 
 CapturedOutput::CapturedOutput()
 {
-    captured.emplace();
+    captured = this;
 }
 
 CapturedOutput::~CapturedOutput()
 {
-    captured.reset();
-}
-
-const QByteArray &CapturedOutput::out() const
-{
-    return (*captured)[stdout];
-}
-
-const QByteArray &CapturedOutput::errors() const
-{
-    return (*captured)[stderr];
+    captured = nullptr;
 }
 
 bool print(const QString &text)

@@ -34,8 +34,7 @@ public:
     CapturedOutput();
     ~CapturedOutput();
     Q_DISABLE_COPY(CapturedOutput)
-    [[nodiscard]] const QByteArray &out() const;
-    [[nodiscard]] const QByteArray &errors() const;
+    QByteArray out, errors;
 };
 
 // Whether the terminal shows more than ASCII.
