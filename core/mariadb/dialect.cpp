@@ -46,12 +46,19 @@ QVariant bound(const QByteArray &parameter)
     return decoder.hasError() ? QVariant(parameter) : QVariant(text.isNull() ? u""_s : text);
 }
 
-// Which server it is, and since when it runs; and what of its features comes to light by that.
-QByteArray askWhich(QSqlQuery &query, Features &features)
+// One question for variables that not every server has: SHOW leaves out what is missing.
+const QString whichServer = u"SHOW SESSION VARIABLES WHERE Variable_name IN "
+                            "('hostname', 'port', 'server_id', 'server_uid', 'server_uuid', 'in_transaction')"_s;
+
+// Started anew it is another, whose numbers of connections mean others. Both sides of the difference are of one moment.
+QString startedQuestion(const char *schema)
 {
-    // One question for variables that not every server has: SHOW leaves out what is missing.
-    query.exec(u"SHOW SESSION VARIABLES WHERE Variable_name IN "
-               "('hostname', 'port', 'server_id', 'server_uid', 'server_uuid', 'in_transaction')"_s);
+    return u"SELECT CAST(UNIX_TIMESTAMP() - VARIABLE_VALUE AS SIGNED) FROM %1.global_status "
+           "WHERE VARIABLE_NAME = 'Uptime'"_s.arg(QLatin1StringView(schema));
+}
+
+QByteArray variablesIn(QSqlQuery &query, Features &features)
+{
     QByteArray said;
     while (query.next()) {
         const auto name = query.value(0).toByteArray();
@@ -60,13 +67,28 @@ QByteArray askWhich(QSqlQuery &query, Features &features)
         else
             said += name + '=' + query.value(1).toByteArray() + '\n';
     }
+    return said;
+}
+
+// Whether it goes on to the next answer that has rows, and has one.
+bool nextRow(QSqlQuery &query)
+{
+    while (query.nextResult()) {
+        if (query.isSelect())
+            return query.next();
+    }
+    return false;
+}
+
+// Which server it is, and since when it runs; and what of its features comes to light by that.
+QByteArray askWhich(QSqlQuery &query, Features &features)
+{
+    query.exec(whichServer);
+    const auto said = variablesIn(query, features);
     if (said.isEmpty())
         return said;
-    // Started anew it is another, whose numbers of connections mean others. Both sides of the difference are of one
-    // moment.
     for (const auto *schema : {"information_schema", "performance_schema"}) {
-        query.exec(u"SELECT CAST(UNIX_TIMESTAMP() - VARIABLE_VALUE AS SIGNED) FROM %1.global_status "
-                   "WHERE VARIABLE_NAME = 'Uptime'"_s.arg(QLatin1StringView(schema)));
+        query.exec(startedQuestion(schema));
         if (query.next()) {
             features.statusSchema = schema;
             return said + "started=" + query.value(0).toByteArray() + '\n';
@@ -92,21 +114,28 @@ public:
     QString killOptions() const override { return u"MYSQL_OPT_CONNECT_TIMEOUT=5;MYSQL_OPT_READ_TIMEOUT=2"_s; }
     std::optional<SessionInfo> meet(QSqlQuery &query) const override
     {
-        // A wait ends by our deadlines; giving up after the server's 50 s would lose the place in the queue.
-        if (!query.exec(u"SET SESSION autocommit=1, innodb_lock_wait_timeout=100000000"_s))
+        // A wait ends by our deadlines; giving up after the server's 50 s would lose the place in the queue. All in one
+        // text: a server answers it as far as it understands it.
+        if (!query.exec(u"SET SESSION autocommit=1, innodb_lock_wait_timeout=100000000;"_s
+                        + QString::fromLatin1(greetingInBlock()) + u';' + startedQuestion("information_schema") + u';'
+                        + whichServer))
             return std::nullopt;
         SessionInfo met;
-        met.features.blocks = query.exec(QString::fromLatin1(greetingInBlock()));
-        if (!met.features.blocks && !query.exec(QString::fromLatin1(greeting())))
-            return std::nullopt;
-        if (!query.next())
+        met.features.blocks = nextRow(query);
+        if (!met.features.blocks && !(query.exec(QString::fromLatin1(greeting())) && query.next()))
             return std::nullopt;
         met.connection = query.value(0).toULongLong();
         met.version = query.value(1).toString().toUtf8();
         met.features.innoDbLocks = query.value(2).toInt() == 2;
         met.features.statementNumbers = query.value(3).toInt() > 0;
         met.features.milliseconds = query.value(4).toInt() > 0;
-        met.server = askWhich(query, met.features);
+        const auto started = met.features.blocks && nextRow(query) ? query.value(0).toByteArray() : QByteArray();
+        if (started.isEmpty()) {
+            met.server = askWhich(query, met.features);
+        } else if (query.nextResult()) {
+            met.server = variablesIn(query, met.features) + "started=" + started + '\n';
+            met.features.statusSchema = "information_schema";
+        }
         // Tried, for what is off says nothing, as of somebody without a transaction.
         if (!met.features.inTransaction && query.exec(u"START TRANSACTION"_s)) {
             met.features.transactionEvents = query.exec(QString::fromLatin1(hasTransactionByEvents)) && query.next()
@@ -131,6 +160,7 @@ public:
     {
         return "KILL " + QByteArray::number(connection);
     }
+    bool runsSeveral() const override { return true; } // Qt's driver allows it
     bool run(QSqlQuery &query, const Statement &statement) const override
     {
         query.setForwardOnly(true);

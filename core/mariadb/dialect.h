@@ -43,6 +43,8 @@ public:
     [[nodiscard]] virtual QByteArray nothing() const = 0; // a statement that does nothing
     [[nodiscard]] virtual QByteArray killQuery(ConnectionId connection, const QByteArray &birth) const = 0;
     [[nodiscard]] virtual QByteArray killConnection(ConnectionId connection, const QByteArray &birth) const = 0;
+    // Whether it runs statements behind one another that come as one text, up to the first that fails.
+    [[nodiscard]] virtual bool runsSeveral() const { return false; }
     // Its parameters included.
     [[nodiscard]] virtual bool run(QSqlQuery &query, const Statement &statement) const = 0;
     [[nodiscard]] virtual bool isLost(const QSqlError &error) const = 0;

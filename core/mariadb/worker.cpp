@@ -201,7 +201,13 @@ void Worker::run(Job job)
 {
     const std::lock_guard lock(m_mutex);
     m_jobs.push_back(std::move(job));
-    m_changed.notify_all();
+    if (m_areJobsDue || !m_loop || m_jobs.size() > 1)
+        return;
+    m_loop->post([self = shared_from_this()] {
+        const std::lock_guard later(self->m_mutex);
+        self->m_areJobsDue = true;
+        self->m_changed.notify_all();
+    });
 }
 
 bool Worker::kill(quint64 number)
@@ -209,8 +215,9 @@ bool Worker::kill(quint64 number)
     const std::lock_guard lock(m_mutex);
     if (std::erase_if(m_jobs, [number](const Job &job) { return job.number == number; }) > 0)
         return false;
-    if (!m_running || m_running->number != number)
+    if (std::ranges::find(m_running, number, &Job::number) == m_running.end())
         return true;
+    m_killed.insert(number);
     ++m_killsOut;
     m_wasKilled = true;
     sendKill(shared_from_this(), m_options.dialect->killQuery(m_connection, m_birth), 0ms);
@@ -226,12 +233,12 @@ std::deque<Worker::Job> Worker::close()
     m_isClosing = true;
     m_changed.notify_all();
     auto unsent = std::exchange(m_jobs, {});
-    if (!m_running)
+    if (m_running.empty())
         return unsent;
     ++m_killsOut;
     // What is to last is given a moment: a COMMIT on its way is not to be cut off.
     sendKill(shared_from_this(), m_options.dialect->killConnection(m_connection, m_birth),
-             m_running->statement.isLasting ? 1000ms : 0ms);
+             m_running.front().statement.isLasting ? 1000ms : 0ms);
     return unsent;
 }
 
@@ -246,7 +253,7 @@ void Worker::sendKill(const std::shared_ptr<Worker> &worker, const QByteArray &t
     leaving().begins();
     std::thread([worker, keep = worker->m_keep, server = worker->m_server, text, after]() mutable {
         // Nothing else runs before this thread is done.
-        const auto isOver = [&worker] { return !worker->m_running.has_value(); };
+        const auto isOver = [&worker] { return worker->m_running.empty(); };
         std::unique_lock lock(worker->m_mutex);
         bool isNeeded = !worker->m_changed.wait_for(lock, after, isOver);
         for (bool isFirst = true; isNeeded; isFirst = false) {
@@ -351,45 +358,99 @@ void Worker::pauseForGood()
 bool Worker::serve(SqlConnection &connection)
 {
     for (;;) {
-        Statement statement{
-            m_options.dialect->nothing(), {}, std::nullopt, false}; // for a KILL QUERY that comes late to hit
+        std::deque<Job> jobs;
         {
             std::unique_lock lock(m_mutex);
-            m_changed.wait(lock, [this] { return m_isClosing || m_wasKilled || !m_jobs.empty(); });
+            m_changed.wait(lock, [this] { return m_isClosing || m_wasKilled || (m_areJobsDue && !m_jobs.empty()); });
             m_changed.wait(lock, [this] { return m_isClosing || m_killsOut == 0; });
             if (m_isClosing)
                 return false;
-            if (!std::exchange(m_wasKilled, false)) {
-                m_running = std::move(m_jobs.front());
-                m_jobs.pop_front();
-                statement = m_running->statement;
-            }
+            if (!std::exchange(m_wasKilled, false))
+                takeJobs();
+            jobs = m_running;
+            if (jobs.empty()) // for a KILL QUERY that comes late to hit
+                jobs.push_back({0, {m_options.dialect->nothing(), {}, std::nullopt, false}});
         }
         bool isLost = false;
-        const auto answer = runStatement(connection, statement, &isLost);
+        auto answers = runTogether(connection, jobs, &isLost);
         const std::lock_guard lock(m_mutex);
-        const auto done = std::exchange(m_running, std::nullopt);
-        m_changed.notify_all();
+        const auto why = isLost ? std::optional(answers.back().error()) : std::nullopt;
+        finish(std::move(answers));
         if (isLost)
-            notifyLostLocked(answer.error());
-        if (done)
-            post([number = done->number, answer](WorkerNews &news) { news.answered(number, answer); });
+            notifyLostLocked(*why);
         if (isLost)
             return true;
     }
 }
 
-Result<Rows> Worker::runStatement(SqlConnection &connection, const Statement &statement, bool *isLost) const
+// With the mutex held.
+void Worker::takeJobs()
 {
+    constexpr std::size_t mostTogether = 32;
+    const auto goesWithOthers = [this](const Job &job) {
+        const auto &statement = job.statement;
+        return m_options.dialect->runsSeveral() && !statement.connection && !statement.isLasting
+               && statement.parameters.isEmpty() && !statement.text.contains(';');
+    };
+    do {
+        m_running.push_back(std::move(m_jobs.front()));
+        m_jobs.pop_front();
+    } while (!m_jobs.empty() && m_running.size() < mostTogether && goesWithOthers(m_running.back())
+             && goesWithOthers(m_jobs.front()));
+    m_areJobsDue = !m_jobs.empty();
+}
+
+// What follows a statement that failed was not run, and is sent again; and one that was hit by the end of another.
+void Worker::finish(std::vector<Result<Rows>> answers)
+{
+    auto done = std::exchange(m_running, {});
+    const auto killed = std::exchange(m_killed, {});
+    m_changed.notify_all();
+    if (done.empty())
+        return;
+    const auto &last = answers.back();
+    const bool isHit = !last && last.error().code == ErrorCode::Cancelled && !killed.empty()
+                       && !killed.contains(done[answers.size() - 1].number);
+    if (isHit)
+        answers.pop_back();
+    for (auto &answer : answers) {
+        post([number = done.front().number, answer = std::move(answer)](WorkerNews &news) {
+            news.answered(number, answer);
+        });
+        done.pop_front();
+    }
+    for (; !done.empty(); done.pop_back()) {
+        const auto number = done.back().number;
+        if (killed.contains(number))
+            post([number](WorkerNews &news) {
+                news.answered(number, Error{ErrorCode::Cancelled, u"ended before it was sent"_s, true});
+            });
+        else
+            m_jobs.push_front(std::move(done.back()));
+    }
+    m_areJobsDue = m_areJobsDue || !m_jobs.empty();
+}
+
+std::vector<Result<Rows>> Worker::runTogether(SqlConnection &connection, const std::deque<Job> &jobs,
+                                              bool *isLost) const
+{
+    auto statement = jobs.front().statement;
     if (statement.connection && *statement.connection != m_connection)
-        return Error{ErrorCode::SessionExpired, u"nothing was sent: the connection was lost before"_s, true};
+        return {Error{ErrorCode::SessionExpired, u"nothing was sent: the connection was lost before"_s, true}};
+    for (std::size_t i = 1; i < jobs.size(); ++i)
+        statement.text += ";\n" + jobs[i].statement.text;
     QSqlQuery query(connection.database());
     query.setNumericalPrecisionPolicy(QSql::HighPrecision);
-    const bool isDone = m_options.dialect->run(query, statement);
-    if (isDone) {
+    std::vector<Result<Rows>> answers;
+    bool isDone = m_options.dialect->run(query, statement);
+    while (isDone) {
         auto rows = rowsOf(query);
-        if (!query.lastError().isValid())
-            return rows;
+        if (query.lastError().isValid())
+            break;
+        answers.emplace_back(std::move(rows));
+        if (answers.size() == jobs.size())
+            return answers;
+        isDone = query.nextResult();
     }
     const auto error = query.lastError();
     *isLost = m_options.dialect->isLost(error);
@@ -397,7 +458,8 @@ Result<Rows> Worker::runStatement(SqlConnection &connection, const Statement &st
     // lost connection makes Qt's driver complain on standard error.
     if (*isLost)
         connection.close();
-    return m_options.dialect->statementError(error, statement.isLasting);
+    answers.emplace_back(m_options.dialect->statementError(error, statement.isLasting));
+    return answers;
 }
 
 void Worker::post(std::function<void(WorkerNews &)> call)

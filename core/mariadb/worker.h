@@ -54,7 +54,8 @@ public:
     // Loop thread, all of them.
     void start();
     void run(Job job);
-    // Ends this statement: true if it runs (KILL QUERY, on a connection of its own, is on its way) or its
+    // Statements that follow each other and belong to no connection of their own are sent together: a long line is
+    // waited for once. Ends this statement: true if it runs (KILL QUERY, on a connection of its own, is on its way) or its
     // answer is; false if it was only queued, and is not going to be sent.
     [[nodiscard]] bool kill(quint64 number);
     // Not heard from then on. What runs is ended by KILL; then the thread closes its connection and ends.
@@ -68,8 +69,12 @@ private:
     void work(SqlConnection &connection);
     [[nodiscard]] bool connectNow(SqlConnection &connection);
     [[nodiscard]] bool serve(SqlConnection &connection); // until the connection is lost (true) or closed (false)
-    [[nodiscard]] Result<Rows> runStatement(SqlConnection &connection, const Statement &statement,
-                                            bool *isLost) const;
+    void takeJobs();
+    // With the mutex held.
+    void finish(std::vector<Result<Rows>> answers);
+    // An answer each, up to the first that failed.
+    [[nodiscard]] std::vector<Result<Rows>> runTogether(SqlConnection &connection, const std::deque<Job> &jobs,
+                                                        bool *isLost) const;
     void pauseForGood();
     void notifyLost(const Error &why);
     // With the mutex held.
@@ -86,13 +91,15 @@ private:
     const SessionOptions m_options;
     const std::shared_ptr<UsedNumbers> m_numbers;
     std::deque<Job> m_jobs;
-    std::optional<Job> m_running;
+    std::deque<Job> m_running;  // together
+    std::set<quint64> m_killed; // of these
     ConnectionId m_connection = 0;
     QByteArray m_birth;
     QByteArray m_server; // which one m_connection is on
     int m_killsOut = 0;
     bool m_wasKilled = false; // a KILL QUERY may have come too late for its statement
     bool m_isClosing = false;
+    bool m_areJobsDue = false;              // not before all that is asked for in one turn of the loop is there
     std::chrono::milliseconds m_backOff{0}; // the thread's
 };
 

@@ -51,11 +51,18 @@ QByteArray signal(const char *function, ConnectionId connection, const QByteArra
 const QString onlyTheServersOwn = u"SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', false)"_s;
 
 // Which of several servers, where that may be asked, and since when it runs.
+constexpr const char *withSystem = " || ' system=' || (SELECT system_identifier::text FROM pg_control_system())";
+
+QString whichQuestion(const char *also)
+{
+    return QString::fromLatin1("SELECT 'started=' || " + microseconds("pg_postmaster_start_time()") + "::text"
+                               + also);
+}
+
 QByteArray askWhich(QSqlQuery &query)
 {
-    const auto started = "SELECT 'started=' || " + microseconds("pg_postmaster_start_time()") + "::text";
-    for (const auto *which : {" || ' system=' || (SELECT system_identifier::text FROM pg_control_system())", ""}) {
-        if (query.exec(QString::fromLatin1(started + which)) && query.next())
+    for (const auto *also : {withSystem, ""}) {
+        if (query.exec(whichQuestion(also)) && query.next())
             return query.value(0).toByteArray();
     }
     return {};
@@ -87,11 +94,23 @@ public:
         const auto whoAmI = "SELECT pg_backend_pid()::text, current_setting('server_version'), "
                             + microseconds("backend_start")
                             + "::text FROM pg_stat_activity WHERE pid = pg_backend_pid()";
+        const auto infoIn = [&query] {
+            return SessionInfo{query.value(0).toULongLong(), query.value(1).toString().toUtf8(),
+                               query.value(2).toByteArray()};
+        };
+        // All in one text, one after the other: which server it is not everybody may ask, and then none of it counts.
+        const QStringList all{onlyTheServersOwn, setUp, QString::fromLatin1(whoAmI), whichQuestion(withSystem)};
+        if (query.exec(all.join(u';')) && query.nextResult() && query.nextResult() && query.next()) {
+            auto met = infoIn();
+            if (query.nextResult() && query.next()) {
+                met.server = query.value(0).toByteArray();
+                return met;
+            }
+        }
         if (!query.exec(onlyTheServersOwn) || !query.exec(setUp) || !query.exec(QString::fromLatin1(whoAmI))
             || !query.next())
             return std::nullopt;
-        SessionInfo met{query.value(0).toULongLong(), query.value(1).toString().toUtf8(),
-                        query.value(2).toByteArray()};
+        auto met = infoIn();
         met.server = askWhich(query);
         return met;
     }
@@ -101,6 +120,7 @@ public:
         return query.exec(onlyTheServersOwn) ? askWhich(query) : QByteArray();
     }
     QByteArray nothing() const override { return "SELECT 1"; }
+    bool runsSeveral() const override { return true; } // in a transaction, which one that fails undoes
     QByteArray killQuery(ConnectionId connection, const QByteArray &birth) const override
     {
         return signal("pg_cancel_backend", connection, birth);
@@ -111,6 +131,7 @@ public:
     }
     bool run(QSqlQuery &query, const Statement &statement) const override
     {
+        query.setForwardOnly(true); // else Qt's driver asks for the table of each column
         const auto text = withParameters(statement);
         // One that the server refuses, with a state that says as much: there is no way to make an error up.
         return text ? query.exec(QString::fromUtf8(*text))

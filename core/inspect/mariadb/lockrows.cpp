@@ -80,6 +80,12 @@ std::optional<bool> saysHeld(const SqlLockRow &row)
     return layout.ends.isEmpty() || row.ends || row.isZoneUnclear ? std::optional(true) : std::nullopt;
 }
 
+QByteArray tablesOfRules()
+{
+    return mapped<QByteArrayList>(recipes::userRowLayouts(), [](const auto *layout) { return layout->table; })
+        .join(',');
+}
+
 QByteArray ownText(const QByteArray &column)
 {
     return "CAST(" + column + " AS CHAR)";
@@ -128,6 +134,7 @@ Task<Result<void>> SqlLockRows::read(SqlSend send, Loop *loop, std::vector<SqlTa
         }
     }
     const auto tables = isRead ? std::vector<LockRowTable>() : m_tables;
+    std::vector<AskedTable> asked;
     for (const auto &table : tables) {
         const bool isKept = std::ranges::any_of(
             kept, [&](const SqlTableLock &one) { return one.schema == table.schema && one.table == table.name; });
@@ -135,18 +142,26 @@ Task<Result<void>> SqlLockRows::read(SqlSend send, Loop *loop, std::vector<SqlTa
             m_gaps << u"the rows of %1 are not read while another client locks that table"_s.arg(tableLabel(table));
             continue;
         }
-        CO_TRY_VOID(co_await readTable(send, table, deadline));
+        asked.push_back(askForRows(send, table, deadline));
+    }
+    for (auto &one : asked) {
+        CO_TRY_VOID(co_await readTable(std::move(one)));
     }
     co_return Result<void>();
+}
+
+std::optional<QByteArray> SqlLockRows::namesToFind(Instant now) const
+{
+    const bool isDue = !m_read || m_rules != recipes::userRulesGeneration()
+                       || (now - *m_read >= readsRowsEvery && (!m_looked || now - *m_looked >= looksForTablesEvery));
+    return isDue ? std::optional(tablesOfRules()) : std::nullopt;
 }
 
 Task<Result<void>> SqlLockRows::findTables(SqlSend send, Deadline deadline)
 {
     m_tableGaps.clear();
-    const auto ofRules =
-        mapped<QByteArrayList>(recipes::userRowLayouts(), [&](const auto *layout) { return layout->table; });
-    const auto named = ofRules.join(',');
-    auto asking = send(m_dialect->whichTables, deadline, {named, named});
+    const auto ofRules = tablesOfRules();
+    auto asking = send(m_dialect->whichTables, deadline, {ofRules, ofRules});
     const auto rows = co_await asking;
     if (!rows && !m_dialect->isRefusal(rows.error()))
         co_return rows.error();
@@ -156,16 +171,22 @@ Task<Result<void>> SqlLockRows::findTables(SqlSend send, Deadline deadline)
     }
     if (rows->rows.size() >= mostLockTables)
         m_tableGaps << u"only %1 of the tables that are named like lock tables are read"_s.arg(mostLockTables);
-    std::vector<LockRowTable> found;
-    m_otherTables.clear();
+    std::vector<std::pair<LockRowTable, Asking>> named;
     for (std::size_t i = 0; i < rows->rows.size(); ++i) {
         LockRowTable table{text(*rows, i, "table_schema"), text(*rows, i, "name"), nullptr,
                            text(*rows, i, "columns").split(','), text(*rows, i, "zoned").split(',')};
-        const auto *rule = recipes::userRowLayoutOf(table.name);
-        if (!rule && !isNamedLikeLocks(table.name))
+        if (!recipes::userRowLayoutOf(table.name) && !isNamedLikeLocks(table.name))
             continue;
-        if (text(*rows, i, "is_readable") == "1") {
-            CO_TRY(table, co_await withLayout(send, table, deadline));
+        table.isReadable = text(*rows, i, "is_readable") == "1";
+        auto asked = table.isReadable ? askForColumns(send, table, deadline) : std::nullopt;
+        named.emplace_back(std::move(table), std::move(asked));
+    }
+    std::vector<LockRowTable> found;
+    m_otherTables.clear();
+    for (auto &[table, asked] : named) {
+        const auto *rule = recipes::userRowLayoutOf(table.name);
+        if (table.isReadable) {
+            CO_TRY(table, co_await withLayout(table, std::move(asked)));
         }
         if (rule && table.layout != rule)
             m_tableGaps << misfitText(*rule, table);
@@ -191,17 +212,27 @@ std::vector<Unexplained> SqlLockRows::unexplained() const
     return {{count, text, m_otherTables.front()}};
 }
 
-Task<Result<LockRowTable>> SqlLockRows::withLayout(SqlSend send, LockRowTable table, Deadline deadline)
+const LockRowTable *SqlLockRows::knownTable(const LockRowTable &table) const
 {
-    const auto isIt = [&table](const LockRowTable &one) {
-        return one.schema == table.schema && one.name == table.name;
-    };
+    const auto known = std::ranges::find_if(
+        m_tables, [&table](const LockRowTable &one) { return one.schema == table.schema && one.name == table.name; });
+    return known == m_tables.end() ? nullptr : &*known;
+}
+
+SqlLockRows::Asking SqlLockRows::askForColumns(const SqlSend &send, const LockRowTable &table,
+                                               Deadline deadline) const
+{
+    if (m_dialect->whichColumns.isEmpty() || knownTable(table))
+        return std::nullopt;
+    return send(m_dialect->whichColumns, deadline, {table.schema, table.name});
+}
+
+Task<Result<LockRowTable>> SqlLockRows::withLayout(LockRowTable table, Asking columns)
+{
     if (!m_dialect->whichColumns.isEmpty()) {
-        const auto known = std::ranges::find_if(m_tables, isIt);
-        if (known != m_tables.end())
-            co_return *known;
-        const QByteArrayList parameters{table.schema, table.name};
-        const auto rows = co_await send(m_dialect->whichColumns, deadline, parameters);
+        if (!columns)
+            co_return *knownTable(table);
+        const auto rows = co_await *columns;
         if (!rows && !m_dialect->isRefusal(rows.error()))
             co_return rows.error();
         table.columns.clear();
@@ -250,15 +281,22 @@ QByteArray lockRowsQuestion(const LockRowDialect &dialect, const LockRowTable &t
            + " LIMIT " + QByteArray::number(mostLockRows);
 }
 
-Task<Result<void>> SqlLockRows::readTable(SqlSend send, LockRowTable table, Deadline deadline)
+SqlLockRows::AskedTable SqlLockRows::askForRows(const SqlSend &send, const LockRowTable &table,
+                                                Deadline deadline) const
 {
-    std::optional<Reply<Rows>> before;
+    AskedTable asked{.table = table, .before = {}, .rows = {}};
     if (!m_dialect->beforeRows.isEmpty())
-        before = send(m_dialect->beforeRows, deadline, {});
-    auto asking = send(lockRowsQuestion(*m_dialect, table), deadline, table.layout->free);
-    const auto rows = co_await asking;
-    if (before) {
-        CO_TRY_VOID(co_await *before);
+        asked.before = send(m_dialect->beforeRows, deadline, {});
+    asked.rows = send(lockRowsQuestion(*m_dialect, table), deadline, table.layout->free);
+    return asked;
+}
+
+Task<Result<void>> SqlLockRows::readTable(AskedTable asked)
+{
+    const auto &table = asked.table;
+    const auto rows = co_await *asked.rows;
+    if (asked.before) {
+        CO_TRY_VOID(co_await *asked.before);
     }
     if (!rows && !m_dialect->isRefusal(rows.error()) && rows.error().code != ErrorCode::TimedOut)
         co_return rows.error();

@@ -15,6 +15,7 @@ struct LockRowTable {
     const recipes::RowLayout *layout = nullptr;
     QByteArrayList columns{}; // in lower case
     QByteArrayList zoned{};   // those of them whose times say their zone
+    bool isReadable = false;
 };
 
 constexpr std::size_t mostLockRows = 1000, mostLockTables = 100; // of one table, and of those
@@ -57,6 +58,8 @@ public:
     explicit SqlLockRows(const LockRowDialect &dialect) : m_dialect(&dialect) {}
 
     void forget() { *this = SqlLockRows(*m_dialect); }
+    // Where the next read looks for tables: those of the user's rules, that their question names.
+    [[nodiscard]] std::optional<QByteArray> namesToFind(Instant now) const;
     // The next read is of now.
     void readAnew() { m_read.reset(); }
     // What cannot be read is said in gaps(). Tables that somebody keeps others out of are not asked for: a question
@@ -71,9 +74,18 @@ public:
 
 private:
     Task<Result<void>> findTables(SqlSend send, Deadline deadline);
+    // Each of several questions is sent before the first answer is waited for.
+    using Asking = std::optional<Reply<mariadb::Rows>>;
+    struct AskedTable {
+        LockRowTable table;
+        Asking before, rows;
+    };
+    [[nodiscard]] const LockRowTable *knownTable(const LockRowTable &table) const;
+    [[nodiscard]] Asking askForColumns(const SqlSend &send, const LockRowTable &table, Deadline deadline) const;
     // Its columns, and their layout if one fits; known ones are not asked for again.
-    Task<Result<LockRowTable>> withLayout(SqlSend send, LockRowTable table, Deadline deadline);
-    Task<Result<void>> readTable(SqlSend send, LockRowTable table, Deadline deadline);
+    Task<Result<LockRowTable>> withLayout(LockRowTable table, Asking columns);
+    [[nodiscard]] AskedTable askForRows(const SqlSend &send, const LockRowTable &table, Deadline deadline) const;
+    Task<Result<void>> readTable(AskedTable asked);
     void take(const LockRowTable &table, const mariadb::Rows &rows);
     void takeRuled(const LockRowTable &table, std::vector<SqlLockRow> rows);
 

@@ -19,6 +19,36 @@ namespace {
 constexpr auto patienceForFreshRows = 1s;
 constexpr auto longestRest = 2s;
 
+// In the places of the question marks, as text of the connection's character set, whatever it holds.
+QByteArray withValues(const QByteArray &query, const QByteArrayList &values)
+{
+    if (values.isEmpty())
+        return query;
+    QByteArray text;
+    qsizetype next = 0;
+    char quote = 0;
+    for (const char byte : query) {
+        if (quote != 0)
+            quote = byte == quote ? 0 : quote; // a doubled one closes and opens
+        else if (byte == '`' || byte == '\'' || byte == '"')
+            quote = byte;
+        if (quote != 0 || byte != '?')
+            text += byte;
+        else if (const auto &value = values[next++]; QString::fromUtf8(value).toUtf8() == value)
+            text += "_utf8mb4 X'" + value.toHex() + '\'';
+        else
+            text += "X'" + value.toHex() + '\'';
+    }
+    return text;
+}
+
+QByteArray processesQuestion(const mariadb::Features &features)
+{
+    const QByteArray time = features.milliseconds ? "TIME_MS" : "TIME * 1000";
+    return "SELECT ID, USER, HOST, DB, COMMAND, STATE, INFO, " + time
+           + " AS in_state, UNIX_TIMESTAMP(NOW(3)) AS now FROM information_schema.PROCESSLIST";
+}
+
 // Reads only, and has locked nothing: another observer's look, most likely.
 bool isIdleReader(const Rows &rows, std::size_t row)
 {
@@ -29,8 +59,40 @@ bool isIdleReader(const Rows &rows, std::size_t row)
 
 Reply<Rows> SqlReader::send(const QByteArray &query, Deadline deadline, const QByteArrayList &parameters)
 {
+    // A statement with parameters is prepared first, which takes two more round trips.
+    const auto text = withValues(query, parameters);
+    if (auto ahead = m_ahead.extract(text))
+        return std::move(ahead.mapped());
     ++m_requests;
-    return m_session.execute({query, parameters, std::nullopt, false}, deadline);
+    return m_session.execute({text, {}, std::nullopt, false}, deadline);
+}
+
+void SqlReader::sendAhead(const QByteArray &query, Deadline deadline, const QByteArrayList &parameters)
+{
+    const auto text = withValues(query, parameters);
+    m_ahead.insert_or_assign(text, send(text, deadline));
+}
+
+void SqlReader::sendFirst(Deadline deadline)
+{
+    sendAhead(processesQuestion(m_session.features()), deadline);
+    sendNamedAhead(deadline);
+    if (const auto ofRules = m_lockRows.namesToFind(m_session.loop().now()))
+        sendAhead(ownLockRows().whichTables, deadline, {*ofRules, *ofRules});
+}
+
+void SqlReader::sendDetails(const SqlPoll &look, Deadline deadline)
+{
+    const bool isAnyTableWaited =
+        std::ranges::find(look.tableLocks, false, &SqlTableLock::isGranted) != look.tableLocks.end();
+    if (m_tellsAttributes && !(look.waits.empty() && look.namedLocks.empty()))
+        sendAhead(mariadb::sqlText("mariadb-attributes"), deadline);
+    if (!look.waits.empty() || isAnyTableWaited)
+        sendLimitsAhead(deadline);
+    for (const auto &wait : look.waits) {
+        if (!wait.index.isEmpty() && !m_columns.contains({wait.table, wait.index}))
+            sendAhead(mariadb::sqlText("mariadb-index-column-names"), deadline, {wait.table, wait.index});
+    }
 }
 
 void SqlReader::note(const QString &gap)
@@ -170,6 +232,7 @@ Task<Result<SqlPoll>> SqlReader::ask(Deadline deadline, QByteArray also)
 {
     m_newGaps.clear();
     m_newRowLocksGap.clear();
+    m_ahead.clear();
     SqlPoll look;
     look.serverStarted = m_serverStarted;
     const auto asked = m_session.loop().now();
@@ -185,6 +248,7 @@ Task<Result<SqlPoll>> SqlReader::ask(Deadline deadline, QByteArray also)
     };
     CO_TRY_VOID(co_await m_deadlocks.read(sending, &look, deadline));
     CO_TRY_VOID(co_await readNamedLocks(&look, deadline, also));
+    sendDetails(look, deadline);
     CO_TRY_VOID(co_await readLockRows(&look, deadline));
     CO_TRY_VOID(co_await readAttributes(&look, deadline));
     CO_TRY_VOID(co_await readLimits(&look, deadline));
@@ -209,6 +273,7 @@ Task<Result<Rows>> SqlReader::askForRows(QByteArray mark, Deadline deadline)
                        deadline);
     auto ending =
         send(mariadb::endLook, deadline.isNever() ? deadline : Deadline::at(deadline.when() + longerThanQuestion));
+    sendFirst(deadline);
     const auto begun = co_await beginning;
     auto rows = co_await asking;
     const auto ended = co_await ending;
@@ -294,11 +359,7 @@ Task<Result<void>> SqlReader::readPreparedXa(SqlPoll *look, Deadline deadline)
 
 Task<Result<void>> SqlReader::readProcesses(SqlPoll *look, Deadline deadline)
 {
-    const QByteArray time = m_session.features().milliseconds ? "TIME_MS" : "TIME * 1000";
-    CO_TRY(const auto &rows,
-           co_await send("SELECT ID, USER, HOST, DB, COMMAND, STATE, INFO, " + time
-                             + " AS in_state, UNIX_TIMESTAMP(NOW(3)) AS now FROM information_schema.PROCESSLIST",
-                         deadline));
+    CO_TRY(const auto &rows, co_await send(processesQuestion(m_session.features()), deadline));
     for (std::size_t i = 0; i < rows.rows.size(); ++i) {
         SqlProcess process;
         process.connection = text(rows, i, "id").toULongLong();

@@ -79,6 +79,12 @@ private:
     Task<Result<void>> readColumns(SqlPoll *look, Deadline deadline);
     [[nodiscard]] Reply<mariadb::Rows> send(const QByteArray &text, Deadline deadline,
                                             const QByteArrayList &parameters = {});
+    // What is asked for anyway goes with what has to be asked before: send() has its answer then.
+    void sendAhead(const QByteArray &text, Deadline deadline, const QByteArrayList &parameters = {});
+    void sendFirst(Deadline deadline);
+    void sendNamedAhead(Deadline deadline);
+    void sendLimitsAhead(Deadline deadline);
+    void sendDetails(const SqlPoll &look, Deadline deadline);
     void note(const QString &gap);
 
     mariadb::Session &m_session;
@@ -96,6 +102,7 @@ private:
     QStringList m_newGaps; // of the one under way
     QString m_rowLocksGap, m_newRowLocksGap;
     qint64 m_requests = 0;
+    std::map<QByteArray, Reply<mariadb::Rows>> m_ahead; // by text
     std::shared_ptr<Pace> m_pace;
     std::optional<ServerTime> m_serverStarted;
     bool m_hasLooked = false;

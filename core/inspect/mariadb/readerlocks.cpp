@@ -34,6 +34,9 @@ const QByteArray byPerformanceSchema =
     + ")) OR (m.OBJECT_TYPE " + serverTypes + " AND (m.LOCK_STATUS = 'PENDING' OR m.LOCK_TYPE " + strongServerModes
     + ")) OR (m.OBJECT_TYPE " + otherTypes + " AND m.LOCK_STATUS = 'PENDING')))";
 
+const QByteArray usualLimits =
+    "SELECT @@global.innodb_lock_wait_timeout AS row_limit, @@global.lock_wait_timeout AS table_limit";
+
 SqlObject mdlObjectOf(const SqlTableLock &lock)
 {
     return {.type = lock.type, .schema = lock.schema, .name = lock.table};
@@ -59,6 +62,21 @@ std::map<quint64, SqlWaitLimits> ownLimitsIn(const Rows &rows)
 }
 
 } // namespace
+
+void SqlReader::sendNamedAhead(Deadline deadline)
+{
+    if (m_namedLocks == NamedLocks::NotAsked)
+        sendAhead(metadataInstrument, deadline);
+    if (m_namedLocks == NamedLocks::NotAsked || m_namedLocks == NamedLocks::PerformanceSchema)
+        sendAhead(byPerformanceSchema, deadline);
+}
+
+void SqlReader::sendLimitsAhead(Deadline deadline)
+{
+    sendAhead(usualLimits, deadline);
+    if (m_tellsOwnLimits)
+        sendAhead(mariadb::sqlText("mariadb-own-limits"), deadline);
+}
 
 Task<Result<SqlReader::NamedLocks>> SqlReader::findNamedLocks(Deadline deadline)
 {
@@ -221,9 +239,7 @@ Task<Result<void>> SqlReader::readLimits(SqlPoll *look, Deadline deadline)
         || std::ranges::find(look->tableLocks, false, &SqlTableLock::isGranted) != look->tableLocks.end();
     if (!isAnybodyWaiting)
         co_return Result<void>();
-    const auto usual = co_await send("SELECT @@global.innodb_lock_wait_timeout AS row_limit, "
-                                     "@@global.lock_wait_timeout AS table_limit",
-                                     deadline);
+    const auto usual = co_await send(usualLimits, deadline);
     if (!usual && !isRefusal(usual.error()))
         co_return usual.error();
     if (usual && !usual->rows.empty())

@@ -39,7 +39,6 @@ public:
     [[nodiscard]] qint64 requests() const { return m_requests; }
 
 private:
-    Task<Result<void>> setUp(Deadline deadline);
     Task<Result<void>> readLockRows(PgPoll *look, Deadline deadline);
     Task<Result<void>> readPrepared(PgPoll *look, Deadline deadline);
     Task<Result<void>> readLimits(PgPoll *look, Deadline deadline);
@@ -51,8 +50,12 @@ private:
     Task<Result<QByteArrayList>> readKeyColumns(QByteArray relation, Deadline deadline);
     [[nodiscard]] Reply<mariadb::Rows> send(const QByteArray &text, Deadline deadline,
                                             const QByteArrayList &parameters = {});
+    void sendAhead(const QByteArray &text, Deadline deadline, const QByteArrayList &parameters = {});
+    void sendDetails(const PgPoll &look, Deadline deadline);
 
     mariadb::Session &m_session;
+    std::map<QByteArray, Reply<mariadb::Rows>> m_ahead; // by text
+    std::map<QByteArray, QByteArray> m_tableNames;      // by relation, in this look
     mariadb::ConnectionId m_knownFor = 0;
     // Of a row that somebody waits for, and by whom it was known that it is still that row (see readRowKeys).
     struct KnownKey {

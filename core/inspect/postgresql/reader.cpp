@@ -98,6 +98,15 @@ QByteArray pgColumnText(const QByteArray &column)
     return column + "::text";
 }
 
+const QByteArray limitsQuestion = "SELECT name::text AS name, reset_val::text AS value FROM pg_catalog.pg_settings "
+                                  "WHERE name IN ('lock_timeout', 'deadlock_timeout') AND unit = 'ms' ORDER BY name";
+
+QByteArray keyColumnsQuestion(const QByteArray &relation)
+{
+    return mariadb::sqlText("postgresql-key-columns") + ' ' + postgresql::quotedText(relation)
+           + "::oid ORDER BY k.place";
+}
+
 const QByteArray pgNumber = "::text ~ '^[0-9]{1,12}([.][0-9]{1,9}|)$'";
 
 // From the zone's own wall clock to the moment. A time without a zone is in the zone of the client that wrote it.
@@ -133,28 +142,59 @@ std::optional<ServerTime> pgTime(const mariadb::Rows &rows, std::size_t row, con
 
 Reply<Rows> PgReader::send(const QByteArray &query, Deadline deadline, const QByteArrayList &parameters)
 {
+    mariadb::Statement statement{query, parameters, std::nullopt, false};
+    if (auto text = parameters.isEmpty() ? Result<QByteArray>(query) : postgresql::withParameters(statement)) {
+        if (auto ahead = m_ahead.extract(*text))
+            return std::move(ahead.mapped());
+        statement = {std::move(*text), {}, std::nullopt, false};
+    }
     ++m_requests;
-    return m_session.execute({query, parameters, std::nullopt, false}, deadline);
+    return m_session.execute(std::move(statement), deadline);
 }
 
-// On every connection anew. To learn a row's key its table is read, which waits where somebody has all of it.
-Task<Result<void>> PgReader::setUp(Deadline deadline)
+// It goes with what has to be asked before: send() has its answer then.
+void PgReader::sendAhead(const QByteArray &query, Deadline deadline, const QByteArrayList &parameters)
 {
-    const auto connection = m_session.connectionId();
-    if (m_knownFor == connection)
-        co_return Result<void>();
-    CO_TRY_VOID(co_await send("SELECT set_config('lock_timeout', '100', false)", deadline));
-    m_isReconnected = true;
-    m_lockRows.forget();
-    m_deadlocks.forgetCount();
-    m_knownFor = connection;
-    co_return Result<void>();
+    const auto text = postgresql::withParameters({query, parameters, std::nullopt, false});
+    if (text)
+        m_ahead.insert_or_assign(*text, send(*text, deadline));
+}
+
+void PgReader::sendDetails(const PgPoll &look, Deadline deadline)
+{
+    if (std::ranges::find(look.locks, false, &PgLock::isGranted) != look.locks.end())
+        sendAhead(limitsQuestion, deadline);
+    constexpr int mostAhead = 4;
+    int count = 0;
+    for (const auto &lock : look.locks) {
+        if (lock.type == "tuple" && lock.database == look.database && !lock.relationName.isEmpty()
+            && !m_rowKeys.contains({lock.relation, lock.page, lock.tuple}) && count++ < mostAhead)
+            sendAhead(keyColumnsQuestion(lock.relation), deadline);
+    }
+    if (const auto ofRules = m_lockRows.namesToFind(m_session.loop().now()))
+        sendAhead(pgLockRows().whichTables, deadline, {*ofRules, *ofRules});
 }
 
 Task<Result<PgPoll>> PgReader::look(Deadline deadline)
 {
-    CO_TRY_VOID(co_await setUp(deadline));
-    CO_TRY(const auto &rows, co_await send(mariadb::sqlText("postgresql-locks"), deadline));
+    // On every connection anew. To learn a row's key its table is read, which waits where somebody has all of it.
+    const auto connection = m_session.connectionId();
+    const bool isSetUp = m_knownFor == connection;
+    m_ahead.clear();
+    m_tableNames.clear(); // they may have others since
+    auto settingUp =
+        isSetUp ? std::nullopt : std::optional(send("SELECT set_config('lock_timeout', '100', false)", deadline));
+    auto asking = send(mariadb::sqlText("postgresql-locks"), deadline);
+    if (settingUp) {
+        CO_TRY_VOID(co_await *settingUp);
+    }
+    CO_TRY(const auto &rows, co_await asking);
+    if (!isSetUp) {
+        m_isReconnected = true;
+        m_lockRows.forget();
+        m_deadlocks.forgetCount();
+        m_knownFor = connection;
+    }
     PgPoll look;
     QStringList gaps;
     for (std::size_t i = 0; i < rows.rows.size(); ++i) {
@@ -178,6 +218,7 @@ Task<Result<PgPoll>> PgReader::look(Deadline deadline)
         gaps
             << u"since when others' transactions and connections are there, and what they do, cannot be seen, nor can "
                u"their locks be released from here. The role pg_read_all_stats is missing (GRANT pg_monitor TO …)"_s;
+    sendDetails(look, deadline);
     const auto prepared = co_await readPrepared(&look, deadline);
     if (!prepared && !isPgRefusal(prepared.error()))
         co_return prepared.error();
@@ -253,10 +294,7 @@ Task<Result<void>> PgReader::readLimits(PgPoll *look, Deadline deadline)
 {
     if (std::ranges::find(look->locks, false, &PgLock::isGranted) == look->locks.end())
         co_return Result<void>();
-    CO_TRY(const auto &rows,
-           co_await send("SELECT name::text AS name, reset_val::text AS value FROM pg_catalog.pg_settings "
-                         "WHERE name IN ('lock_timeout', 'deadlock_timeout') AND unit = 'ms' ORDER BY name",
-                         deadline));
+    CO_TRY(const auto &rows, co_await send(limitsQuestion, deadline));
     for (std::size_t i = 0; i < rows.rows.size(); ++i) {
         const std::chrono::milliseconds longest(text(rows, i, "value").toInt());
         if (longest.count() > 0) // 0: it never ends
@@ -318,7 +356,7 @@ Task<Result<PgRowKey>> PgReader::readRowKey(PgLock tuple, Deadline deadline)
         co_return key;
     const auto wanted = mapped<QByteArrayList>(
         columns, [&](const auto &column) { return postgresql::quotedName(column) + "::text"; });
-    CO_TRY(const auto &named, co_await tableName(tuple.relation, deadline));
+    const auto named = m_tableNames[tuple.relation];
     const QByteArray place = '(' + tuple.page + ',' + tuple.tuple + ')';
     CO_TRY(const auto &row, co_await send("SELECT " + wanted.join(", ") + " FROM ONLY " + named
                                               + " WHERE ctid = " + postgresql::quotedText(place) + "::tid",
@@ -334,6 +372,8 @@ Task<Result<PgRowKey>> PgReader::readRowKey(PgLock tuple, Deadline deadline)
 // Quoted, as the server writes it.
 Task<Result<QByteArray>> PgReader::tableName(QByteArray relation, Deadline deadline)
 {
+    if (const auto known = m_tableNames.find(relation); known != m_tableNames.end())
+        co_return known->second;
     CO_TRY(const auto &named,
            co_await send("SELECT " + postgresql::quotedText(relation) + "::oid::regclass::text AS name", deadline));
     co_return text(named, 0, "name");
@@ -389,9 +429,9 @@ Task<Result<QByteArrayList>> PgReader::sharersOf(PgLock tuple, QByteArray waited
 // their own, or a policy of the table's.
 Task<Result<QByteArrayList>> PgReader::readKeyColumns(QByteArray relation, Deadline deadline)
 {
-    CO_TRY(const auto &rows, co_await send(mariadb::sqlText("postgresql-key-columns") + ' '
-                                               + postgresql::quotedText(relation) + "::oid ORDER BY k.place",
-                                           deadline));
+    CO_TRY(const auto &rows, co_await send(keyColumnsQuestion(relation), deadline));
+    if (!rows.rows.empty())
+        m_tableNames[relation] = text(rows, 0, "table_name");
     QByteArrayList columns;
     for (std::size_t i = 0; i < rows.rows.size(); ++i)
         columns << text(rows, i, "name");

@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 
 #include <algorithm>
+#include <bit>
 #include <unordered_set>
 #include <utility>
 
@@ -19,9 +20,17 @@ QByteArray nextCursor(const redis::Value &names)
 
 using redis::Command;
 
+// A slow line is filled by pages of several stretches of the table under way at once, not by larger pages: those
+// would keep the server from its other clients for longer than a millisecond. The stretches begin one after the other
+// and stay apart by that, so that the server has other clients' requests between two of the pages.
+constexpr double pagesBeforeSplit = 3;
+constexpr double pagesOfStretch = 4; // at least
+constexpr std::size_t aheadInStretch = 1;
+constexpr qint64 namesOfPage = 800;
+constexpr qint64 reported = 99; // percent of the keys that the server counts, by a sweep in stretches
+
 // The server goes through a page twice, the second time through what its processor still has at hand, if it is no
 // more than that; of pages that are far smaller the way to the server is most.
-constexpr QByteArrayView pageSize = "800";
 constexpr QByteArrayView smallPageSize = "100"; // of sweeps that only make sure
 constexpr std::size_t pagesAhead = 8;           // as many as come while what was found on a page is read
 constexpr std::size_t readTogether = 500;
@@ -32,7 +41,32 @@ constexpr qint64 namesPerKey = 2;
 constexpr qint64 namesBesides = 10'000;
 constexpr int emptyPagesAtMost = 20'000; // one is up to 8000 slots of the server's table
 
+quint64 mirrored(quint64 bits)
+{
+    quint64 other = 0;
+    for (int i = 0; i < 64; ++i)
+        other |= (bits >> i & 1U) << (63 - i);
+    return other;
+}
+
 } // namespace
+
+std::optional<quint64> placeOf(const QByteArray &cursor)
+{
+    bool isNumber = false;
+    const auto number = cursor.toULongLong(&isNumber);
+    return isNumber ? std::optional(mirrored(number)) : std::nullopt;
+}
+
+QByteArray cursorAt(quint64 place)
+{
+    return QByteArray::number(mirrored(place));
+}
+
+bool isPastEnd(const QByteArray &next, quint64 end)
+{
+    return next.isEmpty() || next == "0" || (end != 0 && placeOf(next).value_or(end) >= end);
+}
 
 bool KeyPages::isComplete(const Asked &page) const
 {
@@ -41,12 +75,7 @@ bool KeyPages::isComplete(const Asked &page) const
 
 Task<Result<KeyPages::Page>> KeyPages::at(QByteArray cursor, Questions questions)
 {
-    m_questions = std::move(questions);
-    if (m_error || m_pages.empty() || m_pages.front().cursor != cursor) {
-        reset();
-        m_pages.push_back({.cursor = std::move(cursor)});
-    }
-    ask();
+    prepare(std::move(cursor), std::move(questions));
     while (!m_error && !isComplete(m_pages.front())) {
         Completion<bool> arrived(m_reader.loop());
         m_arrived = arrived;
@@ -57,11 +86,21 @@ Task<Result<KeyPages::Page>> KeyPages::at(QByteArray cursor, Questions questions
     Page page{*std::move(m_pages.front().names), std::move(m_pages.front().hashes)};
     const auto next = nextCursor(page.names);
     m_pages.pop_front();
-    if (m_pages.empty() && m_questions.ahead > 0 && !next.isEmpty() && next != "0")
+    if (m_pages.empty() && m_questions.ahead > 0 && !isPastEnd(next, m_questions.end))
         m_pages.push_back({.cursor = next});
     if (m_questions.ahead > 0)
         ask();
     co_return std::move(page);
+}
+
+void KeyPages::prepare(QByteArray cursor, Questions questions)
+{
+    m_questions = std::move(questions);
+    if (m_error || m_pages.empty() || m_pages.front().cursor != cursor) {
+        reset();
+        m_pages.push_back({.cursor = std::move(cursor)});
+    }
+    ask();
 }
 
 void KeyPages::reset()
@@ -90,7 +129,7 @@ void KeyPages::askForNames()
         return;
     if (const auto &last = m_pages.back(); last.names) {
         const auto next = nextCursor(*last.names);
-        if (next.isEmpty() || next == "0" || m_pages.size() > m_questions.ahead)
+        if (isPastEnd(next, m_questions.end) || m_pages.size() > m_questions.ahead)
             return;
         m_pages.push_back({.cursor = next});
     }
@@ -131,25 +170,122 @@ void KeyPages::took(Result<std::vector<redis::Value>> &answer, std::optional<Ans
         (*page).*part = std::move(answer->front());
         ask();
     }
-    if (m_arrived && (m_error || isComplete(m_pages.front())))
+    if (m_arrived && isReady())
         m_arrived->complete(true);
+    if (m_ready && isReady())
+        m_ready();
 }
 
 KeySweeper::KeySweeper(KeySweep &sweep, KeyReader &reader, ReadQueue &queue, Refusals &refusals,
                        OtherDatabases &databases, bool includesLowConfidence, Callbacks callbacks)
-    : m_sweep(sweep), m_reader(reader), m_pages(reader), m_queue(queue), m_refusals(refusals), m_databases(databases),
+    : m_sweep(sweep), m_reader(reader), m_queue(queue), m_refusals(refusals), m_databases(databases),
       m_includesLowConfidence(includesLowConfidence), m_callbacks(std::move(callbacks))
 {
+}
+
+void KeySweeper::beginRound()
+{
+    m_stretches.clear();
+    m_stretches.emplace_back(m_reader, [this] { wake(); });
+    m_sweep.named = 0;
+    m_sweep.isAtEnd = false;
+}
+
+// Other servers that know SCAN have cursors of other kinds. So the first pages have to lie in the table where as many
+// keys as they named end, by far not what a number of another kind would say.
+void KeySweeper::split()
+{
+    auto &first = m_stretches.front();
+    const auto place = placeOf(first.cursor);
+    const bool isDecided = !m_maySplit || m_stretches.size() > 1 || first.isOver || m_sweep.isOverrun;
+    const auto named = static_cast<double>(m_sweep.named), all = static_cast<double>(m_sweep.counted.value_or(0));
+    if (isDecided || named < (pagesBeforeSplit - 0.5) * double(namesOfPage) || !place)
+        return;
+    constexpr double table = 18446744073709551616.0; // 2^64
+    constexpr double tolerance = 1.3;
+    const auto share = static_cast<double>(*place) / table;
+    m_maySplit = share * all < named * tolerance && named < share * all * tolerance;
+    auto count = std::bit_floor(m_reader.lineFactor());
+    while (count > 1 && (all / double(count) < pagesOfStretch * double(namesOfPage) || share * double(count) > 1))
+        count /= 2;
+    if (!m_maySplit || count < 2)
+        return;
+    const quint64 length = (quint64(1) << 63) / (count / 2);
+    const auto apart = m_reader.roundTrip() / static_cast<Duration::rep>(count);
+    first.end = length;
+    for (std::size_t i = 1; i < count; ++i) {
+        auto &next = m_stretches.emplace_back(m_reader, [this] { wake(); });
+        next.cursor = cursorAt(i * length);
+        next.end = i + 1 < count ? (i + 1) * length : 0;
+        next.begins = m_reader.loop().now() + apart * static_cast<Duration::rep>(i);
+    }
+}
+
+// A server whose cursors are of another kind after all would have left keys out.
+bool KeySweeper::isShort() const
+{
+    return m_stretches.size() > 1 && m_sweep.named * 100 < m_sweep.counted.value_or(0) * reported;
+}
+
+KeyPages::Questions KeySweeper::questionsOf(const Stretch &stretch, Pace pace) const
+{
+    KeyPages::Questions questions;
+    questions.size = pace.isVerificationSweep ? smallPageSize.toByteArray() : QByteArray::number(namesOfPage);
+    questions.hashes = m_scanTellsTypes && !m_hasNoHash; // the same keys, of which the server sorts out the hashes
+    questions.ahead = pace.isSlow ? 0 : m_stretches.size() > 1 ? aheadInStretch : pagesAhead;
+    questions.end = stretch.end;
+    return questions;
+}
+
+void KeySweeper::wake()
+{
+    if (m_arrived)
+        m_arrived->complete(true);
+}
+
+// The first that has its next page, or the only one; all others are asked.
+Task<KeySweeper::Stretch *> KeySweeper::readyStretch(Pace pace)
+{
+    while (m_stretches.size() > 1) {
+        const auto now = m_reader.loop().now();
+        Stretch *ready = nullptr;
+        std::optional<Instant> next;
+        for (auto &stretch : m_stretches) {
+            if (stretch.isOver || (!ready && stretch.pages.isReady())) {
+                ready = stretch.isOver ? ready : &stretch;
+            } else if (stretch.begins <= now) {
+                stretch.pages.prepare(stretch.cursor, questionsOf(stretch, pace));
+            } else {
+                next = std::min(next.value_or(stretch.begins), stretch.begins);
+            }
+        }
+        if (ready)
+            co_return ready;
+        m_arrived = Completion<bool>(m_reader.loop());
+        if (next)
+            m_begins = m_reader.loop().callAt(*next, [this] { wake(); });
+        const auto arrived = *m_arrived;
+        co_await arrived;
+    }
+    co_return &m_stretches.front();
+}
+
+// False where the cursors of stretches turn out to be no places.
+bool KeySweeper::takeCursor(Stretch &stretch, const QByteArray &next)
+{
+    m_maySplit = m_maySplit && (next == "0" || placeOf(next) > placeOf(stretch.cursor));
+    stretch.isOver = isPastEnd(next, stretch.end);
+    stretch.cursor = next;
+    m_sweep.isAtEnd = std::ranges::all_of(m_stretches, &Stretch::isOver);
+    return m_maySplit || m_stretches.size() == 1;
 }
 
 // The next page, as names and, where the server told, which of them are hashes; false where it refuses.
 Task<Result<bool>> KeySweeper::nextPage(Pace pace)
 {
-    KeyPages::Questions questions;
-    questions.size = (pace.isVerificationSweep ? smallPageSize : pageSize).toByteArray();
-    questions.hashes = m_scanTellsTypes && !m_hasNoHash; // the same keys, of which the server sorts out the hashes
-    questions.ahead = pace.isSlow ? 0 : pagesAhead;
-    CO_TRY(auto &got, co_await m_pages.at(m_sweep.cursor, std::move(questions)));
+    auto *const stretch = co_await readyStretch(pace);
+    auto questions = questionsOf(*stretch, pace);
+    CO_TRY(auto &got, co_await stretch->pages.at(stretch->cursor, std::move(questions)));
     const auto &[names, hashes] = got;
     if (names.isError() || names.items.size() != 2) {
         m_refusals.note(u"SCAN"_s,
@@ -162,12 +298,16 @@ Task<Result<bool>> KeySweeper::nextPage(Pace pace)
     const bool areTold = hashes && hashes->items.size() == 2 && hashes->items[0].text == names.items[0].text;
     static const redis::Value none;
     const auto *told = areTold ? &hashes->items[1] : !hashes && m_hasNoHash ? &none : nullptr;
-    m_sweep.cursor = names.items[0].text;
-    m_sweep.isAtEnd = m_sweep.cursor == "0";
+    if (!takeCursor(*stretch, names.items[0].text)) {
+        beginRound();
+        co_return true;
+    }
     if (!m_sweep.isOverrun) // else they are repeated, or invented
         sortOut(names.items[1], told, pace);
     const auto count = static_cast<qint64>(names.items[1].items.size());
     m_sweep.named += count;
+    if (!pace.isSlow)
+        split();
     if (!m_sweep.isAtEnd && !m_sweep.isOverrun)
         co_await judgeLength(count == 0);
     co_return true;
@@ -197,29 +337,31 @@ Task<Result<bool>> KeySweeper::page(Pace pace)
         if (!isTold)
             co_return isTold;
         if (!*isTold) {
-            CO_TRY_VOID(co_await readSortedOut());
-            co_await m_queue.untilPageRead();
+            CO_TRY_VOID(co_await readSortedOut(true));
             co_return false;
         }
     }
+    if (!std::exchange(m_hasPassedOn, m_hasPassedOn || !m_sweep.toRead.empty()))
+        co_await passOn(); // the first locks are shown at once
     // At full pace what few keys there are of many pages is read at once.
-    const bool isEnough = m_sweep.toAsk.size() + m_sweep.toRead.size() >= readTogether;
+    const bool isEnough = m_sweep.toAsk.size() + m_sweep.toRead.size() >= readTogether * m_reader.lineFactor();
     const bool isWaitedFor = m_sweep.isAtEnd || pace.isSlow;
     if (isEnough || isWaitedFor) {
-        CO_TRY_VOID(co_await readSortedOut());
+        CO_TRY_VOID(co_await readSortedOut(isWaitedFor));
     }
-    if (isWaitedFor) // else the server goes through its keys meanwhile
-        co_await m_queue.untilPageRead();
     if (!m_sweep.isAtEnd)
         co_return true;
+    if (isShort()) { // once more, by the server's own cursors
+        m_maySplit = false;
+        beginRound();
+        co_return true;
+    }
     auto again = co_await needsAnotherRound(pace);
     if (!again || !*again)
         co_return again;
-    m_sweep.cursor = "0";
     m_sweep.before = m_sweep.done();
-    m_sweep.named = 0;
-    m_sweep.isAtEnd = false;
     m_sweep.isFirstRound = false;
+    beginRound();
     co_return true;
 }
 
@@ -263,9 +405,37 @@ void KeySweeper::readInSweep(RedisKey key)
         m_sweep.toRead.push_back(std::move(key));
 }
 
-Task<Result<void>> KeySweeper::readSortedOut()
+// Of what is known to be worth it already the reading begins while the rest is asked for. Elsewhere the server goes
+// through its keys meanwhile.
+Task<Result<void>> KeySweeper::readSortedOut(bool isToEnd)
 {
-    CO_TRY(auto &times, co_await m_reader.timesToLive(m_sweep.toAsk));
+    co_await passOn();
+    CO_TRY_VOID(co_await askSortedOut());
+    if (!isToEnd)
+        co_return Result<void>();
+    co_await passOn();
+    co_await m_queue.untilPageRead();
+    co_return Result<void>();
+}
+
+Task<void> KeySweeper::passOn()
+{
+    if (m_sweep.toRead.empty())
+        co_return;
+    co_await m_queue.untilPageRead(); // that of before
+    auto keys = std::exchange(m_sweep.toRead, {});
+    std::ranges::sort(keys); // a lock has several companions
+    keys.erase(std::ranges::unique(keys).begin(), keys.end());
+    m_queue.addPage(std::move(keys));
+}
+
+Task<Result<void>> KeySweeper::askSortedOut()
+{
+    auto asking = m_reader.askForTimes(m_sweep.toAsk); // with the first question for samples
+    auto sampled = co_await m_reader.samples(m_sweep.toSample);
+    CO_TRY(auto &times, co_await m_reader.timesToLive(m_sweep.toAsk, std::move(asking)));
+    if (!sampled)
+        co_return sampled.error();
     for (size_t i = 0; i < times.size(); ++i) {
         const auto &key = m_sweep.toAsk[i];
         m_sieve.learn(key.bytes(), times[i].has_value());
@@ -273,18 +443,12 @@ Task<Result<void>> KeySweeper::readSortedOut()
             m_sweep.toRead.push_back(key);
     }
     m_sweep.toAsk.clear();
-    CO_TRY(auto &samples, co_await m_reader.samples(m_sweep.toSample));
     m_sweep.toSample.clear();
-    for (const auto &view : samples) {
+    for (const auto &view : *sampled) {
         m_callbacks.sampled(view);
         if (view.type != KeyType::String)
             m_sweep.toRead.push_back(view.key);
     }
-    co_await m_queue.untilPageRead(); // that of before
-    auto keys = std::exchange(m_sweep.toRead, {});
-    std::ranges::sort(keys); // a lock has several companions
-    keys.erase(std::ranges::unique(keys).begin(), keys.end());
-    m_queue.addPage(std::move(keys));
     co_return Result<void>();
 }
 
@@ -295,7 +459,8 @@ Task<Result<std::vector<RedisKey>>> KeySweeper::stillEnding(std::vector<RedisKey
     for (std::size_t from = 0; from < keys.size(); from += askedAgainTogether) {
         const auto until = std::min(from + askedAgainTogether, keys.size());
         std::vector<RedisKey> some(keys.begin() + std::ptrdiff_t(from), keys.begin() + std::ptrdiff_t(until));
-        CO_TRY(auto &times, co_await m_reader.timesToLive(std::move(some)));
+        auto asking = m_reader.askForTimes(some);
+        CO_TRY(auto &times, co_await m_reader.timesToLive(std::move(some), std::move(asking)));
         for (std::size_t i = 0; i < times.size(); ++i) {
             if (times[i])
                 still.push_back(keys[from + i]);
@@ -326,39 +491,40 @@ Task<Result<bool>> KeySweeper::needsAnotherRound(Pace pace)
     co_return m_sieve.goOn(counted, static_cast<qint64>(found.size()));
 }
 
-Task<std::optional<qint64>> KeySweeper::countEndingKeys()
+// `hashesToo`: to look at each key for its type takes the server half as long again, and one that has none may say so.
+Task<std::optional<qint64>> KeySweeper::countEndingKeys(bool hashesToo)
 {
-    auto asking = m_reader.ask(Command{"DBSIZE"}, Command{"INFO", "keyspace"});
+    std::vector<Command> commands{{"DBSIZE"}, {"INFO", "keyspace"}};
+    if (hashesToo)
+        commands.push_back({"INFO", "keysizes"});
+    const auto asked = m_reader.loop().now();
+    auto asking = m_reader.send(std::move(commands));
+    if (hashesToo) { // it need not wait for that answer
+        auto &first = m_stretches.front();
+        first.pages.prepare(first.cursor, questionsOf(first, {}));
+    }
     auto got = co_await asking;
     if (!got)
         co_return std::nullopt;
+    m_reader.noteRoundTrip(m_reader.loop().now() - asked);
     const auto keys = got->front().integer;
     if (!got->front().isError())
         m_sweep.counted = std::max(m_sweep.counted.value_or(0), keys);
-    const auto &info = got->back();
+    const auto &info = (*got)[1];
     m_databases.note(info);
+    m_hasNoHash = hashesToo && saysThatNoHashIs(got->back().text);
     co_return info.isError() ? std::nullopt : endingKeysIn(info.text, keys);
 }
 
-// To look at each key for its type takes the server half as long again. A sweep that is slow makes sure.
-Task<bool> KeySweeper::serverReportsNoHashes()
-{
-    auto asking = m_reader.ask(Command{"INFO", "keysizes"});
-    auto got = co_await asking;
-    co_return got ? saysThatNoHashIs(got->front().text) : false;
-}
-
+// A sweep that is slow makes sure.
 Task<void> KeySweeper::begin(bool isSlow)
 {
-    auto counted = co_await countEndingKeys();
+    m_hasNoHash = m_hasPassedOn = false;
+    beginRound();
+    auto counted = co_await countEndingKeys(!isSlow);
     m_sieve.begin(m_sweep.total(), counted);
     m_emptyPages = 0;
     m_refusals.forget(u"SCAN's end"_s);
-    m_hasNoHash = false;
-    if (isSlow)
-        co_return;
-    const bool hasNone = co_await serverReportsNoHashes();
-    m_hasNoHash = hasNone;
 }
 
 } // namespace lockscope::inspect

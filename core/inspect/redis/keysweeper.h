@@ -12,6 +12,7 @@
 
 #include <deque>
 #include <functional>
+#include <list>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -78,6 +79,13 @@ private:
 // words that we know.
 [[nodiscard]] bool saysThatNoHashIs(const QByteArray &info);
 
+// Where a cursor of SCAN stands in the server's table, as a share of 2^64: the server counts with the order of the bits
+// reversed, so that a table that grows or shrinks keeps the place. Empty: it is no such number.
+[[nodiscard]] std::optional<quint64> placeOf(const QByteArray &cursor);
+[[nodiscard]] QByteArray cursorAt(quint64 place);
+// Whether no page of that stretch follows this cursor.
+[[nodiscard]] bool isPastEnd(const QByteArray &next, quint64 end);
+
 // The pages of a Redis's keys, and which of each are hashes: SCAN, and SCAN with TYPE hash at the same cursor.
 //
 // At full pace both questions are under way at once, each about another page: while we look at the answer to the one,
@@ -93,15 +101,22 @@ public:
         QByteArray size;       // COUNT
         bool hashes = false;   // are asked for, too
         std::size_t ahead = 0; // so many pages are asked for before they are wanted
+        quint64 end = 0;       // the place (placeOf()) at which it is over; 0: that of the table
     };
 
-    // It must outlive this and its tasks.
-    explicit KeyPages(KeyReader &reader) : m_reader(reader) {}
+    // It must outlive this and its tasks. `ready`: a page, or an error, has arrived.
+    explicit KeyPages(KeyReader &reader, std::function<void()> ready = {}) : m_reader(reader), m_ready(std::move(ready))
+    {
+    }
     Q_DISABLE_COPY(KeyPages)
     ~KeyPages() { reset(); }
 
     // The page at this cursor. Errors are those of the connection; after one the same page can be asked for again.
     Task<Result<Page>> at(QByteArray cursor, Questions questions);
+    // Asks for that page, unless it is asked for, and does not wait.
+    void prepare(QByteArray cursor, Questions questions);
+    // Whether at() has it, or an error, at once.
+    [[nodiscard]] bool isReady() const { return m_error || (!m_pages.empty() && isComplete(m_pages.front())); }
     // Nothing that was asked is wanted any more.
     void reset();
 
@@ -122,6 +137,7 @@ private:
               std::optional<redis::Value> Asked::*part);
 
     KeyReader &m_reader;
+    const std::function<void()> m_ready;
     Questions m_questions;
     std::deque<Asked> m_pages;               // in the server's order; the first is the one that is wanted
     std::optional<Answer> m_names, m_hashes; // on their way, one of each kind at most
@@ -149,9 +165,9 @@ public:
     // Rights, and the server, may be others.
     void connected()
     {
-        m_scanTellsTypes = true;
+        m_scanTellsTypes = m_maySplit = true;
         m_sieve = {};
-        m_pages.reset();
+        m_stretches.clear();
     }
     // A new sweep.
     Task<void> begin(bool isSlow);
@@ -167,23 +183,44 @@ public:
     void end()
     {
         m_sieve.end();
-        m_pages.reset();
+        m_stretches.clear();
     }
 
 private:
+    // A part of the server's table, gone through by itself.
+    struct Stretch {
+        Stretch(KeyReader &reader, std::function<void()> ready) : pages(reader, std::move(ready)) {}
+        KeyPages pages;
+        QByteArray cursor = "0"; // of the page that is wanted next
+        quint64 end = 0;
+        Instant begins{};
+        bool isOver = false;
+    };
+
+    void beginRound();
+    void split();
+    [[nodiscard]] KeyPages::Questions questionsOf(const Stretch &stretch, Pace pace) const;
+    Task<Stretch *> readyStretch(Pace pace);
+    [[nodiscard]] bool isShort() const;
+    void wake();
     Task<Result<bool>> nextPage(Pace pace);
+    [[nodiscard]] bool takeCursor(Stretch &stretch, const QByteArray &next);
     Task<void> judgeLength(bool isEmpty);
     void readInSweep(RedisKey key);
     void sortOut(const redis::Value &names, const redis::Value *hashes, Pace pace);
-    Task<Result<void>> readSortedOut(); // begins with it, once what was sorted out before is read
+    // Begins with it, once what was sorted out before is read; and, where it is wanted, ends so.
+    Task<Result<void>> readSortedOut(bool isToEnd);
+    Task<Result<void>> askSortedOut();
+    Task<void> passOn();
     Task<Result<std::vector<RedisKey>>> stillEnding(std::vector<RedisKey> keys);
     Task<Result<bool>> needsAnotherRound(Pace pace);
-    Task<std::optional<qint64>> countEndingKeys();
-    Task<bool> serverReportsNoHashes();
+    Task<std::optional<qint64>> countEndingKeys(bool hashesToo = false);
 
     KeySweep &m_sweep;
     KeyReader &m_reader;
-    KeyPages m_pages;
+    std::list<Stretch> m_stretches; // one, but on a slow line
+    std::optional<Completion<bool>> m_arrived;
+    Timer m_begins; // the next stretch
     ReadQueue &m_queue;
     Refusals &m_refusals;
     OtherDatabases &m_databases;
@@ -192,6 +229,8 @@ private:
     KeySieve m_sieve;
     int m_emptyPages = 0;
     bool m_scanTellsTypes = true; // until a server before Redis 6 says that it does not
+    bool m_maySplit = true;       // until the server's cursors turn out to be no places
+    bool m_hasPassedOn = false;   // keys to the queue, in this sweep
     bool m_hasNoHash = false;     // the server said so when this sweep began, at full pace
 };
 

@@ -131,6 +131,7 @@ void RedisObserver::connected()
 {
     m_refusals = {}; // rights may have changed
     m_pulse.connected();
+    m_reader.forgetLine();
     m_sweeper.connected();
     m_claims = {};
     m_followed = Completion<bool>(m_loop);
@@ -182,7 +183,7 @@ Task<void> RedisObserver::work()
 {
     for (;;) {
         co_await m_queue.untilFilled();
-        const auto keys = m_queue.takeBatch();
+        const auto keys = m_queue.takeBatch(m_reader.lineFactor());
         const bool crowded = m_queue.isCrowded();
         const auto begun = m_loop.now();
         auto done = co_await readBatch(keys);

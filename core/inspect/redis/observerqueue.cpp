@@ -43,12 +43,13 @@ Task<void> ReadQueue::untilFilled()
     }
 }
 
-std::vector<RedisKey> ReadQueue::takeBatch()
+std::vector<RedisKey> ReadQueue::takeBatch(std::size_t lineFactor)
 {
+    const auto atMost = batchAtMost * std::min(lineFactor, largestFactor);
     std::vector<RedisKey> keys;
     while (!m_changed.empty() && keys.size() < changedInBatch)
         keys.push_back(m_changed.extract(m_changed.begin()).value());
-    while (!m_page.empty() && keys.size() < batchAtMost) {
+    while (!m_page.empty() && keys.size() < atMost) {
         keys.push_back(std::move(m_page.back()));
         m_page.pop_back();
     }

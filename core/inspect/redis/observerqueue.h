@@ -21,7 +21,6 @@ namespace lockscope::inspect {
 
 // One way through all keys.
 struct KeySweep {
-    QByteArray cursor = "0";
     qint64 named = 0;                // names that SCAN returned in this round
     qint64 before = 0;               // looked at in earlier rounds
     std::optional<qint64> counted{}; // keys, as the server says
@@ -55,7 +54,7 @@ public:
 
     // The worker: takes a batch and, done with it, says so.
     Task<void> untilFilled();
-    [[nodiscard]] std::vector<RedisKey> takeBatch();
+    [[nodiscard]] std::vector<RedisKey> takeBatch(std::size_t lineFactor); // KeyReader's
     // With what would be another batch of changed keys.
     [[nodiscard]] bool isCrowded() const { return m_changed.size() >= changedInBatch; }
     // Of a batch that could not be read.
@@ -67,7 +66,7 @@ public:
 
 private:
     // Keys read in one go: a page of a sweep, which is few enough that a changed lock does not wait long.
-    static constexpr std::size_t batchAtMost = 1200;
+    static constexpr std::size_t batchAtMost = 1200, largestFactor = 4;
     // The rest of a batch is the sweep's, so that a busy server does not stop it.
     static constexpr std::size_t changedInBatch = 200, changedAtMost = 20'000;
     [[nodiscard]] Completion<bool> nextBatchDone() { return m_batchWaiters.emplace_back(m_loop); }

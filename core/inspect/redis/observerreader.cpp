@@ -125,8 +125,20 @@ void fillExpiry(KeyView &view, const Value &answer, ServerTime now)
 }
 
 constexpr size_t refusedKeysKept = 10'000;
+constexpr Duration filledEvery = 3ms; // a page's names and hashes take a server a third of that
+constexpr Duration::rep mostAtOnce = 16;
 // Of fewer it is not worth a round trip of its own.
 constexpr size_t missingTogether = 100;
+
+const auto subscribersTopic = u"PUBSUB"_s;
+
+std::vector<QByteArray> channelsOfAll(const std::vector<KeyReader::Gathered> &gathered)
+{
+    std::vector<QByteArray> channels;
+    for (const auto &one : gathered)
+        std::ranges::move(channelsToCount(one.main, one.companions), std::back_inserter(channels));
+    return channels;
+}
 
 KeyType typeOf(const QByteArray &word)
 {
@@ -211,15 +223,27 @@ Task<Result<std::vector<KeyView>>> KeyReader::look(std::vector<RedisKey> keys)
     co_return std::move(views);
 }
 
-Task<Result<std::vector<std::optional<std::chrono::milliseconds>>>> KeyReader::timesToLive(std::vector<RedisKey> keys)
+std::size_t KeyReader::lineFactor() const
 {
-    std::vector<std::optional<std::chrono::milliseconds>> times(keys.size());
+    return static_cast<std::size_t>(std::clamp<Duration::rep>(roundTrip() / filledEvery, 1, mostAtOnce));
+}
+
+KeyReader::Asking KeyReader::askForTimes(const std::vector<RedisKey> &keys)
+{
     if (keys.empty())
-        co_return std::move(times);
+        return std::nullopt;
     std::vector<Command> commands;
     for (const auto &key : keys)
         commands.push_back(Command{"PTTL", key.bytes()});
-    CO_TRY(auto &got, co_await send(std::move(commands)).taken());
+    return send(std::move(commands));
+}
+
+Task<Result<KeyReader::Times>> KeyReader::timesToLive(std::vector<RedisKey> keys, Asking asking)
+{
+    Times times(keys.size());
+    if (!asking)
+        co_return std::move(times);
+    CO_TRY(auto &got, co_await std::move(*asking).taken());
     for (size_t i = 0; i < keys.size(); ++i) {
         const auto &ttl = got[i];
         if (!ttl.isError() && ttl.integer >= 0)
@@ -425,7 +449,6 @@ Task<Result<std::vector<KeyReader::Gathered>>> KeyReader::gather(std::vector<Key
     std::vector<Gathered> gathered;
     std::vector<RedisKey> besides;
     std::vector<size_t> owners;
-    std::vector<QByteArray> channels;
     for (auto &main : opened) {
         for (auto &companion : companionsToRead(main)) {
             besides.push_back(std::move(companion));
@@ -433,7 +456,12 @@ Task<Result<std::vector<KeyReader::Gathered>>> KeyReader::gather(std::vector<Key
         }
         gathered.push_back({std::move(main), {}, {}});
     }
-    CO_TRY(auto &read, co_await readBeside(besides));
+    // Most locks have no companion that knows of more channels: these are counted meanwhile.
+    const auto early = channelsOfAll(gathered);
+    auto counting = askForSubscribers(early);
+    auto beside = co_await readBeside(besides);
+    CO_TRY(auto &counted, co_await takeSubscribers(std::move(counting)));
+    CO_TRY(auto &read, std::move(beside));
     std::map<RedisKey, KeyView> there;
     for (auto &view : read)
         there.emplace(view.key, std::move(view));
@@ -441,11 +469,9 @@ Task<Result<std::vector<KeyReader::Gathered>>> KeyReader::gather(std::vector<Key
         if (const auto found = there.find(besides[i]); found != there.end())
             gathered[owners[i]].companions.push_back(found->second);
     }
-    for (const auto &one : gathered) {
-        for (auto &channel : channelsToCount(one.main, one.companions))
-            channels.push_back(std::move(channel));
+    if (auto channels = channelsOfAll(gathered); channels != early) {
+        CO_TRY(counted, co_await countSubscribers(std::move(channels)));
     }
-    CO_TRY(auto &counted, co_await countSubscribers(channels));
     for (auto &one : gathered) {
         for (const auto &channel : channelsToCount(one.main, one.companions)) {
             if (const auto at = counted.find(channel); at != counted.end())
@@ -470,17 +496,27 @@ Task<Result<ConnectedClients>> KeyReader::listClients(std::vector<QByteArray> ch
     co_return ConnectedClients(readClientList(list.text, ours), readChannelCounts(got.back()));
 }
 
+KeyReader::Asking KeyReader::askForSubscribers(const std::vector<QByteArray> &channels)
+{
+    if (channels.empty() || m_refusals.has(subscribersTopic))
+        return std::nullopt;
+    return ask(Command{"PUBSUB", "NUMSUB"} + Command(channels.begin(), channels.end()));
+}
+
 Task<Result<std::map<QByteArray, qint64>>> KeyReader::countSubscribers(std::vector<QByteArray> channels)
 {
-    std::map<QByteArray, qint64> counts;
-    const auto topic = u"PUBSUB"_s;
-    if (channels.empty() || m_refusals.has(topic))
-        co_return std::move(counts);
-    auto asking = ask(Command{"PUBSUB", "NUMSUB"} + Command(channels.begin(), channels.end()));
-    CO_TRY(auto &got, co_await asking);
+    auto counted = co_await takeSubscribers(askForSubscribers(channels));
+    co_return counted;
+}
+
+Task<Result<std::map<QByteArray, qint64>>> KeyReader::takeSubscribers(Asking asking)
+{
+    if (!asking)
+        co_return std::map<QByteArray, qint64>();
+    CO_TRY(auto &got, co_await std::move(*asking).taken());
     const auto &answer = got.front();
     if (answer.isError())
-        m_refusals.note(topic,
+        m_refusals.note(subscribersTopic,
                         u"PUBSUB refused, waiters of Redisson locks are unknown: %1"_s.arg(label(answer.text)));
     co_return readChannelCounts(answer);
 }

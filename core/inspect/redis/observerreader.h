@@ -79,7 +79,11 @@ public:
     // Type and time to live, in the order of the keys. Refreshes clock().
     Task<Result<std::vector<KeyView>>> look(std::vector<RedisKey> keys);
     // Only the time to live, of keys that are nothing else yet; in their order, empty: never expires, or not told.
-    Task<Result<std::vector<std::optional<std::chrono::milliseconds>>>> timesToLive(std::vector<RedisKey> keys);
+    // `asking`: they are asked for already, by askForTimes(); empty for no keys.
+    using Times = std::vector<std::optional<std::chrono::milliseconds>>;
+    using Asking = std::optional<Reply<std::vector<redis::Value>>>;
+    [[nodiscard]] Asking askForTimes(const std::vector<RedisKey> &keys);
+    Task<Result<Times>> timesToLive(std::vector<RedisKey> keys, Asking asking);
     // Of these only those that are small enough for a lock; asking does not count as use.
     Task<Result<std::vector<KeyView>>> ofLockSize(std::vector<KeyView> views);
     // Of keys that nothing is known of: strings with their values; of what is no string only that it is none. What is
@@ -97,7 +101,16 @@ public:
     [[nodiscard]] Clock clock() const { return m_clock; }
     [[nodiscard]] qint64 requests() const { return m_requests; }
 
+    // The shortest one that was measured on this line, and so many times as much is asked at once: a long line is
+    // filled, on a short one a request need not wait behind others.
+    void noteRoundTrip(Duration took) { m_roundTrip = std::min(m_roundTrip.value_or(took), took); }
+    [[nodiscard]] Duration roundTrip() const { return m_roundTrip.value_or(Duration::zero()); }
+    [[nodiscard]] std::size_t lineFactor() const;
+    void forgetLine() { m_roundTrip.reset(); }
+
 private:
+    [[nodiscard]] Asking askForSubscribers(const std::vector<QByteArray> &channels);
+    Task<Result<std::map<QByteArray, qint64>>> takeSubscribers(Asking asking);
     // Which of these may be there.
     Task<Result<std::vector<RedisKey>>> withoutMissing(std::vector<RedisKey> keys);
     // Those of them that are there, opened.
@@ -113,6 +126,7 @@ private:
     bool m_asksTogether = true; // until a server refuses it, or is a cluster
     bool m_asksExpiry = true;   // until a server before Redis 7 says that it does not know the command
     qint64 m_requests = 0;
+    std::optional<Duration> m_roundTrip;
 };
 
 } // namespace lockscope::inspect

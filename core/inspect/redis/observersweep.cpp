@@ -43,7 +43,7 @@ Task<void> RedisObserver::findForEver()
 {
     // Before the sweep, so that nothing falls between the two.
     co_await m_followed;
-    co_await readSessions();
+    m_work.launch(readSessions());
     for (;;) {
         const auto span = m_rest.begin();
         auto swept = co_await sweep();
