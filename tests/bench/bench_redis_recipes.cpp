@@ -8,8 +8,8 @@
 #include "core/redis/client.h"
 #include "core/sandbox/server.h"
 #include "tests/bench/blocking.h"
-#include "tests/bench/delayproxy.h"
 #include "tests/bench/report.h"
+#include "tests/support/delayproxy.h"
 
 #include <QElapsedTimer>
 #include <QTest>
@@ -67,7 +67,7 @@ class BenchRedisRecipes : public QObject {
     std::vector<std::unique_ptr<sandbox::Server>> m_servers;
     using Nodes = std::vector<std::unique_ptr<redis::Connection>>;
     Nodes m_near;
-    std::vector<std::unique_ptr<bench::DelayProxy>> m_proxies;
+    std::vector<std::unique_ptr<testing::DelayProxy>> m_proxies;
     Nodes m_far; // the same servers, 1 ms further away
 
     std::unique_ptr<redis::Connection> open(const HostPort &server)
@@ -180,7 +180,7 @@ private slots:
             m_servers.push_back(std::move(*made));
             QVERIFY(m_servers.back()->start(30s));
             m_near.push_back(open(m_servers.back()->address()));
-            m_proxies.push_back(std::make_unique<bench::DelayProxy>(m_servers.back()->address(), 1000us));
+            m_proxies.push_back(std::make_unique<testing::DelayProxy>(m_servers.back()->address(), 1000us));
             m_far.push_back(open(m_proxies.back()->address()));
             QCOMPARE(m_near.back()->state(), redis::ConnectionState::Connected);
             QCOMPARE(m_far.back()->state(), redis::ConnectionState::Connected);

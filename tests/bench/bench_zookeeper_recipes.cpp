@@ -14,9 +14,9 @@
 #include "core/recipes/make.h"
 #include "core/zookeeper/client.h"
 #include "tests/bench/blocking.h"
-#include "tests/bench/delayproxy.h"
 #include "tests/bench/report.h"
 #include "tests/interop/foreignclients.h"
+#include "tests/support/delayproxy.h"
 #include "tests/support/startedserver.h"
 
 #include <QElapsedTimer>
@@ -129,7 +129,7 @@ class BenchZooKeeperRecipes : public QObject {
 
     QtLoop m_loop;
     std::unique_ptr<sandbox::ZooKeeperServer> m_server;
-    std::unique_ptr<bench::DelayProxy> m_slow; // the same server, 1 ms further away
+    std::unique_ptr<testing::DelayProxy> m_slow; // the same server, 1 ms further away
     int m_paths = 0;
     bench::Medians m_theirs; // cycles a second of whom we were measured against last
 
@@ -243,7 +243,7 @@ private slots:
     void initTestCase()
     {
         START_OR_SKIP(m_server, sandbox::makeZooKeeper({.adminServer = false, .tick = 2000ms}));
-        m_slow = std::make_unique<bench::DelayProxy>(m_server->address(), 1000us);
+        m_slow = std::make_unique<testing::DelayProxy>(m_server->address(), 1000us);
     }
 
     void acquireBesideABareCreate()

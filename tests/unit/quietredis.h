@@ -51,6 +51,9 @@ public:
     std::map<QByteArray, qint64> counts; // by the first word
     QByteArray otherDatabases;           // lines of INFO keyspace
     std::optional<int> swaps;            // SWAPDB; it tells of them
+    bool hasPlaces = false;              // its cursors are places in a table, as Redis' are; else they count keys
+    bool losesPages = false;             // of them, behind a cursor that it did not give
+    Duration answersIn{};                // later
     bool isScanEndless = false;          // it names all keys again and again
     bool refusesTracking = false;
     QByteArray token{"0f3c2a14-97a1-4d7e-8c55-2f8f2a0d9b11"};
@@ -86,6 +89,13 @@ public:
     void send(Request &&request) override
     {
         if (auto *const pipeline = std::get_if<Asked<redis::PipelineRequest>>(&request)) {
+            if (!isMute && answersIn > Duration::zero()) {
+                const auto later = [reply = pipeline->reply,
+                                    answers = answersTo(pipeline->request.commands)]() mutable {
+                    reply.complete(std::move(answers));
+                };
+                return void(m_late.push_back(m_loop.callAt(m_loop.now() + answersIn, later)));
+            }
             if (!isMute && m_state == redis::ConnectionState::Connected)
                 return pipeline->reply.complete(answersTo(pipeline->request.commands));
             pipeline->reply.completeAt(pipeline->deadline, lost());
@@ -129,7 +139,7 @@ private:
             return refusalOf("ERR syntax error");
         askedForHashes += word == "SCAN" && command.size() > 4 ? 1 : 0;
         if (word == "SCAN")
-            return page(command[1].toULongLong(), command[3].toULongLong(), command.size() > 4);
+            return page(indexOf(command[1]), command[3].toULongLong(), command.size() > 4);
         if (word == "INFO" && command.back() == "commandstats" && swaps)
             return textOf("# Commandstats\r\ncmdstat_ping:calls=1,usec=1\r\ncmdstat_swapdb:calls="
                           + QByteArray::number(*swaps) + ",usec=4\r\n");
@@ -174,26 +184,40 @@ private:
         const QByteArray text = "# Keysizes\r\ndb0_distrib_strings_sizes:8=5\r\n";
         return hashes.empty() ? text : text + "db0_distrib_hashes_items:1=1\r\n";
     }
+    [[nodiscard]] quint64 step() const { return ~quint64(0) / keys.size() + 1; }
+    [[nodiscard]] std::size_t indexOf(const QByteArray &cursor)
+    {
+        if (!hasPlaces)
+            return cursor.toULongLong();
+        const auto index = placeOf(cursor).value_or(0) / step() + (placeOf(cursor).value_or(0) % step() > 0 ? 1 : 0);
+        return losesPages && cursor != "0" && !m_given.contains(cursor) ? std::min<std::size_t>(index + 1000, keys.size()) : index;
+    }
     static Value refusalOf(const QByteArray &text)
     {
         auto value = textOf(text);
         value.kind = Value::Kind::Error;
         return value;
     }
-    [[nodiscard]] Value page(std::size_t from, std::size_t count, bool onlyHashes) const
+    [[nodiscard]] Value page(std::size_t from, std::size_t count, bool onlyHashes)
     {
         const auto end = std::min(from + count, keys.size());
+        if (hasPlaces)
+            m_given.insert(cursorAt(end * step()));
         std::vector<Value> names;
         for (auto at = from; at < end; ++at)
             if (!onlyHashes || hashes.contains(keys[at]))
                 names.push_back(textOf(keys[at]));
         if (isScanEndless)
             return listOf({textOf("0" + QByteArray::number(1)), listOf(std::move(names))});
-        return listOf(
-            {textOf(end == keys.size() ? "0" : QByteArray::number(qulonglong(end))), listOf(std::move(names))});
+        return listOf({textOf(end == keys.size() ? "0"
+                              : hasPlaces        ? cursorAt(end * step())
+                                                 : QByteArray::number(qulonglong(end))),
+                       listOf(std::move(names))});
     }
 
     Loop &m_loop;
+    std::vector<Timer> m_late;
+    std::set<QByteArray> m_given; // cursors
     redis::ConnectionState m_state = redis::ConnectionState::Connected;
     std::vector<std::pair<std::vector<redis::Command>, Reply<std::vector<Value>>>> m_unanswered;
     std::function<void(redis::ConnectionState)> m_listener;

@@ -1,113 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pages of a sweep of Redis: what is under way at each moment, and which answer belongs to which page.
-#include "core/async/scope.h"
-#include "core/async/virtualloop.h"
-#include "core/inspect/redis/keysweeper.h"
+// The pages of a sweep of Redis over a line of 50 ms: stretches of the server's table are gone through at once where
+// its cursors are places, no key is left out, and what is lost is asked for again.
 #include "tests/support/testmain.h"
+#include "tests/unit/quietredis.h"
 
 using namespace lockscope::inspect;
-using redis::Value;
+using namespace std::chrono_literals;
+using lockscope::testing::NoSink;
+using lockscope::testing::QuietRedis;
 
 namespace {
 
-Value wordOf(const QByteArray &text, Value::Kind kind = Value::Kind::Bulk)
-{
-    return Value{.kind = kind, .text = text};
-}
+constexpr std::size_t lockEvery = 100;
 
-Value scannedPage(const QByteArray &next, const QByteArrayList &names)
-{
-    Value list{.kind = Value::Kind::Array};
-    for (const auto &name : names)
-        list.items.push_back(wordOf(name));
-    return Value{.kind = Value::Kind::Array, .items = {wordOf(next), list}};
-}
-
-// Answers what it was asked when the test says so, in the order in which it was asked, as a server does.
-class SlowRedis : public redis::Connection {
-public:
-    explicit SlowRedis(VirtualLoop &onLoop) : m_loop(onLoop) {}
-
-    // What it has not answered, in order: the cursor, and "#" where only hashes are asked for.
-    [[nodiscard]] QByteArray underWay() const
-    {
-        QByteArrayList out;
-        for (const auto &[question, reply] : m_asked)
-            out << question;
-        return out.join(' ');
-    }
-    void answer(Value value)
-    {
-        auto [question, reply] = std::move(m_asked.front());
-        m_asked.pop_front();
-        reply.complete(std::vector<Value>{std::move(value)});
-    }
-    void breakOff()
-    {
-        for (auto &[question, reply] : std::exchange(m_asked, {}))
-            reply.complete(Error{ErrorCode::UnknownOutcome, QStringLiteral("the connection broke"), true});
-    }
-
-    [[nodiscard]] Loop &loop() const override { return m_loop; }
-    [[nodiscard]] redis::ConnectionState state() const override { return redis::ConnectionState::Connected; }
-    [[nodiscard]] QString lastError() const override { return {}; }
-    Subscription onState(std::function<void(redis::ConnectionState)>) override { return {}; }
-    void send(Request &&request) override
-    {
-        const auto &pages = std::get<Asked<redis::PipelineRequest>>(request);
-        const auto &scan = pages.request.commands.front();
-        m_asked.emplace_back(scan[1] + (scan.size() > 4 ? "#" : ""), pages.reply);
-    }
-    Subscription subscribe(QByteArray, std::function<void(const redis::Message &)>) override { return {}; }
-    Subscription subscribePattern(QByteArray, std::function<void(const redis::Message &)>) override { return {}; }
-
-private:
-    VirtualLoop &m_loop;
-    std::deque<std::pair<QByteArray, Reply<std::vector<Value>>>> m_asked;
-};
-
-struct PagedSweep {
+struct FarRedis {
     VirtualLoop loop;
-    SlowRedis server{loop};
-    Refusals refusals;
-    KeyReader reader{server, refusals};
-    KeyPages pages{reader};
-    Scope scope{loop};
-    QByteArrayList taken; // a page: its names, and its hashes behind a bar
-    QString error;
+    QuietRedis server{loop};
+    NoSink sink;
+    std::unique_ptr<RedisObserver> observer;
 
-    Task<void> take(QByteArray cursor, KeyPages::Questions questions)
+    explicit FarRedis(std::size_t keys)
     {
-        auto got = co_await pages.at(std::move(cursor), std::move(questions));
-        if (!got) {
-            error = got.error().message;
-            co_return;
-        }
-        const auto said = [](const Value &page) {
-            QByteArrayList names;
-            for (std::size_t i = 0; page.items.size() == 2 && i < page.items[1].items.size(); ++i)
-                names << page.items[1].items[i].text;
-            return page.isError() ? page.text : names.join(' ');
-        };
-        taken << said(got->names) + (got->hashes ? " | " + said(*got->hashes) : QByteArray());
+        server.answersIn = 50ms;
+        for (std::size_t i = 0; i < keys; ++i)
+            server.keys.push_back((i % lockEvery == 0 ? "lock:" : "user:")
+                                  + QByteArray::number(qulonglong(i)).rightJustified(8, '0'));
+        std::ranges::sort(server.keys);
     }
-    void ask(const QByteArray &cursor, std::size_t ahead, bool hashes = true)
+    // How long it took; the longest there is if it did not end.
+    Duration sweep(Duration atMost = 60s)
     {
-        scope.launch(take(cursor, {.size = "800", .hashes = hashes, .ahead = ahead}));
-        loop.runReady();
+        observer =
+            std::make_unique<RedisObserver>(server, ConnectionName("redis"), ObserverOptions{.follow = false}, sink);
+        observer->start();
+        const auto begun = loop.now();
+        while (!observer->firstSnapshot().isComplete() && loop.now() - begun < atMost)
+            loop.advance(1ms);
+        return observer->firstSnapshot().isComplete() ? loop.now() - begun : Duration::max();
     }
-    void answer(Value value)
-    {
-        server.answer(std::move(value));
-        loop.runReady();
-    }
-    // Both before anybody hears of the one.
-    void answerTogether(Value first, Value second)
-    {
-        server.answer(std::move(first));
-        server.answer(std::move(second));
-        loop.runReady();
-    }
+    [[nodiscard]] bool hasAllLocks() const { return observer->snapshots().size() == server.keys.size() / lockEvery; }
 };
 
 } // namespace
@@ -116,112 +47,61 @@ class TestKeyPages : public QObject {
     Q_OBJECT
 
 private slots:
-    void theServerAlwaysHasTheOtherQuestion()
+    void cursorsArePlacesInTheTable()
     {
-        PagedSweep sweep;
-        sweep.ask("0", 2);
-        QCOMPARE(sweep.server.underWay(), "0 0#");
-        sweep.answer(scannedPage("7", {"a", "b"}));
-        QCOMPARE(sweep.server.underWay(), "0# 7");
-        sweep.answer(scannedPage("7", {"b"}));
-        QCOMPARE(sweep.taken, QByteArrayList{"a b | b"});
-        QCOMPARE(sweep.server.underWay(), "7 7#"); // before it is wanted
-        sweep.answer(scannedPage("3", {"c"}));
-        QCOMPARE(sweep.server.underWay(), "7# 3");
-        sweep.ask("7", 2);
-        sweep.answer(scannedPage("3", {}));
-        QCOMPARE(sweep.taken.last(), "c | ");
-        sweep.answerTogether(scannedPage("0", {"d"}), scannedPage("0", {"d"}));
-        sweep.ask("3", 2);
-        QCOMPARE(sweep.taken.last(), "d | d");
-        QCOMPARE(sweep.server.underWay(), "");
+        QCOMPARE(placeOf("0"), quint64(0));
+        QCOMPARE(placeOf("1"), quint64(1) << 63);
+        QCOMPARE(placeOf("2"), quint64(1) << 62);
+        QCOMPARE(cursorAt(quint64(3) << 62), "3");
+        QCOMPARE(placeOf("node-1:7"), std::nullopt);
     }
-
-    void answersThatComeTogetherBelongToTheirPages()
+    void aLongLineIsFilled()
     {
-        PagedSweep sweep;
-        sweep.ask("0", 2);
-        sweep.answerTogether(scannedPage("7", {"a"}), scannedPage("7", {}));
-        QCOMPARE(sweep.server.underWay(), "7 7#");
-        sweep.answerTogether(scannedPage("3", {"b"}), scannedPage("3", {"b"}));
-        QCOMPARE(sweep.server.underWay(), "3 3#");
-        sweep.ask("7", 2);
-        QCOMPARE(sweep.taken, (QByteArrayList{"a | ", "b | b"}));
+        FarRedis far(200'000);
+        far.server.hasPlaces = true;
+        const auto took = far.sweep();
+        QVERIFY2(took < 3s, qPrintable(QString::number(took / 1ms))); // page by page 12.5 s
+        QVERIFY(far.hasAllLocks());
+        // No page is asked for twice, but for the two in the midst of which a stretch ends.
+        QVERIFY(far.server.counts["SCAN"] <= 2 * (200'000 / 800 + 2 * 16));
     }
-
-    void noMoreIsAskedAheadThanThat()
+    void cursorsOfAnotherKindAreFollowed()
     {
-        PagedSweep sweep;
-        sweep.ask("0", 1, false);
-        sweep.answer(scannedPage("1", {"a"}));
-        sweep.answer(scannedPage("2", {"b"}));
-        QCOMPARE(sweep.taken, QByteArrayList{"a"});
-        QCOMPARE(sweep.server.underWay(), "2");
-        sweep.answer(scannedPage("3", {"c"}));
-        QCOMPARE(sweep.server.underWay(), ""); // "b" is not wanted yet
-        sweep.ask("1", 1, false);
-        QCOMPARE(sweep.server.underWay(), "3");
+        FarRedis far(20'000);
+        QVERIFY(far.sweep() >= 20'000 / 800 * 50ms);
+        QVERIFY(far.hasAllLocks());
+        QCOMPARE(far.server.counts["SCAN"], 2 * 20'000 / 800);
     }
-
-    void atASlowPaceNothingIsAskedAhead()
+    // By the number of keys that it counts.
+    void aServerThatLeavesKeysOutIsSweptAgain()
     {
-        PagedSweep sweep;
-        sweep.ask("0", 0);
-        QCOMPARE(sweep.server.underWay(), "0 0#");
-        sweep.answerTogether(scannedPage("7", {"a"}), scannedPage("7", {}));
-        QCOMPARE(sweep.taken, QByteArrayList{"a | "});
-        QCOMPARE(sweep.server.underWay(), "");
+        FarRedis far(20'000);
+        far.server.hasPlaces = far.server.losesPages = true;
+        QVERIFY(far.sweep() < 60s);
+        QVERIFY(far.hasAllLocks());
+        QVERIFY(far.server.counts["SCAN"] > 2 * 20'000 / 800);
     }
-
-    void aServerThatKnowsNoTypesIsAskedForNamesAlone()
-    {
-        PagedSweep sweep;
-        sweep.ask("0", 2);
-        sweep.answerTogether(scannedPage("7", {"a"}), wordOf("ERR syntax error", Value::Kind::Error));
-        QCOMPARE(sweep.taken, QByteArrayList{"a | ERR syntax error"});
-        sweep.ask("7", 2, false); // a question for hashes was under way already
-        sweep.answerTogether(scannedPage("3", {"b"}), wordOf("ERR syntax error", Value::Kind::Error));
-        QCOMPARE(sweep.taken.last(), "b | ERR syntax error");
-        QCOMPARE(sweep.server.underWay(), "3");
-        sweep.ask("3", 2, false);
-        sweep.answer(scannedPage("0", {"c"}));
-        QCOMPARE(sweep.taken.last(), "c");
-        QCOMPARE(sweep.server.underWay(), "");
-    }
-
-    void afterARefusalNothingMoreIsAsked()
-    {
-        PagedSweep sweep;
-        sweep.ask("0", 2, false);
-        sweep.answer(wordOf("NOPERM this user may not", Value::Kind::Error));
-        QCOMPARE(sweep.taken, QByteArrayList{"NOPERM this user may not"});
-        QCOMPARE(sweep.server.underWay(), "");
-    }
-
     void aPageThatWasLostIsAskedForAgain()
     {
-        PagedSweep sweep;
-        sweep.ask("0", 2);
-        sweep.answer(scannedPage("7", {"a"}));
-        sweep.server.breakOff();
-        sweep.loop.runReady();
-        QCOMPARE(sweep.error, QStringLiteral("the connection broke"));
-        sweep.ask("0", 2);
-        QCOMPARE(sweep.server.underWay(), "0 0#");
-        sweep.answerTogether(scannedPage("7", {"a"}), scannedPage("7", {"a"}));
-        QCOMPARE(sweep.taken, QByteArrayList{"a | a"});
+        FarRedis far(20'000);
+        far.server.hasPlaces = true;
+        far.sweep(500ms); // under way
+        far.server.isMute = true;
+        far.loop.advance(6s); // longer than an answer is waited for
+        far.server.isMute = false;
+        far.loop.advance(10s);
+        QVERIFY(far.observer->firstSnapshot().isComplete());
+        QVERIFY(far.hasAllLocks());
     }
-
-    void cancelledPageIsNotTaken()
+    void nothingIsHeardOnceItIsOver()
     {
-        PagedSweep sweep;
-        sweep.ask("0", 2);
-        sweep.scope.cancelAll();
-        sweep.pages.reset();
-        sweep.answerTogether(scannedPage("7", {"old"}), scannedPage("7", {}));
-        sweep.ask("0", 2);
-        sweep.answerTogether(scannedPage("7", {"new"}), scannedPage("7", {}));
-        QCOMPARE(sweep.taken, QByteArrayList{"new | "});
+        FarRedis far(20'000);
+        far.server.hasPlaces = true;
+        far.sweep(500ms);
+        far.observer.reset();
+        far.loop.advance(1s); // what was out is answered
+        QVERIFY(far.sweep() < 60s);
+        QVERIFY(far.hasAllLocks());
     }
 };
 

@@ -212,7 +212,7 @@ private slots:
         std::erase_if(swept.server.keys, [&](const auto &key) { return swept.server.hashes.contains(key); });
         swept.server.hashes.clear();
         QVERIFY(swept.commandsOfOneSweep() > 0);
-        QCOMPARE(swept.server.askedForHashes, 0);
+        QCOMPARE(swept.server.askedForHashes, 1); // before that is known
         QCOMPARE(swept.observer->snapshots().size(), 180u);
         QVERIFY(swept.sees("account:79") && swept.sees("lock:99"));
     }
@@ -237,7 +237,7 @@ private slots:
         observer.start();
         loop.advance(1s);
         QCOMPARE(observer.snapshots().size(), 2u);
-        QCOMPARE(server.askedForHashes, 0);
+        QCOMPARE(server.askedForHashes, 1); // before that is known
         server.keys.insert(server.keys.begin(), "checkout:1");
         server.hashes = {"checkout:1"};
         loop.advance(15min);

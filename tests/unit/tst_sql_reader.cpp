@@ -259,7 +259,7 @@ private slots:
                 && session.hasAsked("TIME * 1000 AS in_state"));
         QVERIFY(session.hasAsked("performance_schema.global_status"));
         QCOMPARE(std::ranges::count_if(session.asked,
-                                       [](const QByteArray &one) { return one.contains("IN ((?, ?, ?))"); }),
+                                       [](const QByteArray &one) { return one.contains("IN ((_utf8mb4 X'"); }),
                  1);
     }
 

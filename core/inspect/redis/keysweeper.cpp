@@ -12,27 +12,20 @@ namespace lockscope::inspect {
 
 namespace {
 
-// Of a page whose names are there: where the next one begins; empty where the server refused.
-QByteArray nextCursor(const redis::Value &names)
-{
-    return names.isError() || names.items.size() != 2 ? QByteArray() : names.items[0].text;
-}
-
 using redis::Command;
 
 // A slow line is filled by pages of several stretches of the table under way at once, not by larger pages: those
 // would keep the server from its other clients for longer than a millisecond. The stretches begin one after the other
 // and stay apart by that, so that the server has other clients' requests between two of the pages.
 constexpr double pagesBeforeSplit = 3;
-constexpr double pagesOfStretch = 4; // at least
-constexpr std::size_t aheadInStretch = 1;
+constexpr double pagesOfStretch = 4;      // at least
+constexpr std::size_t leastStretches = 2; // the server has the one to work on while the other's answer is looked at
 constexpr qint64 namesOfPage = 800;
 constexpr qint64 reported = 99; // percent of the keys that the server counts, by a sweep in stretches
 
 // The server goes through a page twice, the second time through what its processor still has at hand, if it is no
 // more than that; of pages that are far smaller the way to the server is most.
 constexpr QByteArrayView smallPageSize = "100"; // of sweeps that only make sure
-constexpr std::size_t pagesAhead = 8;           // as many as come while what was found on a page is read
 constexpr std::size_t readTogether = 500;
 constexpr std::size_t askedAgainTogether = 5000;
 // SCAN names a key twice while the server's table shrinks, and keys come meanwhile. More than that is no end in
@@ -63,119 +56,6 @@ QByteArray cursorAt(quint64 place)
     return QByteArray::number(mirrored(place));
 }
 
-bool isPastEnd(const QByteArray &next, quint64 end)
-{
-    return next.isEmpty() || next == "0" || (end != 0 && placeOf(next).value_or(end) >= end);
-}
-
-bool KeyPages::isComplete(const Asked &page) const
-{
-    return page.names && (page.hashes || !(page.areHashesAsked || m_questions.hashes));
-}
-
-Task<Result<KeyPages::Page>> KeyPages::at(QByteArray cursor, Questions questions)
-{
-    prepare(std::move(cursor), std::move(questions));
-    while (!m_error && !isComplete(m_pages.front())) {
-        Completion<bool> arrived(m_reader.loop());
-        m_arrived = arrived;
-        co_await arrived;
-    }
-    if (m_error)
-        co_return *m_error;
-    Page page{*std::move(m_pages.front().names), std::move(m_pages.front().hashes)};
-    const auto next = nextCursor(page.names);
-    m_pages.pop_front();
-    if (m_pages.empty() && m_questions.ahead > 0 && !isPastEnd(next, m_questions.end))
-        m_pages.push_back({.cursor = next});
-    if (m_questions.ahead > 0)
-        ask();
-    co_return std::move(page);
-}
-
-void KeyPages::prepare(QByteArray cursor, Questions questions)
-{
-    m_questions = std::move(questions);
-    if (m_error || m_pages.empty() || m_pages.front().cursor != cursor) {
-        reset();
-        m_pages.push_back({.cursor = std::move(cursor)});
-    }
-    ask();
-}
-
-void KeyPages::reset()
-{
-    for (auto *answer : {&m_names, &m_hashes}) {
-        if (*answer)
-            (*answer)->dropListener();
-        answer->reset();
-    }
-    m_pages.clear();
-    m_error.reset();
-    m_arrived.reset();
-}
-
-void KeyPages::ask()
-{
-    askForNames();
-    if (m_questions.hashes)
-        askForHashes();
-}
-
-// Each page says where the next one begins, so there is one question at a time.
-void KeyPages::askForNames()
-{
-    if (m_names || m_pages.empty())
-        return;
-    if (const auto &last = m_pages.back(); last.names) {
-        const auto next = nextCursor(*last.names);
-        if (isPastEnd(next, m_questions.end) || m_pages.size() > m_questions.ahead)
-            return;
-        m_pages.push_back({.cursor = next});
-    }
-    m_names = send(m_pages.back().cursor, false);
-    m_names->then([this](auto &answer) { took(answer, m_names, &Asked::names); });
-}
-
-void KeyPages::askForHashes()
-{
-    if (m_hashes)
-        return;
-    const auto page = std::ranges::find(m_pages, false, &Asked::areHashesAsked);
-    if (page == m_pages.end())
-        return;
-    page->areHashesAsked = true;
-    m_hashes = send(page->cursor, true);
-    m_hashes->then([this](auto &answer) { took(answer, m_hashes, &Asked::hashes); });
-}
-
-KeyPages::Answer KeyPages::send(const QByteArray &cursor, bool onlyHashes)
-{
-    redis::Command scan{"SCAN", cursor, "COUNT", m_questions.size};
-    if (onlyHashes)
-        scan << "TYPE"
-             << "hash";
-    return m_reader.ask(std::move(scan));
-}
-
-// Answers of one kind come in the order in which they were asked for.
-void KeyPages::took(Result<std::vector<redis::Value>> &answer, std::optional<Answer> &asked,
-                    std::optional<redis::Value> Asked::*part)
-{
-    asked.reset();
-    if (!answer) {
-        m_error = answer.error();
-    } else {
-        const auto page = std::ranges::find_if(m_pages, [part](const Asked &one) { return !(one.*part); });
-        (*page).*part = std::move(answer->front());
-        ask();
-    }
-    if (m_arrived && isReady())
-        m_arrived->complete(true);
-    if (m_ready && isReady())
-        m_ready();
-}
-
 KeySweeper::KeySweeper(KeySweep &sweep, KeyReader &reader, ReadQueue &queue, Refusals &refusals,
                        OtherDatabases &databases, bool includesLowConfidence, Callbacks callbacks)
     : m_sweep(sweep), m_reader(reader), m_queue(queue), m_refusals(refusals), m_databases(databases),
@@ -186,7 +66,7 @@ KeySweeper::KeySweeper(KeySweep &sweep, KeyReader &reader, ReadQueue &queue, Ref
 void KeySweeper::beginRound()
 {
     m_stretches.clear();
-    m_stretches.emplace_back(m_reader, [this] { wake(); });
+    m_stretches.emplace_back();
     m_sweep.named = 0;
     m_sweep.isAtEnd = false;
 }
@@ -205,7 +85,7 @@ void KeySweeper::split()
     constexpr double tolerance = 1.3;
     const auto share = static_cast<double>(*place) / table;
     m_maySplit = share * all < named * tolerance && named < share * all * tolerance;
-    auto count = std::bit_floor(m_reader.lineFactor());
+    auto count = std::bit_floor(std::max(leastStretches, m_reader.lineFactor()));
     while (count > 1 && (all / double(count) < pagesOfStretch * double(namesOfPage) || share * double(count) > 1))
         count /= 2;
     if (!m_maySplit || count < 2)
@@ -214,7 +94,7 @@ void KeySweeper::split()
     const auto apart = m_reader.roundTrip() / static_cast<Duration::rep>(count);
     first.end = length;
     for (std::size_t i = 1; i < count; ++i) {
-        auto &next = m_stretches.emplace_back(m_reader, [this] { wake(); });
+        auto &next = m_stretches.emplace_back();
         next.cursor = cursorAt(i * length);
         next.end = i + 1 < count ? (i + 1) * length : 0;
         next.begins = m_reader.loop().now() + apart * static_cast<Duration::rep>(i);
@@ -227,14 +107,14 @@ bool KeySweeper::isShort() const
     return m_stretches.size() > 1 && m_sweep.named * 100 < m_sweep.counted.value_or(0) * reported;
 }
 
-KeyPages::Questions KeySweeper::questionsOf(const Stretch &stretch, Pace pace) const
+void KeySweeper::askForPage(KeyStretch &stretch, Pace pace)
 {
-    KeyPages::Questions questions;
-    questions.size = pace.isVerificationSweep ? smallPageSize.toByteArray() : QByteArray::number(namesOfPage);
-    questions.hashes = m_scanTellsTypes && !m_hasNoHash; // the same keys, of which the server sorts out the hashes
-    questions.ahead = pace.isSlow ? 0 : m_stretches.size() > 1 ? aheadInStretch : pagesAhead;
-    questions.end = stretch.end;
-    return questions;
+    const auto size = pace.isVerificationSweep ? smallPageSize.toByteArray() : QByteArray::number(namesOfPage);
+    std::vector<Command> scans{{"SCAN", stretch.cursor, "COUNT", size}};
+    if (m_scanTellsTypes && !m_hasNoHash) // the same keys, of which the server sorts out the hashes
+        scans.push_back(scans.front() + Command{"TYPE", "hash"});
+    stretch.asking = m_reader.send(std::move(scans));
+    stretch.asking->then([this](auto &) { wake(); });
 }
 
 void KeySweeper::wake()
@@ -243,40 +123,37 @@ void KeySweeper::wake()
         m_arrived->complete(true);
 }
 
-// The first that has its next page, or the only one; all others are asked.
-Task<KeySweeper::Stretch *> KeySweeper::readyStretch(Pace pace)
+// The first that has its next page; all others are asked for theirs.
+Task<KeyStretch *> KeySweeper::readyStretch(Pace pace)
 {
-    while (m_stretches.size() > 1) {
+    for (;;) {
         const auto now = m_reader.loop().now();
-        Stretch *ready = nullptr;
         std::optional<Instant> next;
         for (auto &stretch : m_stretches) {
-            if (stretch.isOver || (!ready && stretch.pages.isReady())) {
-                ready = stretch.isOver ? ready : &stretch;
-            } else if (stretch.begins <= now) {
-                stretch.pages.prepare(stretch.cursor, questionsOf(stretch, pace));
-            } else {
+            if (!stretch.isOver && !stretch.asking && stretch.begins <= now)
+                askForPage(stretch, pace);
+            else if (stretch.begins > now)
                 next = std::min(next.value_or(stretch.begins), stretch.begins);
-            }
         }
-        if (ready)
-            co_return ready;
+        const auto ready = std::ranges::find_if(
+            m_stretches, [](const KeyStretch &one) { return one.asking && one.asking->isComplete(); });
+        if (ready != m_stretches.end())
+            co_return &*ready;
         m_arrived = Completion<bool>(m_reader.loop());
         if (next)
             m_begins = m_reader.loop().callAt(*next, [this] { wake(); });
         const auto arrived = *m_arrived;
         co_await arrived;
     }
-    co_return &m_stretches.front();
 }
 
 // False where the cursors of stretches turn out to be no places.
-bool KeySweeper::takeCursor(Stretch &stretch, const QByteArray &next)
+bool KeySweeper::takeCursor(KeyStretch &stretch, const QByteArray &next)
 {
     m_maySplit = m_maySplit && (next == "0" || placeOf(next) > placeOf(stretch.cursor));
-    stretch.isOver = isPastEnd(next, stretch.end);
+    stretch.isOver = next == "0" || (stretch.end != 0 && placeOf(next).value_or(stretch.end) >= stretch.end);
     stretch.cursor = next;
-    m_sweep.isAtEnd = std::ranges::all_of(m_stretches, &Stretch::isOver);
+    m_sweep.isAtEnd = std::ranges::all_of(m_stretches, &KeyStretch::isOver);
     return m_maySplit || m_stretches.size() == 1;
 }
 
@@ -284,9 +161,10 @@ bool KeySweeper::takeCursor(Stretch &stretch, const QByteArray &next)
 Task<Result<bool>> KeySweeper::nextPage(Pace pace)
 {
     auto *const stretch = co_await readyStretch(pace);
-    auto questions = questionsOf(*stretch, pace);
-    CO_TRY(auto &got, co_await stretch->pages.at(stretch->cursor, std::move(questions)));
-    const auto &[names, hashes] = got;
+    auto asking = *std::exchange(stretch->asking, std::nullopt);
+    CO_TRY(auto &got, co_await std::move(asking).taken());
+    const auto &names = got.front();
+    const auto *hashes = got.size() > 1 ? &got.back() : nullptr;
     if (names.isError() || names.items.size() != 2) {
         m_refusals.note(u"SCAN"_s,
                         u"SCAN refused; locks become visible only when they change: %1"_s.arg(label(names.text)));
@@ -302,7 +180,9 @@ Task<Result<bool>> KeySweeper::nextPage(Pace pace)
         beginRound();
         co_return true;
     }
-    if (!m_sweep.isOverrun) // else they are repeated, or invented
+    if (!pace.isSlow && !stretch->isOver)
+        askForPage(*stretch, pace); // the server need not wait while we look at this one
+    if (!m_sweep.isOverrun)         // else they are repeated, or invented
         sortOut(names.items[1], told, pace);
     const auto count = static_cast<qint64>(names.items[1].items.size());
     m_sweep.named += count;
@@ -499,10 +379,8 @@ Task<std::optional<qint64>> KeySweeper::countEndingKeys(bool hashesToo)
         commands.push_back({"INFO", "keysizes"});
     const auto asked = m_reader.loop().now();
     auto asking = m_reader.send(std::move(commands));
-    if (hashesToo) { // it need not wait for that answer
-        auto &first = m_stretches.front();
-        first.pages.prepare(first.cursor, questionsOf(first, {}));
-    }
+    if (hashesToo) // it need not wait for that answer
+        askForPage(m_stretches.front(), {});
     auto got = co_await asking;
     if (!got)
         co_return std::nullopt;

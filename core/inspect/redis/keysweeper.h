@@ -10,7 +10,6 @@
 
 #include <QByteArray>
 
-#include <deque>
 #include <functional>
 #include <list>
 #include <optional>
@@ -83,66 +82,21 @@ private:
 // reversed, so that a table that grows or shrinks keeps the place. Empty: it is no such number.
 [[nodiscard]] std::optional<quint64> placeOf(const QByteArray &cursor);
 [[nodiscard]] QByteArray cursorAt(quint64 place);
-// Whether no page of that stretch follows this cursor.
-[[nodiscard]] bool isPastEnd(const QByteArray &next, quint64 end);
 
-// The pages of a Redis's keys, and which of each are hashes: SCAN, and SCAN with TYPE hash at the same cursor.
-//
-// At full pace both questions are under way at once, each about another page: while we look at the answer to the one,
-// the server has the other to work on. As long as we keep up, the hashes follow a page or two behind, while what the
-// server fetched of that page is still at hand for its processor. Loop thread only.
-class KeyPages {
-public:
-    struct Page {
-        redis::Value names;                 // as SCAN answered: next cursor and names, or a refusal
-        std::optional<redis::Value> hashes; // the same of the hashes; empty: not asked for
-    };
-    struct Questions {
-        QByteArray size;       // COUNT
-        bool hashes = false;   // are asked for, too
-        std::size_t ahead = 0; // so many pages are asked for before they are wanted
-        quint64 end = 0;       // the place (placeOf()) at which it is over; 0: that of the table
-    };
-
-    // It must outlive this and its tasks. `ready`: a page, or an error, has arrived.
-    explicit KeyPages(KeyReader &reader, std::function<void()> ready = {}) : m_reader(reader), m_ready(std::move(ready))
+// A part of the server's table that is gone through by itself: SCAN, and SCAN with TYPE hash at the same cursor.
+struct KeyStretch {
+    KeyStretch() = default;
+    Q_DISABLE_COPY(KeyStretch)
+    ~KeyStretch()
     {
+        if (asking)
+            asking->dropListener();
     }
-    Q_DISABLE_COPY(KeyPages)
-    ~KeyPages() { reset(); }
-
-    // The page at this cursor. Errors are those of the connection; after one the same page can be asked for again.
-    Task<Result<Page>> at(QByteArray cursor, Questions questions);
-    // Asks for that page, unless it is asked for, and does not wait.
-    void prepare(QByteArray cursor, Questions questions);
-    // Whether at() has it, or an error, at once.
-    [[nodiscard]] bool isReady() const { return m_error || (!m_pages.empty() && isComplete(m_pages.front())); }
-    // Nothing that was asked is wanted any more.
-    void reset();
-
-private:
-    using Answer = Reply<std::vector<redis::Value>>;
-    struct Asked {
-        QByteArray cursor{};
-        std::optional<redis::Value> names{};
-        std::optional<redis::Value> hashes{};
-        bool areHashesAsked = false;
-    };
-    [[nodiscard]] bool isComplete(const Asked &page) const;
-    void ask();
-    void askForNames();
-    void askForHashes();
-    [[nodiscard]] Answer send(const QByteArray &cursor, bool onlyHashes);
-    void took(Result<std::vector<redis::Value>> &answer, std::optional<Answer> &asked,
-              std::optional<redis::Value> Asked::*part);
-
-    KeyReader &m_reader;
-    const std::function<void()> m_ready;
-    Questions m_questions;
-    std::deque<Asked> m_pages;               // in the server's order; the first is the one that is wanted
-    std::optional<Answer> m_names, m_hashes; // on their way, one of each kind at most
-    std::optional<Error> m_error;
-    std::optional<Completion<bool>> m_arrived; // whom to tell
+    QByteArray cursor = "0"; // of the page that is wanted next
+    quint64 end = 0;         // the place at which it is over; 0: that of the table
+    Instant begins{};
+    bool isOver = false;
+    std::optional<Reply<std::vector<redis::Value>>> asking{}; // for that page
 };
 
 class KeySweeper {
@@ -187,24 +141,14 @@ public:
     }
 
 private:
-    // A part of the server's table, gone through by itself.
-    struct Stretch {
-        Stretch(KeyReader &reader, std::function<void()> ready) : pages(reader, std::move(ready)) {}
-        KeyPages pages;
-        QByteArray cursor = "0"; // of the page that is wanted next
-        quint64 end = 0;
-        Instant begins{};
-        bool isOver = false;
-    };
-
     void beginRound();
     void split();
-    [[nodiscard]] KeyPages::Questions questionsOf(const Stretch &stretch, Pace pace) const;
-    Task<Stretch *> readyStretch(Pace pace);
+    void askForPage(KeyStretch &stretch, Pace pace);
+    Task<KeyStretch *> readyStretch(Pace pace);
     [[nodiscard]] bool isShort() const;
     void wake();
     Task<Result<bool>> nextPage(Pace pace);
-    [[nodiscard]] bool takeCursor(Stretch &stretch, const QByteArray &next);
+    [[nodiscard]] bool takeCursor(KeyStretch &stretch, const QByteArray &next);
     Task<void> judgeLength(bool isEmpty);
     void readInSweep(RedisKey key);
     void sortOut(const redis::Value &names, const redis::Value *hashes, Pace pace);
@@ -218,7 +162,7 @@ private:
 
     KeySweep &m_sweep;
     KeyReader &m_reader;
-    std::list<Stretch> m_stretches; // one, but on a slow line
+    std::list<KeyStretch> m_stretches; // more on a slow line
     std::optional<Completion<bool>> m_arrived;
     Timer m_begins; // the next stretch
     ReadQueue &m_queue;

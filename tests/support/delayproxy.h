@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loopback forwarder that adds a delay to everything the server sends, and so to every round trip.
+// A loopback forwarder that adds half of a delay to all that either side sends, and counts round trips: what a client
+// sends after it had an answer, on whichever of its connections, is one more, and so is each connecting.
 // One thread for all connections, asleep in the kernel until bytes or their time come: the delay is the kernel's and
 // not that of an event loop's timers, and what the forwarder takes of the processors, which both sides of a
 // comparison would wait for, and the side that sends more for longer, is little.
@@ -7,36 +8,47 @@
 
 #include "core/base/connectionuri.h"
 
+#include <atomic>
 #include <chrono>
 #include <deque>
 #include <list>
+#include <memory>
 #include <thread>
 #include <vector>
 
-namespace lockscope::bench {
+namespace lockscope::testing {
 
 class DelayProxy {
 public:
-    // `server` on loopback.
+    // `server` on loopback. The delay is that of a round trip.
     DelayProxy(const HostPort &server, std::chrono::microseconds delay);
     ~DelayProxy();
     DelayProxy(const DelayProxy &) = delete;
     DelayProxy &operator=(const DelayProxy &) = delete;
 
     [[nodiscard]] HostPort address() const { return {QStringLiteral("127.0.0.1"), m_port}; }
+    // So far, of those that had to wait for one another.
+    [[nodiscard]] int rounds() const { return m_rounds; }
 
 private:
     using Clock = std::chrono::steady_clock;
+    // The rounds of a connection: that of connecting, which nobody holds up, and the last one.
+    struct Line {
+        int connected;
+        int round;
+    };
     // One end of a connection, and where what it says goes.
     struct End {
         int from;
         int to;
         bool isServers;
+        std::shared_ptr<Line> line;
     };
-    // What a server said, and when it may go on. Without bytes: it has closed.
+    // What a side said, and when it may go on. Without bytes: it has closed.
     struct Held {
         Clock::time_point due;
         int to;
+        int answered; // the round that this ends; 0: none
         std::vector<char> bytes;
     };
     void run();
@@ -53,10 +65,12 @@ private:
     int m_timer = -1;
     int m_poll = -1;
     quint16 m_port = 0;
+    int m_answered = 0; // rounds
+    std::atomic<int> m_rounds = 0;
     std::list<End> m_ends;
     std::deque<Held> m_held; // all connections', in the order of their times: the delay is the same for all
     std::vector<char> m_buffer;
     std::thread m_thread; // uses all of the above until it is joined
 };
 
-} // namespace lockscope::bench
+} // namespace lockscope::testing

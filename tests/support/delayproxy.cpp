@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/bench/delayproxy.h"
+#include "tests/support/delayproxy.h"
 
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
@@ -11,7 +11,7 @@
 
 #include <array>
 
-namespace lockscope::bench {
+namespace lockscope::testing {
 
 namespace {
 
@@ -45,7 +45,7 @@ bool writeAll(int to, const char *bytes, size_t count)
 } // namespace
 
 DelayProxy::DelayProxy(const HostPort &server, std::chrono::microseconds delay)
-    : m_serverPort(server.port), m_delay(delay), m_buffer(64 * 1024)
+    : m_serverPort(server.port), m_delay(delay / 2), m_buffer(64 * 1024)
 {
     m_listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     auto address = loopback(0);
@@ -60,7 +60,7 @@ DelayProxy::DelayProxy(const HostPort &server, std::chrono::microseconds delay)
     if (m_ending < 0 || m_timer < 0 || m_poll < 0)
         qFatal("no delay proxy: %s", strerror(errno));
     for (const int own : {m_listener, m_ending, m_timer})
-        watch(own, &m_ends.emplace_back(End{own, -1, false}));
+        watch(own, &m_ends.emplace_back(End{own, -1, false, nullptr}));
     m_thread = std::thread([this] { run(); });
 }
 
@@ -117,8 +117,9 @@ void DelayProxy::accept()
     }
     sendAtOnce(near);
     sendAtOnce(far);
-    watch(near, &m_ends.emplace_back(End{near, far, false}));
-    watch(far, &m_ends.emplace_back(End{far, near, true}));
+    const auto line = std::make_shared<Line>(Line{m_answered + 1, m_answered + 1});
+    watch(near, &m_ends.emplace_back(End{near, far, false, line}));
+    watch(far, &m_ends.emplace_back(End{far, near, true, line}));
 }
 
 // Level-triggered: what does not fit is told of again.
@@ -130,10 +131,12 @@ void DelayProxy::read(const End &end)
     const auto size = static_cast<size_t>(std::max<ssize_t>(count, 0));
     if (size == 0)
         ::epoll_ctl(m_poll, EPOLL_CTL_DEL, end.from, nullptr);
-    if (end.isServers)
-        m_held.push_back({Clock::now() + m_delay, end.to, {m_buffer.data(), m_buffer.data() + size}});
-    else if (size == 0 || !writeAll(end.to, m_buffer.data(), size))
-        ::shutdown(end.to, SHUT_RDWR);
+    if (!end.isServers && size > 0) {
+        end.line->round = std::max(m_answered, end.line->connected) + 1;
+        m_rounds = std::max<int>(m_rounds, end.line->round);
+    }
+    const int answered = end.isServers ? end.line->round : 0;
+    m_held.push_back({Clock::now() + m_delay, end.to, answered, {m_buffer.data(), m_buffer.data() + size}});
 }
 
 void DelayProxy::deliverDue()
@@ -141,6 +144,7 @@ void DelayProxy::deliverDue()
     while (!m_held.empty() && m_held.front().due <= Clock::now()) {
         const auto next = std::move(m_held.front());
         m_held.pop_front();
+        m_answered = std::max(m_answered, next.answered);
         if (next.bytes.empty() || !writeAll(next.to, next.bytes.data(), next.bytes.size()))
             ::shutdown(next.to, SHUT_RDWR);
     }
@@ -159,4 +163,4 @@ void DelayProxy::armTimer()
     ::timerfd_settime(m_timer, TFD_TIMER_ABSTIME, &when, nullptr);
 }
 
-} // namespace lockscope::bench
+} // namespace lockscope::testing
