@@ -201,6 +201,8 @@ void Worker::run(Job job)
 {
     const std::lock_guard lock(m_mutex);
     m_jobs.push_back(std::move(job));
+    if (m_areJobsDue)
+        m_changed.notify_all();
     if (m_areJobsDue || !m_loop || m_jobs.size() > 1)
         return;
     m_loop->post([self = shared_from_this()] {
@@ -374,10 +376,12 @@ bool Worker::serve(SqlConnection &connection)
         bool isLost = false;
         auto answers = runTogether(connection, jobs, &isLost);
         const std::lock_guard lock(m_mutex);
-        const auto why = isLost ? std::optional(answers.back().error()) : std::nullopt;
+        const auto why = isLost ? answers.back().error() : Error{};
+        while (isLost && answers.size() < jobs.size()) // they were sent, too
+            answers.emplace_back(why);
         finish(std::move(answers));
         if (isLost)
-            notifyLostLocked(*why);
+            notifyLostLocked(why);
         if (isLost)
             return true;
     }
