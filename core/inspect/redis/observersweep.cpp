@@ -41,8 +41,6 @@ std::vector<QByteArray> channelsListenedOn(const std::map<RedisKey, Known> &all,
 
 Task<void> RedisObserver::findForEver()
 {
-    // Before the sweep, so that nothing falls between the two.
-    co_await m_followed;
     m_work.launch(readSessions());
     for (;;) {
         const auto span = m_rest.begin();
@@ -80,12 +78,22 @@ Task<Result<void>> RedisObserver::sweep()
         notifyProgress(true);
     }
     for (;;) {
+        // The first sweep begins before it is settled how changes are heard of, which takes a slow line a while, and
+        // then begins once more, so that nothing falls between the two.
+        if (m_mayHaveMissed && !m_firstSnapshot.isComplete()) {
+            m_mayHaveMissed = false;
+            m_sweep.isFirstRound = true;
+            m_sweep.before = 0;
+            co_await m_sweeper.begin(false);
+        }
         const auto span = m_rest.begin();
         const bool isSlow = m_firstSnapshot.isComplete() || m_sweep.isOverrun;
         const KeySweeper::Pace pace{isSlow, isVerificationSweep()};
         CO_TRY(auto &more, co_await m_sweeper.page(pace));
         notifyProgress(!more);
         if (!more)
+            co_await m_followed;
+        if (!more && (m_firstSnapshot.isComplete() || !m_mayHaveMissed))
             break;
         const auto least = m_sweep.isOverrun ? restInOverrun : Duration::zero();
         if (isSlow)
