@@ -210,11 +210,13 @@ private slots:
         QFETCH(int, wanted);
         auto session = openConnected();
         const auto slow = session->execute({"SELECT SLEEP(30)", {}, std::nullopt, lasting}, soon());
-        const auto queued = session->execute({"SELECT 1", {}, std::nullopt, false}, soon());
+        const auto together = session->execute({"SELECT 1", {}, std::nullopt, false}, soon()); // a read with a read
+        const auto queued = session->execute({"SELECT ?", {"1"}, std::nullopt, false}, soon());
         QVERIFY(someSleep(1));
         QVERIFY(kill(*session));
         const auto answer = answerOf(slow);
         QVERIFY2(codeOf(answer) == wanted, textOf(answer));
+        QCOMPARE(codeOf(answerOf(together)), lasting ? code(ErrorCode::NotConnected) : wanted);
         QCOMPARE(codeOf(answerOf(queued)), code(ErrorCode::NotConnected));
     }
 

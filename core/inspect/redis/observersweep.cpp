@@ -41,6 +41,8 @@ std::vector<QByteArray> channelsListenedOn(const std::map<RedisKey, Known> &all,
 
 Task<void> RedisObserver::findForEver()
 {
+    for (int i = 0; i < 10 && !m_followed.isComplete(); ++i)
+        co_await sleepFor(m_loop, 2ms); // on a short line nothing need be read twice
     m_work.launch(readSessions());
     for (;;) {
         const auto span = m_rest.begin();
