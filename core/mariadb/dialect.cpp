@@ -50,7 +50,8 @@ QVariant bound(const QByteArray &parameter)
 const QString whichServer = u"SHOW SESSION VARIABLES WHERE Variable_name IN "
                             "('hostname', 'port', 'server_id', 'server_uid', 'server_uuid', 'in_transaction')"_s;
 
-// Started anew it is another, whose numbers of connections mean others. Both sides of the difference are of one moment.
+// Started anew it is another, whose numbers of connections mean others. Both sides of the difference are of one
+// moment.
 QString startedQuestion(const char *schema)
 {
     return u"SELECT CAST(UNIX_TIMESTAMP() - VARIABLE_VALUE AS SIGNED) FROM %1.global_status "
@@ -114,8 +115,8 @@ public:
     QString killOptions() const override { return u"MYSQL_OPT_CONNECT_TIMEOUT=5;MYSQL_OPT_READ_TIMEOUT=2"_s; }
     std::optional<SessionInfo> meet(QSqlQuery &query) const override
     {
-        // A wait ends by our deadlines; giving up after the server's 50 s would lose the place in the queue. All in one
-        // text: a server answers it as far as it understands it.
+        // A wait ends by our deadlines; giving up after the server's 50 s would lose the place in the queue. All in
+        // one text: a server answers it as far as it understands it.
         if (!query.exec(u"SET SESSION autocommit=1, innodb_lock_wait_timeout=100000000;"_s
                         + QString::fromLatin1(greetingInBlock()) + u';' + startedQuestion("information_schema") + u';'
                         + whichServer))

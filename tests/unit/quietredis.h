@@ -190,7 +190,9 @@ private:
         if (!hasPlaces)
             return cursor.toULongLong();
         const auto index = placeOf(cursor).value_or(0) / step() + (placeOf(cursor).value_or(0) % step() > 0 ? 1 : 0);
-        return losesPages && cursor != "0" && !m_given.contains(cursor) ? std::min<std::size_t>(index + 1000, keys.size()) : index;
+        return losesPages && cursor != "0" && !m_given.contains(cursor)
+                   ? std::min<std::size_t>(index + 1000, keys.size())
+                   : index;
     }
     static Value refusalOf(const QByteArray &text)
     {

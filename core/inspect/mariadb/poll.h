@@ -256,4 +256,8 @@ inline bool isRefusal(const Error &error)
            || error.code == ErrorCode::Server || error.code == ErrorCode::BadInput;
 }
 
+// In the places of the question marks, as text of the connection's character set, whatever it holds.
+[[nodiscard]] QByteArray withValues(const QByteArray &query, const QByteArrayList &values);
+[[nodiscard]] QByteArray processesQuestion(const mariadb::Features &features);
+
 } // namespace lockscope::inspect

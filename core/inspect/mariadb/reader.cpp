@@ -19,36 +19,6 @@ namespace {
 constexpr auto patienceForFreshRows = 1s;
 constexpr auto longestRest = 2s;
 
-// In the places of the question marks, as text of the connection's character set, whatever it holds.
-QByteArray withValues(const QByteArray &query, const QByteArrayList &values)
-{
-    if (values.isEmpty())
-        return query;
-    QByteArray text;
-    qsizetype next = 0;
-    char quote = 0;
-    for (const char byte : query) {
-        if (quote != 0)
-            quote = byte == quote ? 0 : quote; // a doubled one closes and opens
-        else if (byte == '`' || byte == '\'' || byte == '"')
-            quote = byte;
-        if (quote != 0 || byte != '?')
-            text += byte;
-        else if (const auto &value = values[next++]; QString::fromUtf8(value).toUtf8() == value)
-            text += "_utf8mb4 X'" + value.toHex() + '\'';
-        else
-            text += "X'" + value.toHex() + '\'';
-    }
-    return text;
-}
-
-QByteArray processesQuestion(const mariadb::Features &features)
-{
-    const QByteArray time = features.milliseconds ? "TIME_MS" : "TIME * 1000";
-    return "SELECT ID, USER, HOST, DB, COMMAND, STATE, INFO, " + time
-           + " AS in_state, UNIX_TIMESTAMP(NOW(3)) AS now FROM information_schema.PROCESSLIST";
-}
-
 // Reads only, and has locked nothing: another observer's look, most likely.
 bool isIdleReader(const Rows &rows, std::size_t row)
 {

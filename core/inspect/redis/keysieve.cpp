@@ -2,6 +2,7 @@
 #include "core/inspect/redis/keysweeper.h"
 
 #include "core/base/identifiers.h"
+#include "core/base/text.h"
 
 #include <algorithm>
 #include <vector>
@@ -16,6 +17,8 @@ constexpr qint64 firstOfKind = 32;
 constexpr qint64 thenOneOf = 64;
 constexpr int samplesOfKind = 4;
 constexpr int samplesOfOthers = 64;
+constexpr Duration filledEvery = 3ms; // a page's names and hashes take a server a third of that
+constexpr Duration::rep mostAtOnce = 16;
 
 // How a name begins and ends, as far as these are words: "user:17:profile" and "user:18:profile" are made alike. A
 // collision makes one kind of two, which costs questions and loses nothing.
@@ -160,6 +163,39 @@ bool saysThatNoHashIs(const QByteArray &info)
     // What names strings as we know it would name hashes so, too.
     return info.count("# Keysizes") >= nodes && info.contains("_distrib_strings_sizes:")
            && !info.contains("_distrib_hashes");
+}
+
+std::size_t KeyReader::lineFactor() const
+{
+    return static_cast<std::size_t>(std::clamp<Duration::rep>(roundTrip() / filledEvery, 1, mostAtOnce));
+}
+
+KeyReader::Asking KeyReader::askForTimes(const std::vector<RedisKey> &keys)
+{
+    if (keys.empty())
+        return std::nullopt;
+    std::vector<redis::Command> commands;
+    for (const auto &key : keys)
+        commands.push_back(redis::Command{"PTTL", key.bytes()});
+    return send(std::move(commands));
+}
+
+Task<Result<KeyReader::Times>> KeyReader::timesToLive(std::vector<RedisKey> keys, Asking asking)
+{
+    Times times(keys.size());
+    if (!asking)
+        co_return std::move(times);
+    CO_TRY(auto &got, co_await std::move(*asking).taken());
+    for (size_t i = 0; i < keys.size(); ++i) {
+        const auto &ttl = got[i];
+        if (!ttl.isError() && ttl.integer >= 0)
+            times[i] = std::chrono::milliseconds(ttl.integer);
+        else if (ttl.isError() && ttl.text.contains("key"))
+            m_refusals.noteKey(keys[i]);
+        else if (ttl.isError())
+            m_refusals.note(u"PTTL"_s, u"PTTL refused, times to live are unknown: %1"_s.arg(label(ttl.text)));
+    }
+    co_return std::move(times);
 }
 
 } // namespace lockscope::inspect

@@ -371,7 +371,8 @@ Task<Result<bool>> KeySweeper::needsAnotherRound(Pace pace)
     co_return m_sieve.goOn(counted, static_cast<qint64>(found.size()));
 }
 
-// `hashesToo`: to look at each key for its type takes the server half as long again, and one that has none may say so.
+// `hashesToo`: to look at each key for its type takes the server half as long again, and one that has no hash may say
+// so.
 Task<std::optional<qint64>> KeySweeper::countEndingKeys(bool hashesToo)
 {
     std::vector<Command> commands{{"DBSIZE"}, {"INFO", "keyspace"}};

@@ -78,8 +78,8 @@ private:
 // words that we know.
 [[nodiscard]] bool saysThatNoHashIs(const QByteArray &info);
 
-// Where a cursor of SCAN stands in the server's table, as a share of 2^64: the server counts with the order of the bits
-// reversed, so that a table that grows or shrinks keeps the place. Empty: it is no such number.
+// Where a cursor of SCAN stands in the server's table, as a share of 2^64: the server counts with the order of the
+// bits reversed, so that a table that grows or shrinks keeps the place. Empty: it is no such number.
 [[nodiscard]] std::optional<quint64> placeOf(const QByteArray &cursor);
 [[nodiscard]] QByteArray cursorAt(quint64 place);
 
@@ -122,6 +122,7 @@ public:
         m_scanTellsTypes = m_maySplit = true;
         m_sieve = {};
         m_stretches.clear();
+        m_reader.forgetLine();
     }
     // A new sweep.
     Task<void> begin(bool isSlow);

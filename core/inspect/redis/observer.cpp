@@ -131,7 +131,6 @@ void RedisObserver::connected()
 {
     m_refusals = {}; // rights may have changed
     m_pulse.connected();
-    m_reader.forgetLine();
     m_sweeper.connected();
     m_claims = {};
     m_followed = Completion<bool>(m_loop);

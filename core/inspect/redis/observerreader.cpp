@@ -125,8 +125,6 @@ void fillExpiry(KeyView &view, const Value &answer, ServerTime now)
 }
 
 constexpr size_t refusedKeysKept = 10'000;
-constexpr Duration filledEvery = 3ms; // a page's names and hashes take a server a third of that
-constexpr Duration::rep mostAtOnce = 16;
 // Of fewer it is not worth a round trip of its own.
 constexpr size_t missingTogether = 100;
 
@@ -221,39 +219,6 @@ Task<Result<std::vector<KeyView>>> KeyReader::look(std::vector<RedisKey> keys)
     for (size_t i = 0; i < keys.size(); ++i)
         views.push_back(viewOf(keys[i], answers[1 + 2 * i], answers[2 + 2 * i]));
     co_return std::move(views);
-}
-
-std::size_t KeyReader::lineFactor() const
-{
-    return static_cast<std::size_t>(std::clamp<Duration::rep>(roundTrip() / filledEvery, 1, mostAtOnce));
-}
-
-KeyReader::Asking KeyReader::askForTimes(const std::vector<RedisKey> &keys)
-{
-    if (keys.empty())
-        return std::nullopt;
-    std::vector<Command> commands;
-    for (const auto &key : keys)
-        commands.push_back(Command{"PTTL", key.bytes()});
-    return send(std::move(commands));
-}
-
-Task<Result<KeyReader::Times>> KeyReader::timesToLive(std::vector<RedisKey> keys, Asking asking)
-{
-    Times times(keys.size());
-    if (!asking)
-        co_return std::move(times);
-    CO_TRY(auto &got, co_await std::move(*asking).taken());
-    for (size_t i = 0; i < keys.size(); ++i) {
-        const auto &ttl = got[i];
-        if (!ttl.isError() && ttl.integer >= 0)
-            times[i] = std::chrono::milliseconds(ttl.integer);
-        else if (ttl.isError() && ttl.text.contains("key"))
-            m_refusals.noteKey(keys[i]);
-        else if (ttl.isError())
-            m_refusals.note(u"PTTL"_s, u"PTTL refused, times to live are unknown: %1"_s.arg(label(ttl.text)));
-    }
-    co_return std::move(times);
 }
 
 KeyView KeyReader::viewOf(const RedisKey &key, const Value &type, const Value &ttl)
@@ -469,7 +434,8 @@ Task<Result<std::vector<KeyReader::Gathered>>> KeyReader::gather(std::vector<Key
         if (const auto found = there.find(besides[i]); found != there.end())
             gathered[owners[i]].companions.push_back(found->second);
     }
-    if (auto channels = channelsOfAll(gathered); channels != early) {
+    auto channels = channelsOfAll(gathered);
+    if (channels != early) {
         CO_TRY(counted, co_await countSubscribers(std::move(channels)));
     }
     for (auto &one : gathered) {
