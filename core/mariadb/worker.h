@@ -56,7 +56,8 @@ public:
     // Those that follow each other and belong to no connection of their own are sent together: a long line is waited
     // for once.
     void run(Job job);
-    // Ends this statement: true if it runs (KILL QUERY, on a connection of its own, is on its way) or its answer is; false if it was only queued, and is not going to be sent.
+    // Ends this statement: true if it runs (KILL QUERY, on a connection of its own, is on its way) or its
+    // answer is; false if it was only queued, and is not going to be sent.
     [[nodiscard]] bool kill(quint64 number);
     // Not heard from then on. What runs is ended by KILL; then the thread closes its connection and ends.
     // Returns what was queued and is not going to be sent.

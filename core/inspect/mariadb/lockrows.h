@@ -52,6 +52,23 @@ struct LockRowDialect {
 [[nodiscard]] const LockRowDialect &ownLockRows();
 
 // Tables are looked for seldom, their rows are read each second; else what was read last is told again.
+// Sends questions to one session. Loop thread only.
+class SqlAsker {
+public:
+    explicit SqlAsker(mariadb::Session &session) : m_session(session) {}
+    [[nodiscard]] qint64 requests() const { return m_requests; }
+
+protected:
+    [[nodiscard]] Reply<mariadb::Rows> send(const QByteArray &query, Deadline deadline,
+                                            const QByteArrayList &parameters = {});
+    // What is asked for anyway goes with what has to be asked before: send() has its answer then.
+    void sendAhead(const QByteArray &query, Deadline deadline, const QByteArrayList &parameters = {});
+
+    mariadb::Session &m_session;
+    std::map<QByteArray, Reply<mariadb::Rows>> m_ahead; // by text
+    qint64 m_requests = 0;
+};
+
 class SqlLockRows {
 public:
     // The dialect lives for ever.

@@ -27,22 +27,6 @@ bool isIdleReader(const Rows &rows, std::size_t row)
 
 } // namespace
 
-Reply<Rows> SqlReader::send(const QByteArray &query, Deadline deadline, const QByteArrayList &parameters)
-{
-    // A statement with parameters is prepared first, which takes two more round trips.
-    const auto text = withValues(query, parameters);
-    if (auto ahead = m_ahead.extract(text))
-        return std::move(ahead.mapped());
-    ++m_requests;
-    return m_session.execute({text, {}, std::nullopt, false}, deadline);
-}
-
-void SqlReader::sendAhead(const QByteArray &query, Deadline deadline, const QByteArrayList &parameters)
-{
-    const auto text = withValues(query, parameters);
-    m_ahead.insert_or_assign(text, send(text, deadline));
-}
-
 void SqlReader::sendFirst(Deadline deadline)
 {
     sendAhead(processesQuestion(m_session.features()), deadline);

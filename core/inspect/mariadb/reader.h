@@ -14,11 +14,11 @@
 
 namespace lockscope::inspect {
 
-class SqlReader {
+class SqlReader : public SqlAsker {
 public:
     // `session` outlives the reader and its tasks.
     explicit SqlReader(mariadb::Session &session)
-        : m_session(session), m_state(session.onState([this](mariadb::SessionState state) { forgetServer(state); }))
+        : SqlAsker(session), m_state(session.onState([this](mariadb::SessionState state) { forgetServer(state); }))
     {
     }
 
@@ -43,7 +43,6 @@ public:
     // the server the 100 ms that it wants.
     [[nodiscard]] Duration restAfterLook(Duration usual);
     [[nodiscard]] bool hasLooked() const { return m_hasLooked; }
-    [[nodiscard]] qint64 requests() const { return m_requests; }
 
 private:
     class Turn;
@@ -77,17 +76,12 @@ private:
     Task<Result<void>> readAttributes(SqlPoll *look, Deadline deadline);
     Task<Result<void>> readLimits(SqlPoll *look, Deadline deadline);
     Task<Result<void>> readColumns(SqlPoll *look, Deadline deadline);
-    [[nodiscard]] Reply<mariadb::Rows> send(const QByteArray &text, Deadline deadline,
-                                            const QByteArrayList &parameters = {});
-    // What is asked for anyway goes with what has to be asked before: send() has its answer then.
-    void sendAhead(const QByteArray &text, Deadline deadline, const QByteArrayList &parameters = {});
     void sendFirst(Deadline deadline);
     void sendNamedAhead(Deadline deadline);
     void sendLimitsAhead(Deadline deadline);
     void sendDetails(const SqlPoll &look, Deadline deadline);
     void note(const QString &gap);
 
-    mariadb::Session &m_session;
     Subscription m_state;
     RowDataCache m_rowData;
     mariadb::ConnectionId m_knownFor = 0; // the connection all this was found out on
@@ -101,8 +95,6 @@ private:
     QStringList m_gaps;    // of the last look
     QStringList m_newGaps; // of the one under way
     QString m_rowLocksGap, m_newRowLocksGap;
-    qint64 m_requests = 0;
-    std::map<QByteArray, Reply<mariadb::Rows>> m_ahead; // by text
     std::shared_ptr<Pace> m_pace;
     std::optional<ServerTime> m_serverStarted;
     bool m_hasLooked = false;

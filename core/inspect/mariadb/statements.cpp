@@ -331,4 +331,20 @@ QByteArray processesQuestion(const mariadb::Features &features)
            + " AS in_state, UNIX_TIMESTAMP(NOW(3)) AS now FROM information_schema.PROCESSLIST";
 }
 
+Reply<mariadb::Rows> SqlAsker::send(const QByteArray &query, Deadline deadline, const QByteArrayList &parameters)
+{
+    // A statement with parameters is prepared first, which takes two more round trips.
+    const auto text = withValues(query, parameters);
+    if (auto ahead = m_ahead.extract(text))
+        return std::move(ahead.mapped());
+    ++m_requests;
+    return m_session.execute({text, {}, std::nullopt, false}, deadline);
+}
+
+void SqlAsker::sendAhead(const QByteArray &query, Deadline deadline, const QByteArrayList &parameters)
+{
+    const auto text = withValues(query, parameters);
+    m_ahead.insert_or_assign(text, send(text, deadline));
+}
+
 } // namespace lockscope::inspect
