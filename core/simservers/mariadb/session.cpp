@@ -2,6 +2,7 @@
 #include "core/simservers/mariadb/session.h"
 
 #include "core/mariadb/dialect.h"
+#include "core/mariadb/endsession.h"
 
 #include <QSqlError>
 
@@ -28,10 +29,11 @@ QSqlError sqlError(int number, const QByteArray &message)
     return {u"simulated"_s, QString::fromUtf8(message), QSqlError::StatementError, QString::number(number)};
 }
 
-class SimulatedSession final : public EndPort<mariadb::Session> {
+class SimulatedSession final : public mariadb::EndSession {
 public:
     SimulatedSession(Process &process, SqlServer &server, Network &network, SqlLinkOptions options)
-        : EndPort(process), m_process(process), m_server(server), m_network(network), m_options(options)
+        : EndSession(process, killTakesAtMost), m_process(process), m_server(server), m_network(network),
+          m_options(options)
     {
         m_process.post([this, alive = std::weak_ptr<bool>(m_alive)] {
             if (!alive.expired())
@@ -42,45 +44,12 @@ public:
     ~SimulatedSession() override
     {
         static_cast<void>(leave());
-        for (auto &[number, pending] : std::exchange(m_pending, {}))
-            pending.reply.complete(Error{ErrorCode::NotConnected, u"the session was closed"_s});
+        finishAll(Error{ErrorCode::NotConnected, u"the session was closed"_s});
     }
 
-    SessionState state() const override { return m_state; }
-    QString lastError() const override { return m_lastError; }
-    ConnectionId connectionId() const override { return m_connection; }
-    QByteArray serverVersion() const override { return m_version; }
     mariadb::Features features() const override { return SqlServer::features(); }
-    void send(Request &&request) override
-    {
-        auto &[statement, deadline, reply] = std::get<Asked<Statement>>(request);
-        if (const auto why = unfit(statement, deadline))
-            return reply.complete(*why);
-        const auto number = ++m_lastNumber;
-        Pending pending{reply, false, {}};
-        if (!deadline.isNever())
-            pending.timer = m_process.callAt(deadline.when(), [this, number] { end(number, true); });
-        m_pending.emplace(number, std::move(pending));
-        m_jobs.push_back({number, std::move(statement)});
-        pump();
-    }
-    void interrupt(ConnectionId connection) override
-    {
-        if (connection != m_connection)
-            return;
-        std::vector<quint64> numbers;
-        for (const auto &[number, pending] : m_pending)
-            numbers.push_back(number);
-        for (const auto number : numbers)
-            end(number, false);
-    }
 
 private:
-    struct Pending {
-        Reply<Rows> reply;
-        bool isTimedOut = false;
-        Timer timer;
-    };
     struct Job {
         quint64 number = 0;
         Statement statement;
@@ -92,42 +61,27 @@ private:
 
     // What is asked of it.
 
-    // Why this must not be sent.
-    [[nodiscard]] std::optional<Error> unfit(const Statement &statement, Deadline deadline) const
+    void run(quint64 number, Statement statement) override
     {
-        if (statement.connection && *statement.connection != m_connection)
-            return Error{ErrorCode::SessionExpired, u"nothing was sent: the connection was lost before"_s, true};
-        if (m_state != SessionState::Connected)
-            return Error{ErrorCode::NotConnected, m_lastError.isEmpty() ? u"not connected yet"_s : m_lastError, true};
-        if (deadline.hasPassed(m_process))
-            return Error{ErrorCode::TimedOut, u"too late to send it"_s, true};
-        return std::nullopt;
+        m_jobs.push_back({number, std::move(statement)});
+        pump();
     }
-    void end(quint64 number, bool isTimeout)
+    bool takeBack(quint64 number) override
     {
-        const auto at = m_pending.find(number);
-        if (at == m_pending.end())
-            return;
-        at->second.isTimedOut = isTimeout;
-        if (std::erase_if(m_jobs, [number](const Job &job) { return job.number == number; }) > 0) {
-            answered(number, Error{ErrorCode::Cancelled, u"ended before it was sent"_s, true});
-            return;
-        }
+        if (std::erase_if(m_jobs, [number](const Job &job) { return job.number == number; }) > 0)
+            return true;
         if (m_running && m_running->number == number)
             killQuery();
-        at->second.timer = m_process.callAt(m_process.now() + killTakesAtMost, [this] {
-            giveUpOnServer(u"the server does not answer, not even KILL"_s);
-        });
+        return false;
     }
-    void giveUpOnServer(const QString &why)
+    void giveUpOnServer(const QString &why) override
     {
         const auto unsent = leave();
         m_lastError = why;
         become(SessionState::Connecting);
         for (const auto &job : unsent)
-            answered(job.number, notSent(job.statement, why));
-        for (auto &[number, pending] : std::exchange(m_pending, {}))
-            pending.reply.complete(Error{ErrorCode::UnknownOutcome, why, true});
+            finish(job.number, notSent(job.statement, why));
+        finishAll(Error{ErrorCode::UnknownOutcome, why, true});
         m_backOff = {};
         dial();
     }
@@ -150,24 +104,11 @@ private:
         m_connection = 0;
         return std::exchange(m_jobs, {});
     }
-    // The time an answer takes is counted in looks: a program that was stopped itself must not take that for the
-    // server's silence.
     void lookAfterIdle()
     {
         m_look = in(m_options.askIdleEvery, &SimulatedSession::lookAfterIdle);
-        if (m_state != SessionState::Connected)
-            return;
-        if (m_question != 0) {
-            if (++m_looksInVain * m_options.askIdleEvery >= m_options.idleAnswersWithin)
-                giveUpOnServer(u"the idle connection has not replied to a check"_s);
-            return;
-        }
-        if (!m_pending.empty())
-            return; // these have deadlines of their own
-        m_looksInVain = 0;
-        m_question = ++m_lastNumber;
-        m_jobs.push_back({m_question, {"DO 0", {}, std::nullopt, false}});
-        pump();
+        checkIdle(m_options.askIdleEvery, m_options.idleAnswersWithin,
+                  u"the idle connection has not replied to a check"_s, {"DO 0", {}, std::nullopt, false});
     }
     // On a connection of its own. What is sent next waits until this is over, or has taken too long.
     void killQuery()
@@ -275,10 +216,10 @@ private:
     {
         m_isHarmless = false;
         if (const auto done = std::exchange(m_running, std::nullopt)) {
-            answered(done->number, answer.error == 0
-                                       ? Result<Rows>(answer.rows)
-                                       : Result<Rows>(mariadb::statementError(sqlError(answer.error, answer.message),
-                                                                              done->statement.isLasting)));
+            finish(done->number, answer.error == 0
+                                     ? Result<Rows>(answer.rows)
+                                     : Result<Rows>(mariadb::statementError(sqlError(answer.error, answer.message),
+                                                                            done->statement.isLasting)));
         }
         pump();
     }
@@ -297,30 +238,12 @@ private:
         m_lastError = why.message;
         become(SessionState::Connecting);
         for (const auto &job : unsent)
-            answered(job.number, notSent(job.statement, why.message));
+            finish(job.number, notSent(job.statement, why.message));
         if (running)
-            answered(running->number, mariadb::statementError(sqlError(2013, "Lost connection to server"),
-                                                              running->statement.isLasting));
+            finish(running->number, mariadb::statementError(sqlError(2013, "Lost connection to server"),
+                                                            running->statement.isLasting));
         m_backOff = {};
         m_connecting = in(Duration::zero(), &SimulatedSession::dial);
-    }
-    void answered(quint64 number, Result<Rows> answer)
-    {
-        if (number == m_question)
-            m_question = 0;
-        const auto at = m_pending.find(number);
-        if (at == m_pending.end())
-            return;
-        const auto pending = std::move(at->second);
-        m_pending.erase(at);
-        if (!answer && answer.error().code == ErrorCode::Cancelled && pending.isTimedOut)
-            answer = Error{ErrorCode::TimedOut, u"timed out"_s, true};
-        pending.reply.complete(std::move(answer));
-    }
-    void become(SessionState state)
-    {
-        m_state = state;
-        notifyState(state);
     }
     [[nodiscard]] Timer in(Duration span, void (SimulatedSession::*what)())
     {
@@ -333,19 +256,10 @@ private:
     const SqlLinkOptions m_options;
     std::shared_ptr<bool> m_alive = std::make_shared<bool>(true);
 
-    SessionState m_state = SessionState::Connecting;
-    QString m_lastError;
-    ConnectionId m_connection = 0;
-    QByteArray m_version;
-
-    quint64 m_lastNumber = 0;
-    std::map<quint64, Pending> m_pending;
     std::deque<Job> m_jobs; // not sent yet
     std::optional<Job> m_running;
     bool m_wasKilled = false;  // a KILL QUERY may have come too late for its statement
     bool m_isHarmless = false; // what is out is there for it to hit
-    quint64 m_question = 0;    // is anybody there? 0: not asked now
-    int m_looksInVain = 0;
     std::map<quint64, Killing> m_killings;
 
     std::shared_ptr<SqlLink> m_link;
