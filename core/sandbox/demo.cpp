@@ -7,11 +7,6 @@
 
 namespace lockscope::sandbox {
 
-Task<void> DemoStage::sleep(std::chrono::milliseconds span)
-{
-    co_await sleepFor(m_loop, span);
-}
-
 Task<void> DemoStage::rest(std::chrono::milliseconds span)
 {
     const auto extra = m_random.below(static_cast<quint64>(span.count()) * 2 / 3 + 1);

@@ -43,7 +43,7 @@ public:
     [[nodiscard]] Random newRandom() { return Random(m_random.next()); }
     [[nodiscard]] const Completion<bool> &filled() const { return m_filled; }
 
-    Task<void> sleep(std::chrono::milliseconds span);
+    Task<void> sleep(std::chrono::milliseconds span) { co_await sleepFor(m_loop, span); }
     // Between one and two thirds more of that, so that no two do everything in step.
     Task<void> rest(std::chrono::milliseconds span);
 

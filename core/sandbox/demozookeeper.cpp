@@ -9,8 +9,6 @@
 #include <QDataStream>
 #include <QTcpSocket>
 
-#include <array>
-
 namespace lockscope::sandbox {
 
 namespace {
@@ -140,30 +138,9 @@ const QByteArray kazooBase = "__lock__";
 // The holder that crashed: its lock stays taken until the server gives its session up.
 constexpr auto crashedSessionTimeout = 45s;
 
-constexpr std::array readersAndWriters{recipes::Access::Shared, recipes::Access::Shared, recipes::Access::Exclusive,
-                                       recipes::Access::Shared, recipes::Access::Exclusive};
-
 bool isOver(const zk::Session &session)
 {
     return session.state() != zk::SessionState::Connecting && session.state() != zk::SessionState::Connected;
-}
-
-QByteArray baseName(recipes::Access access)
-{
-    return access == recipes::Access::Shared ? "__READ__" : "__WRIT__";
-}
-
-std::vector<recipes::Queued> queueOf(const zk::Children &children)
-{
-    std::vector<recipes::Queued> queue;
-    for (const auto &name : children.names) {
-        for (const auto access : {recipes::Access::Shared, recipes::Access::Exclusive}) {
-            if (auto read = recipes::readSequence(name, baseName(access)))
-                queue.push_back({*read, access});
-        }
-    }
-    recipes::sortQueue(queue);
-    return queue;
 }
 
 class DemoZooKeeper {
@@ -185,6 +162,7 @@ private:
         ZPath lock;
         QByteArray recipe;
         std::chrono::milliseconds hold;
+        bool isReader = false;
     };
     using Turn = std::function<Task<bool>(zk::Session *session)>;
     [[nodiscard]] std::unique_ptr<zk::Session> openSession()
@@ -219,7 +197,8 @@ private:
     }
     Task<bool> holdOnce(zk::Session *session, Part part)
     {
-        auto made = recipes::makeLock(part.recipe, *session, part.lock, {}, m_stage.newRandom());
+        const recipes::AcquireOptions options{.readMode = part.isReader};
+        auto made = recipes::makeLock(part.recipe, *session, part.lock, options, m_stage.newRandom());
         if (!made)
             co_return false;
         auto &lock = **made;
@@ -237,47 +216,14 @@ private:
         m_stage.sceneBegins();
         co_await makeParents(m_stagehand.get(), lock);
         size_t joined = 0;
-        for (const auto access : readersAndWriters) {
-            m_scope.launch(repeat(
-                [this, lock, access](zk::Session *session) { return readOrWriteOnce(session, lock, access); }, 2s));
+        for (const bool isReader : {true, true, false, true, false}) {
+            const Part part{lock, "curator-rwlock", isReader ? 9s : 6s, isReader};
+            m_scope.launch(repeat([this, part](zk::Session *session) { return holdOnce(session, part); }, 2s));
             ++joined;
             co_await untilChildren(m_stagehand.get(), lock, joined);
         }
         m_stage.sceneIsUp();
     }
-    Task<bool> readOrWriteOnce(zk::Session *session, ZPath lock, recipes::Access access)
-    {
-        const auto path = lock.child(NodeName("_c_" + randomUuid(m_stage.random()) + '-' + baseName(access)));
-        auto node = co_await createNode(session, path, "127.0.0.1");
-        if (!node)
-            co_return false;
-        const bool mine = co_await waitForTurn(session, lock, node->name());
-        if (mine)
-            co_await m_stage.rest(access == recipes::Access::Shared ? 9s : 6s);
-        const bool isRemoved = co_await removeNode(session, *node);
-        co_return isRemoved;
-    }
-    Task<bool> waitForTurn(zk::Session *session, ZPath lock, NodeName me)
-    {
-        for (;;) {
-            auto listed = co_await listNodes(session, lock);
-            if (!listed)
-                co_return false;
-            const auto turn =
-                recipes::turnInReadWriteQueue(queueOf(*listed), me, recipes::ReaderWatches::LowestWriter);
-            if (turn.kind != recipes::Turn::Kind::WaitFor)
-                co_return turn.isMine();
-            const zk::Watch watch(m_stage.loop());
-            auto seen = co_await session->get(lock.child(*turn.predecessor), watch, soon());
-            if (!seen)
-                continue;
-            const auto &gone = watch.event();
-            const auto event = co_await gone;
-            if (event.kind == zk::EventKind::SessionOver)
-                co_return false;
-        }
-    }
-
     Task<void> playCrashes(ZPath lock)
     {
         co_await makeParents(m_stagehand.get(), lock);

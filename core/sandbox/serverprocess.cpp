@@ -73,61 +73,72 @@ quint16 freeLoopbackPort(std::set<quint16> &taken)
     return port;
 }
 
-LoopbackQuestion::LoopbackQuestion(quint16 port, QByteArray words) : m_unsent(std::move(words))
-{
-    m_socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    const auto address = loopbackAddress(port);
-    if (m_socket >= 0 && ::connect(m_socket, generic(address), sizeof address) < 0 && errno != EINPROGRESS)
-        close();
-}
-
-LoopbackQuestion::LoopbackQuestion(const QByteArray &path, QByteArray words) : m_unsent(std::move(words))
-{
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    if (path.size() >= qsizetype(sizeof address.sun_path))
-        return;
-    std::ranges::copy(path, address.sun_path);
-    m_socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    const auto *named = reinterpret_cast<const sockaddr *>(&address);
-    if (m_socket >= 0 && ::connect(m_socket, named, sizeof address) < 0)
-        close();
-}
-
-LoopbackQuestion::~LoopbackQuestion()
-{
-    close();
-}
-
-void LoopbackQuestion::step()
-{
-    if (isOver())
-        return;
-    if (!m_unsent.isEmpty()) {
-        const auto sent = ::send(m_socket, m_unsent.constData(), static_cast<size_t>(m_unsent.size()), MSG_NOSIGNAL);
-        if (sent < 0 && errno != EAGAIN)
-            return close();
-        if (sent > 0)
-            m_unsent.remove(0, sent);
+// Sends a few bytes and collects the answer, one non-blocking step at a time.
+class LoopbackQuestion {
+public:
+    LoopbackQuestion(quint16 port, QByteArray words) : m_unsent(std::move(words))
+    {
+        m_socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        const auto address = loopbackAddress(port);
+        if (m_socket >= 0 && ::connect(m_socket, generic(address), sizeof address) < 0 && errno != EINPROGRESS)
+            close();
     }
-    char part[4096];
-    for (;;) {
-        const auto got = ::recv(m_socket, part, sizeof part, 0);
-        if (got > 0)
-            m_answer.append(part, got);
-        else if (got == 0 || errno != EAGAIN)
-            return close();
-        else
+    // The same at a socket in the file system.
+    LoopbackQuestion(const QByteArray &path, QByteArray words) : m_unsent(std::move(words))
+    {
+        sockaddr_un address{};
+        address.sun_family = AF_UNIX;
+        if (path.size() >= qsizetype(sizeof address.sun_path))
             return;
+        std::ranges::copy(path, address.sun_path);
+        m_socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        const auto *named = reinterpret_cast<const sockaddr *>(&address);
+        if (m_socket >= 0 && ::connect(m_socket, named, sizeof address) < 0)
+            close();
     }
-}
+    ~LoopbackQuestion() { close(); }
+    Q_DISABLE_COPY(LoopbackQuestion)
 
-void LoopbackQuestion::close()
-{
-    if (m_socket >= 0)
-        ::close(m_socket);
-    m_socket = -1;
-}
+    // What has come so far. Empty when nobody listens, or the other side closed without a word: then
+    // ask again with a new question.
+    [[nodiscard]] const QByteArray &answer() const { return m_answer; }
+    [[nodiscard]] bool isOver() const { return m_socket < 0; }
+    void step()
+    {
+        if (isOver())
+            return;
+        if (!m_unsent.isEmpty()) {
+            const auto sent =
+                ::send(m_socket, m_unsent.constData(), static_cast<size_t>(m_unsent.size()), MSG_NOSIGNAL);
+            if (sent < 0 && errno != EAGAIN)
+                return close();
+            if (sent > 0)
+                m_unsent.remove(0, sent);
+        }
+        char part[4096];
+        for (;;) {
+            const auto got = ::recv(m_socket, part, sizeof part, 0);
+            if (got > 0)
+                m_answer.append(part, got);
+            else if (got == 0 || errno != EAGAIN)
+                return close();
+            else
+                return;
+        }
+    }
+
+private:
+    void close()
+    {
+        if (m_socket >= 0)
+            ::close(m_socket);
+        m_socket = -1;
+    }
+
+    int m_socket = -1;
+    QByteArray m_unsent;
+    QByteArray m_answer;
+};
 
 namespace {
 

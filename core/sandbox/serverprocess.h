@@ -17,6 +17,8 @@
 
 namespace lockscope::sandbox {
 
+class LoopbackQuestion;
+
 // Ports and questions on 127.0.0.1, without an event loop.
 
 // A port nobody listens on now. Below the range the kernel takes for outgoing connections: there a
@@ -25,29 +27,6 @@ namespace lockscope::sandbox {
 [[nodiscard]] quint16 freeLoopbackPort();
 // One that is not in `taken`, to which it is added.
 [[nodiscard]] quint16 freeLoopbackPort(std::set<quint16> &taken);
-
-// Sends a few bytes and collects the answer, one non-blocking step at a time.
-class LoopbackQuestion {
-public:
-    LoopbackQuestion(quint16 port, QByteArray words);
-    // The same at a socket in the file system.
-    LoopbackQuestion(const QByteArray &path, QByteArray words);
-    ~LoopbackQuestion();
-    Q_DISABLE_COPY(LoopbackQuestion)
-
-    // What has come so far. Empty when nobody listens, or the other side closed without a word: then
-    // ask again with a new question.
-    [[nodiscard]] const QByteArray &answer() const { return m_answer; }
-    [[nodiscard]] bool isOver() const { return m_socket < 0; }
-    void step();
-
-private:
-    void close();
-
-    int m_socket = -1;
-    QByteArray m_unsent;
-    QByteArray m_answer;
-};
 
 // A child process that cannot outlive us: the kernel kills it when the thread that started it ends
 // (PR_SET_PDEATHSIG), however that comes about. Start it from the main thread, therefore.
