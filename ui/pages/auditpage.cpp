@@ -13,7 +13,6 @@
 #include <QHeaderView>
 #include <QJsonArray>
 #include <QLabel>
-#include <QSettings>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QTimer>
@@ -223,6 +222,7 @@ QWidget *AuditPage::buildTable()
     m_split->setHandleWidth(1);
     m_split->setChildrenCollapsible(false);
     m_table = new LiveTree(m_split);
+    keepColumns(m_table);
     auto *cells = m_table->becomeTable(tr("Audit record"));
     cells->setMono({AuditModel::Time, AuditModel::Lock, AuditModel::Holder});
     cells->setMuted({AuditModel::Time, AuditModel::Actor});
@@ -351,16 +351,6 @@ void AuditPage::showEvent(QShowEvent *event)
 {
     Page::showEvent(event);
     read();
-}
-
-void AuditPage::saveView(QSettings &settings) const
-{
-    settings.setValue(u"columns"_s, m_table->header()->saveState());
-}
-
-void AuditPage::restoreView(QSettings &settings)
-{
-    m_table->restoreColumns(settings.value(u"columns"_s).toByteArray());
 }
 
 } // namespace lockscope::ui

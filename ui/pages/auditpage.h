@@ -54,8 +54,6 @@ public:
             read();
     }
     [[nodiscard]] bool isSettled() const override { return m_isRead; }
-    void saveView(QSettings &settings) const override;
-    void restoreView(QSettings &settings) override;
 
     [[nodiscard]] LiveTree &table() { return *m_table; }
     [[nodiscard]] Banner &chain() { return *m_chain; }

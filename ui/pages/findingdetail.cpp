@@ -76,9 +76,7 @@ void FindingDetail::setFinding(const FindingRow &row, SystemTime now, bool canMu
     const auto &kind = inspect::kindOf(row.finding.code);
     m_pill->setPill(row.pill());
     m_pill->show();
-    QStringList names;
-    for (const auto &lock : row.locks)
-        names << escaped(lock.text());
+    const auto names = mapped<QStringList>(row.locks, [&](const auto &lock) { return escaped(lock.text()); });
     m_title->setText(u"%1 · %2"_s.arg(kind.title, row.lockWords(u", "_s)));
     m_title->setToolTip(plainToolTip(names.join(u'\n')));
     m_lock->setText(names.size() > 1 ? tr("Go to lock…") : tr("Go to lock"));
@@ -86,9 +84,7 @@ void FindingDetail::setFinding(const FindingRow &row, SystemTime now, bool canMu
     m_session->setVisible(row.session().has_value());
     m_mute->setVisible(canMute && !row.muted);
     m_unmute->setVisible(canMute && row.muted);
-    QStringList about;
-    for (const auto &party : row.everybody())
-        about << party.words;
+    auto about = mapped<QStringList>(row.everybody(), [&](const auto &party) { return party.words; });
     if (row.concerned > row.parties.size())
         about << tr("and %1 more").arg(row.concerned - row.parties.size());
     const auto muted = row.muted ? mutedWords(*row.muted) : QString();

@@ -17,7 +17,6 @@
 #include <QHeaderView>
 #include <QMenu>
 #include <QPushButton>
-#include <QSettings>
 #include <QSplitter>
 #include <QStackedWidget>
 
@@ -57,16 +56,17 @@ FindingsPage::FindingsPage(const ConnectionBook &book, QWidget *parent) : Page(p
     m_stack->addWidget(m_table);
     m_stack->addWidget(m_notice);
     m_detail = new FindingDetail(this);
-    m_splitter = new QSplitter(Qt::Vertical, this);
-    m_splitter->setHandleWidth(1);
-    m_splitter->setChildrenCollapsible(false);
-    m_splitter->addWidget(m_stack);
-    m_splitter->addWidget(m_detail);
-    m_splitter->setStretchFactor(0, 3);
-    m_splitter->setStretchFactor(1, 2);
-    m_splitter->setSizes({480, 300});
+    auto *splitter = new QSplitter(Qt::Vertical, this);
+    keepSizes(splitter);
+    splitter->setHandleWidth(1);
+    splitter->setChildrenCollapsible(false);
+    splitter->addWidget(m_stack);
+    splitter->addWidget(m_detail);
+    splitter->setStretchFactor(0, 3);
+    splitter->setStretchFactor(1, 2);
+    splitter->setSizes({480, 300});
     auto *banners = makeColumn({.margins = {12, 0, 12, 0}, .spacing = 6}, {m_problem, m_thresholds, m_rules, m_gaps});
-    makeColumn(this, {.spacing = 0}, {makeStrip(), banners, {m_splitter, 1}});
+    makeColumn(this, {.spacing = 0}, {makeStrip(), banners, {splitter, 1}});
 
     connect(m_table, &FindingsTable::chosen, this, &FindingsPage::showDetail);
     connect(m_table, &FindingsTable::opened, this, &FindingsPage::goToLock);
@@ -144,6 +144,7 @@ QWidget *FindingsPage::makeStrip()
     layout->addWidget(m_codes);
     layout->addStretch(1);
     m_showMuted = named(new QCheckBox(strip), u"showMuted"_s);
+    keepChoice(u"showMuted"_s, m_showMuted);
     connect(m_showMuted, &QCheckBox::toggled, this,
             [this](bool isOn) { narrow([isOn](FindingFilter &filter) { filter.showMuted = isOn; }); });
     layout->addWidget(m_showMuted);
@@ -182,9 +183,8 @@ void FindingsPage::showThresholdsProblem(const QString &why)
 void FindingsPage::showRuleProblems(const QStringList &problems)
 {
     constexpr qsizetype mostSaid = 5;
-    QStringList said;
-    for (const auto &problem : problems.mid(0, mostSaid))
-        said << harmless(problem);
+    auto said =
+        mapped<QStringList>(problems.mid(0, mostSaid), [&](const auto &problem) { return harmless(problem); });
     if (problems.size() > mostSaid)
         said << tr("and %1 more: lockscopectl recognise").arg(problems.size() - mostSaid);
     m_rules->say(Banner::Look::Warning, tr("Recogniser rules with mistakes are not used"), said.join(u'\n'));
@@ -228,9 +228,7 @@ void FindingsPage::focusContent()
 // What is not in the book any more was closed.
 void FindingsPage::followBook()
 {
-    std::set<ConnectionName> now;
-    for (const auto &status : m_book.all())
-        now.insert(status.name);
+    const auto now = mapped<std::set<ConnectionName>>(m_book.all(), [&](const auto &status) { return status.name; });
     for (const auto &name : std::exchange(m_connections, now)) {
         if (!now.contains(name))
             m_model.removeConnection(name);
@@ -409,18 +407,6 @@ void FindingsPage::ticked()
     m_model.tick(first, last);
     if (const auto *row = m_table->current())
         m_detail->tick(*row, m_model.nowOf(row->lock.connection));
-}
-
-void FindingsPage::saveView(QSettings &settings) const
-{
-    settings.setValue(u"splitter"_s, m_splitter->saveState());
-    settings.setValue(u"showMuted"_s, m_showMuted->isChecked());
-}
-
-void FindingsPage::restoreView(QSettings &settings)
-{
-    m_splitter->restoreState(settings.value(u"splitter"_s).toByteArray());
-    m_showMuted->setChecked(settings.value(u"showMuted"_s).toBool());
 }
 
 } // namespace lockscope::ui

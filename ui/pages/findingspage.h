@@ -11,7 +11,6 @@
 class QButtonGroup;
 class QCheckBox;
 class QComboBox;
-class QSplitter;
 class QStackedWidget;
 
 namespace lockscope::ui {
@@ -39,8 +38,6 @@ public:
     void showConnection(const ConnectionName &name) override;
     void setFilter(const QString &text) override;
     void focusContent() override;
-    void saveView(QSettings &settings) const override;
-    void restoreView(QSettings &settings) override;
 
     [[nodiscard]] FindingsTable &table() { return *m_table; }
     [[nodiscard]] FindingDetail &detail() { return *m_detail; }
@@ -83,7 +80,6 @@ private:
     Banner *m_gaps = nullptr;
     FindingsTable *m_table = nullptr;
     FindingDetail *m_detail = nullptr;
-    QSplitter *m_splitter = nullptr;
     QStackedWidget *m_stack = nullptr;
     EmptyNotice *m_notice = nullptr;
     QWidget *m_content = nullptr;

@@ -70,6 +70,7 @@ QWidget *GraphPage::makeStrip()
         return one;
     };
     m_all = button(u"All locks"_s, u"All locks"_s, u"Include locks without waiters, and elections"_s);
+    keepChoice(u"all"_s, m_all);
     m_all->setProperty("look", u"chip"_s);
     m_all->setObjectName(u"graphAll"_s);
     m_all->setCheckable(true);

@@ -6,7 +6,6 @@
 #include "ui/pages/page.h"
 
 #include <QPushButton>
-#include <QSettings>
 #include <QTimer>
 
 class QLabel;
@@ -38,8 +37,6 @@ public:
     [[nodiscard]] bool showSubject(const Subject &subject) override;
     [[nodiscard]] KeyHints keys() const override;
     [[nodiscard]] bool isSettled() const override { return m_isSettled; }
-    void saveView(QSettings &settings) const override { settings.setValue(u"all"_s, m_all->isChecked()); }
-    void restoreView(QSettings &settings) override { m_all->setChecked(settings.value(u"all"_s, false).toBool()); }
 
     [[nodiscard]] GraphView &view() const { return *m_view; }
     [[nodiscard]] const GraphSight &sight() const { return *m_sight; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/pages/logpage.h"
 
+#include "core/base/text.h"
 #include "ui/pages/livetree.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
@@ -14,7 +15,6 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QScrollBar>
-#include <QSettings>
 #include <QStackedWidget>
 
 #include <algorithm>
@@ -86,6 +86,7 @@ QWidget *LogPage::buildStrip()
 void LogPage::buildTable()
 {
     m_table = new LiveTree(this);
+    keepColumns(m_table);
     m_table->setSelectionMode(QAbstractItemView::ExtendedSelection);
     auto *cells = m_table->becomeTable(u"Log"_s);
     cells->setHairlines(false);
@@ -174,10 +175,10 @@ QString LogPage::copyText() const
             rows.push_back(row);
     }
     std::sort(rows.begin(), rows.end());
-    QStringList lines;
-    for (const int row : rows)
-        lines << m_model.lineOf(m_filtered.mapToSource(m_filtered.index(row, 0)).row());
-    return lines.join(u'\n');
+    return mapped<QStringList>(
+               rows,
+               [&](const int row) { return m_model.lineOf(m_filtered.mapToSource(m_filtered.index(row, 0)).row()); })
+        .join(u'\n');
 }
 
 // The log is one story over all connections; its filter narrows it to one.
@@ -191,16 +192,6 @@ void LogPage::focusContent()
     m_table->setFocus();
     if (!m_table->currentIndex().isValid())
         m_table->setCurrentIndex(m_filtered.index(m_filtered.rowCount() - 1, 0));
-}
-
-void LogPage::saveView(QSettings &settings) const
-{
-    settings.setValue(u"columns"_s, m_table->header()->saveState());
-}
-
-void LogPage::restoreView(QSettings &settings)
-{
-    m_table->restoreColumns(settings.value(u"columns"_s).toByteArray());
 }
 
 } // namespace lockscope::ui

@@ -27,8 +27,6 @@ public:
     void setFilter(const QString &text) override { m_filter->setText(text); }
     void focusContent() override;
     [[nodiscard]] bool isRecorded() const override { return false; }
-    void saveView(QSettings &settings) const override;
-    void restoreView(QSettings &settings) override;
 
     [[nodiscard]] LiveTree *table() const { return m_table; }
     [[nodiscard]] QPushButton *onlyWrites() const { return m_onlyWrites; }

@@ -8,8 +8,10 @@
 #include "ui/parts/parts.h"
 
 #include <QStringList>
+#include <QVariant>
 #include <QWidget>
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -81,8 +83,9 @@ public:
     }
     // Whether it is complete, beside the connections that it may show.
     [[nodiscard]] virtual bool isSettled() const { return true; }
-    virtual void saveView(QSettings &settings) const { Q_UNUSED(settings) }
-    virtual void restoreView(QSettings &settings) { Q_UNUSED(settings) }
+    // What it keeps in the settings.
+    virtual void saveView(QSettings &settings) const;
+    virtual void restoreView(QSettings &settings);
 
 signals:
     // isSettled() became true.
@@ -110,6 +113,32 @@ signals:
 
 protected:
     [[nodiscard]] ScreenClock &clock() const { return *m_clock; }
+    // Kept in the settings by that name: what `state` says, and `restore` gets again.
+    void keep(const QString &name, std::function<QVariant()> state, std::function<void(const QVariant &)> restore)
+    {
+        m_kept.push_back({name, std::move(state), std::move(restore)});
+    }
+    template <class Splitter>
+    void keepSizes(Splitter *splitter)
+    {
+        keep(
+            u"splitter"_s, [splitter] { return splitter->saveState(); },
+            [splitter](const QVariant &saved) { splitter->restoreState(saved.toByteArray()); });
+    }
+    template <class View>
+    void keepColumns(View *view)
+    {
+        keep(
+            u"columns"_s, [view] { return view->header()->saveState(); },
+            [view](const QVariant &saved) { view->restoreColumns(saved.toByteArray()); });
+    }
+    template <class Button>
+    void keepChoice(const QString &name, Button *button)
+    {
+        keep(
+            name, [button] { return button->isChecked(); },
+            [button](const QVariant &saved) { button->setChecked(saved.toBool()); });
+    }
     // The clock went on while the page is on screen, or it just came there: what counts time is painted anew.
     virtual void ticked() {}
     void showEvent(QShowEvent *event) override
@@ -119,7 +148,14 @@ protected:
     }
 
 private:
+    struct Kept {
+        QString name;
+        std::function<QVariant()> state;
+        std::function<void(const QVariant &)> restore;
+    };
+
     std::shared_ptr<ScreenClock> m_clock;
+    std::vector<Kept> m_kept;
 };
 
 // Every page of the window, a row each, in the order of the rail. Another one takes its two files, their names in

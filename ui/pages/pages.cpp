@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/pages/page.h"
 
+#include "core/base/text.h"
 #include "ui/pages/findingspage.h"
 #include "ui/pages/graphpage.h"
 #include "ui/pages/auditpage.h"
@@ -11,6 +12,8 @@
 #include "ui/pages/sessionspage.h"
 #include "ui/pages/simulatorpage.h"
 #include "ui/pages/znodespage.h"
+
+#include <QSettings>
 
 namespace lockscope::ui {
 
@@ -32,6 +35,18 @@ Page *makePage(const ConnectionBook &book, QWidget *parent)
 
 } // namespace
 
+void Page::saveView(QSettings &settings) const
+{
+    for (const auto &kept : m_kept)
+        settings.setValue(kept.name, kept.state());
+}
+
+void Page::restoreView(QSettings &settings)
+{
+    for (const auto &kept : m_kept)
+        kept.restore(settings.value(kept.name));
+}
+
 const std::vector<PageRow> &allPages()
 {
     static const std::vector<PageRow> all{
@@ -51,18 +66,12 @@ const std::vector<PageRow> &allPages()
 
 QStringList pageIds()
 {
-    QStringList ids;
-    for (const auto &row : allPages())
-        ids << row.id;
-    return ids;
+    return mapped<QStringList>(allPages(), [&](const auto &row) { return row.id; });
 }
 
 QStringList pageTitles()
 {
-    QStringList titles;
-    for (const auto &row : allPages())
-        titles << row.title;
-    return titles;
+    return mapped<QStringList>(allPages(), [&](const auto &row) { return row.title; });
 }
 
 KeyHints keysOfPages(const std::vector<Page *> &pages)

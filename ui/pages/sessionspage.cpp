@@ -13,7 +13,6 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QRegularExpression>
-#include <QSettings>
 #include <QSortFilterProxyModel>
 #include <QSplitter>
 #include <QStackedWidget>
@@ -48,6 +47,7 @@ SessionsPage::SessionsPage(QWidget *parent) : Page(parent)
     addParts(*stripLayout(strip), {{m_filter, 2}, Stretch{1}, m_status});
 
     m_table = new LiveTree(content);
+    keepColumns(m_table);
     auto *cells = m_table->becomeTable(u"Sessions"_s);
     cells->setRowHeight(30);
     cells->setMono({SessionsModel::Session, SessionsModel::Endpoint, SessionsModel::Holds, SessionsModel::Waits});
@@ -78,15 +78,16 @@ SessionsPage::SessionsPage(QWidget *parent) : Page(parent)
     m_detail = new SessionDetail(content);
     m_detail->setMinimumHeight(210);
     connect(m_detail, &SessionDetail::lockActivated, this, &SessionsPage::lockActivated);
-    m_splitter = new QSplitter(Qt::Vertical, content);
-    m_splitter->setChildrenCollapsible(false);
-    m_splitter->addWidget(m_table);
-    m_splitter->addWidget(m_detail);
-    m_splitter->setStretchFactor(0, 1);
-    m_splitter->setStretchFactor(1, 1);
-    m_splitter->setSizes({380, 380});
+    auto *splitter = new QSplitter(Qt::Vertical, content);
+    keepSizes(splitter);
+    splitter->setChildrenCollapsible(false);
+    splitter->addWidget(m_table);
+    splitter->addWidget(m_detail);
+    splitter->setStretchFactor(0, 1);
+    splitter->setStretchFactor(1, 1);
+    splitter->setSizes({380, 380});
 
-    makeColumn(content, {.spacing = 0}, {strip, makeHairline(content), {m_splitter, 1}});
+    makeColumn(content, {.spacing = 0}, {strip, makeHairline(content), {splitter, 1}});
     auto *empty = new EmptyNotice(m_stack);
     empty->say(
         u"No sessions seen"_s,
@@ -250,18 +251,6 @@ void SessionsPage::ticked()
 {
     showChosen();
     m_table->viewport()->update();
-}
-
-void SessionsPage::saveView(QSettings &settings) const
-{
-    settings.setValue(u"columns"_s, m_table->header()->saveState());
-    settings.setValue(u"splitter"_s, m_splitter->saveState());
-}
-
-void SessionsPage::restoreView(QSettings &settings)
-{
-    m_table->restoreColumns(settings.value(u"columns"_s).toByteArray());
-    m_splitter->restoreState(settings.value(u"splitter"_s).toByteArray());
 }
 
 } // namespace lockscope::ui

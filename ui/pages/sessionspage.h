@@ -7,7 +7,6 @@
 
 class QLabel;
 class QSortFilterProxyModel;
-class QSplitter;
 class QStackedWidget;
 
 #include <QLineEdit>
@@ -33,8 +32,6 @@ public:
     void focusContent() override;
     void refresh() override;
     [[nodiscard]] bool showSubject(const Subject &subject) override;
-    void saveView(QSettings &settings) const override;
-    void restoreView(QSettings &settings) override;
 
     [[nodiscard]] LiveTree *table() const { return m_table; }
     [[nodiscard]] const SessionsModel &model() const { return m_model; }
@@ -59,7 +56,6 @@ private:
     QSortFilterProxyModel *m_ofConnection = nullptr;
     QStackedWidget *m_stack = nullptr;
     LiveTree *m_table = nullptr;
-    QSplitter *m_splitter = nullptr;
     SessionDetail *m_detail = nullptr;
     std::optional<Subject> m_wanted; // chosen as soon as it is there
     QLineEdit *m_filter = nullptr;

@@ -20,7 +20,6 @@
 #include <QMenu>
 #include <QPushButton>
 #include <QScrollArea>
-#include <QSettings>
 #include <QShortcut>
 #include <QStackedWidget>
 
@@ -85,6 +84,9 @@ QWidget *SimulatorPage::makePictures()
     auto *pictures = new QWidget(this);
     auto *inside = new QWidget;
     m_sight = new SightBar(m_playback, *m_grid, inside);
+    keep(
+        u"hidesFuture"_s, [this] { return m_sight->hidesFuture(); },
+        [this](const QVariant &hides) { m_sight->setHidesFuture(hides.toBool()); });
     connect(m_sight, &SightBar::hidingChanged, this, &SimulatorPage::hide);
     m_lowerGrid = new QGridLayout;
     m_lowerGrid->setSpacing(12);
@@ -452,16 +454,6 @@ void SimulatorPage::showRunsAgain()
     m_mustHold->setRuns(runs);
     place();
     showMoment();
-}
-
-void SimulatorPage::saveView(QSettings &settings) const
-{
-    settings.setValue(u"hidesFuture"_s, m_sight->hidesFuture());
-}
-
-void SimulatorPage::restoreView(QSettings &settings)
-{
-    m_sight->setHidesFuture(settings.value(u"hidesFuture"_s).toBool());
 }
 
 void SimulatorPage::changeEvent(QEvent *event)

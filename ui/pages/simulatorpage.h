@@ -43,8 +43,6 @@ public:
     void focusContent() override;
     [[nodiscard]] KeyHints keys() const override;
     [[nodiscard]] bool isSettled() const override;
-    void saveView(QSettings &settings) const override;
-    void restoreView(QSettings &settings) override;
 
     // What is shown, and what to show.
     [[nodiscard]] const Comparison &comparison() const { return m_shown; }

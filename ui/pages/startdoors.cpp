@@ -109,9 +109,7 @@ void StartPage::buildDoors()
     auto *options = makeButton(tr("All options…"), m_doors, this, [this] { emit optionsRequested(typedFields()); });
     auto *testing = makeButton(tr("Test"), m_doors, this, &StartPage::test);
     auto *connecting = makeButton(tr("Connect"), m_doors, this, &StartPage::connectTyped, u"primary"_s);
-    QStringList servers;
-    for (const auto &backend : allBackends())
-        servers << backend.title;
+    const auto servers = mapped<QStringList>(allBackends(), [&](const auto &backend) { return backend.title; });
     auto *demo = makeButton(tr("Start the sandbox"), m_doors, this, &StartPage::demoRequested);
     auto *lessons = makeButton(tr("Open the lessons"), m_doors, this, &StartPage::lessonsRequested);
     makeColumn(

@@ -217,11 +217,6 @@ void StartPage::showSelection()
     m_open->setToolTip(m_isLastSession ? tr("Open the connections of the last session, read-only") : QString());
 }
 
-void StartPage::openChecked()
-{
-    open(checked(), m_isLastSession);
-}
-
 void StartPage::open(const std::vector<ConnectionCard *> &cards, bool isReadOnly)
 {
     for (auto *card : cards) {

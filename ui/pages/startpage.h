@@ -106,7 +106,7 @@ private:
     void showSelection();
     void follow();
     [[nodiscard]] std::vector<ConnectionCard *> checked() const;
-    void openChecked();
+    void openChecked() { open(checked(), m_isLastSession); }
     void open(const std::vector<ConnectionCard *> &cards, bool isReadOnly);
     void cancel(const ConnectionCard &card);
     void move(const ConnectionCard &from, int key);

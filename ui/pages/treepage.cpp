@@ -16,7 +16,6 @@
 #include <QHeaderView>
 #include <QMenu>
 #include <QPushButton>
-#include <QSettings>
 #include <QSortFilterProxyModel>
 #include <QSplitter>
 #include <QStackedWidget>
@@ -131,14 +130,16 @@ void TreePage::assemble(QWidget *strip, QWidget *detail, const QList<int> &sizes
             emit undoRequested(*m_undo, m_undone);
     });
     connect(m_notice, &Banner::secondRequested, m_notice, &QWidget::hide);
-    m_splitter = new QSplitter(Qt::Horizontal, content);
-    m_splitter->setHandleWidth(1);
-    m_splitter->setChildrenCollapsible(false);
-    m_splitter->addWidget(m_rows);
-    m_splitter->addWidget(detail);
-    m_splitter->setSizes(sizes);
-    m_splitter->setStretchFactor(0, 1);
-    makeColumn(content, {.spacing = 0}, {strip, m_banner, m_notice, makeHairline(content), {m_splitter, 1}});
+    auto *splitter = new QSplitter(Qt::Horizontal, content);
+    keepSizes(splitter);
+    keepColumns(m_tree);
+    splitter->setHandleWidth(1);
+    splitter->setChildrenCollapsible(false);
+    splitter->addWidget(m_rows);
+    splitter->addWidget(detail);
+    splitter->setSizes(sizes);
+    splitter->setStretchFactor(0, 1);
+    makeColumn(content, {.spacing = 0}, {strip, m_banner, m_notice, makeHairline(content), {splitter, 1}});
 
     auto *empty = new EmptyNotice(m_stack);
     empty->say(m_words.emptyTitle, m_words.emptyText);
@@ -339,18 +340,6 @@ void TreePage::focusContent()
     m_tree->setFocus();
     if (!m_tree->currentIndex().isValid())
         m_tree->setCurrentIndex(m_proxy->index(0, 0));
-}
-
-void TreePage::saveView(QSettings &settings) const
-{
-    settings.setValue(u"splitter"_s, m_splitter->saveState());
-    settings.setValue(u"columns"_s, m_tree->header()->saveState());
-}
-
-void TreePage::restoreView(QSettings &settings)
-{
-    m_splitter->restoreState(settings.value(u"splitter"_s).toByteArray());
-    m_tree->restoreColumns(settings.value(u"columns"_s).toByteArray());
 }
 
 constexpr int lineMargin = 2; // QLineEdit's own, which no style sheet takes away

@@ -23,7 +23,6 @@ class QHBoxLayout;
 class QMenu;
 class QPushButton;
 class QSortFilterProxyModel;
-class QSplitter;
 class QStackedWidget;
 
 namespace lockscope::ui {
@@ -65,8 +64,6 @@ public:
     void setFilter(const QString &text) override { m_filter->setText(text); }
     void focusContent() override;
     [[nodiscard]] bool isRecorded() const override { return false; }
-    void saveView(QSettings &settings) const override;
-    void restoreView(QSettings &settings) override;
     // One of ours was changed, here or by another page: says it, and offers to take it back.
     void edited(const operate::EditRequest &request, const operate::EditOutcome &outcome) override;
 
@@ -145,7 +142,6 @@ private:
     QStackedWidget *m_stack = nullptr;
     StaleBanner *m_banner = nullptr;
     Banner *m_notice = nullptr;
-    QSplitter *m_splitter = nullptr;
     EmptyNotice *m_noMatch = nullptr;
 };
 
