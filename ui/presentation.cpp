@@ -2,10 +2,11 @@
 #include "ui/mainwindow.h"
 
 #include "ui/shell/actions.h"
-#include "ui/shell/keybar.h"
+#include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
 #include <QEvent>
+#include <QLabel>
 
 #include <utility>
 
@@ -17,6 +18,49 @@ namespace {
 constexpr QSize leastForLarge(800, 640);
 
 } // namespace
+
+// A line of keys below a page, for a presentation: what the page's own keys do, and how to end it. It stays while
+// they are pressed, and takes the room it needs: nothing of the page is behind it.
+class KeyBar : public QLabel {
+    Q_OBJECT
+public:
+    // `keys`: the page's, in the language it speaks. Hidden at first.
+    KeyBar(std::function<KeyHints()> keys, QWidget *parent) : QLabel(parent), m_keys(std::move(keys))
+    {
+        setProperty("look", u"keyBar"_s);
+        named(this, u"keyBar"_s, tr("Keys"));
+        setTextFormat(Qt::RichText);
+        setWordWrap(true);
+        setAlignment(Qt::AlignCenter);
+        hide();
+    }
+
+    // Another page is shown; one without keys of its own has no line.
+    void tell()
+    {
+        auto keys = m_keys();
+        if (keys.isEmpty()) {
+            hide();
+            return;
+        }
+        keys << std::pair(u"F11"_s, tr("end the presentation")) << std::pair(u"?"_s, tr("hide this line"));
+        QStringList parts;
+        for (const auto &[key, what] : keys) // a key and its words stand in one line
+            parts
+                << u"<b>%1</b>&nbsp; %2"_s.arg(key.toHtmlEscaped(), what.toHtmlEscaped()).replace(u' ', QChar::Nbsp);
+        setText(parts.join(u" &nbsp; "_s));
+    }
+
+private:
+    void changeEvent(QEvent *event) override
+    {
+        if (event->type() == QEvent::LanguageChange && isVisible())
+            tell();
+        QLabel::changeEvent(event);
+    }
+
+    const std::function<KeyHints()> m_keys;
+};
 
 Presentation::Presentation(QMainWindow &window, std::vector<QWidget *> bars, std::function<KeyHints()> keys)
     : QObject(&window), m_window(window), m_bars(std::move(bars)), m_keys(new KeyBar(std::move(keys), &window))
@@ -91,3 +135,5 @@ void Presentation::chooseTextSize()
 }
 
 } // namespace lockscope::ui
+
+#include "presentation.moc"

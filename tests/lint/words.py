@@ -18,7 +18,7 @@ import tempfile
 import xml.etree.ElementTree as ElementTree
 
 SOURCES = ("ui/simulator", "ui/lessons", "ui/pages/simulatorpage.h", "ui/pages/simulatorpage.cpp",
-           "ui/shell/keybar.h", "ui/shell/keybar.cpp", "ui/pages/lessonspage.h", "ui/pages/lessonspage.cpp", "core/contention/scenario.cpp",
+           "ui/presentation.cpp", "ui/pages/lessonspage.h", "ui/pages/lessonspage.cpp", "core/contention/scenario.cpp",
            "core/contention/explain.cpp", "core/contention/mutants")
 # Words in data, too: files, the list in them, a field of its entries, the context.
 DATA = (("resources/recipes/*.json", "recipes", "title", "Recipe"),
