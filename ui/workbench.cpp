@@ -32,7 +32,6 @@
 #include <QDateTime>
 #include <QEvent>
 #include <QFileDialog>
-#include <QInputDialog>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QMenu>

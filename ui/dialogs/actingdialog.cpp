@@ -77,11 +77,6 @@ void ActingDialog::focusNeeded()
         m_act->setFocus();
 }
 
-QLabel *ActingDialog::makeTag(QWidget *parent)
-{
-    return m_tag = named(makeLabel({}, {}, parent), u"environment"_s);
-}
-
 QWidget *ActingDialog::makeScrolled(QWidget *content, int width)
 {
     m_width = width;
@@ -124,11 +119,6 @@ QCheckBox *ActingDialog::makeTick(const QString &name, const QString &text)
     static_cast<QGridLayout *>(m_inputs->layout())->addWidget(m_tick, 3, 1);
     connect(m_tick, &QCheckBox::toggled, this, &ActingDialog::updateReady);
     return m_tick;
-}
-
-QLabel *ActingDialog::makeObstacle(QWidget *parent)
-{
-    return m_why = named(makeLabel({}, u"small"_s, parent), u"obstacle"_s);
 }
 
 QPushButton *ActingDialog::makeCancel(QWidget *parent)

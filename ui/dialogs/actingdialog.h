@@ -58,14 +58,14 @@ protected:
     void keyPressEvent(QKeyEvent *event) override;
 
     // The parts that the forms have in common. Tab follows the order in which they are made.
-    QLabel *makeTag(QWidget *parent);
+    QLabel *makeTag(QWidget *parent) { return m_tag = named(makeLabel({}, {}, parent), u"environment"_s); }
     // What scrolls where the screen is small, `width` being what the form likes; the rest stays.
     QWidget *makeScrolled(QWidget *content, int width);
     // Whether writes are allowed, why it is done, which is recorded, and what has to be typed where more is at stake.
     QWidget *makeInputs(const QString &typedName, const QString &typedTitle);
     // Below them, what has to be ticked.
     QCheckBox *makeTick(const QString &name, const QString &text);
-    QLabel *makeObstacle(QWidget *parent);
+    QLabel *makeObstacle(QWidget *parent) { return m_why = named(makeLabel({}, u"small"_s, parent), u"obstacle"_s); }
     QPushButton *makeCancel(QWidget *parent);
     // The button that acts.
     QPushButton *makeAct(const QString &text, const QString &name, QWidget *parent);

@@ -213,9 +213,7 @@ void EditDialog::showPreview()
     m_facts->clear();
     for (const auto &[title, lines, isCode] : EditWords::facts(*m_plan, preview, m_fieldTrouble))
         isCode ? m_facts->addCode(title, lines) : m_facts->addText(title, lines.join(u'\n'));
-    QStringList locks;
-    for (const auto &lock : m_plan->locks)
-        locks << lock.text();
+    const auto locks = mapped<QStringList>(m_plan->locks, [&](const auto &lock) { return lock.text(); });
     m_locks->setVisible(!locks.isEmpty());
     if (!locks.isEmpty())
         m_locks->say(m_plan->touchesHeld() ? Banner::Look::Critical : Banner::Look::Warning,

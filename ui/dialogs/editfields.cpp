@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/text.h"
 #include "ui/dialogs/editdialog.h"
 
 #include "core/workspace/values.h"
@@ -134,9 +135,7 @@ AclEditor::AclEditor(QWidget *parent) : QWidget(parent)
 
 void AclEditor::setAcls(const zk::Acls &acls)
 {
-    QStringList lines;
-    for (const auto &acl : acls)
-        lines << operate::aclText(acl);
+    const auto lines = mapped<QStringList>(acls, [&](const auto &acl) { return operate::aclText(acl); });
     m_edit->setPlainText(lines.join(u'\n'));
 }
 

@@ -84,10 +84,7 @@ QStringList linesOfValue(const QByteArray &value, bool asText)
 
 QStringList linesOfAcls(const zk::Acls &acls)
 {
-    QStringList lines;
-    for (const auto &acl : acls)
-        lines << operate::aclText(acl);
-    return lines;
+    return mapped<QStringList>(acls, [&](const auto &acl) { return operate::aclText(acl); });
 }
 
 QString timeWords(std::optional<std::chrono::milliseconds> ttl)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/dialogs/guaranteesdialog.h"
 
+#include "core/base/text.h"
 #include "core/workspace/values.h"
 #include "ui/models/lockfacts.h"
 #include "ui/parts/parts.h"
@@ -125,9 +126,7 @@ GuaranteesDialog::GuaranteesDialog(const std::vector<QByteArray> &recipes, QWidg
                 makeReasons(),
                 buttons});
     resizeWithinParent(*this, {1360, 840});
-    QStringList wanted;
-    for (const auto &recipe : recipes)
-        wanted << QString::fromLatin1(recipe);
+    const auto wanted = mapped<QStringList>(recipes, [&](const auto &recipe) { return QString::fromLatin1(recipe); });
     m_find->setText(wanted.join(u' '));
     filter();
     m_table->setFocus();

@@ -241,9 +241,7 @@ QString ForceReleaseWords::nextOwner(const operate::ForceReleasePlan &plan, Syst
 
 QString ForceReleaseWords::otherLocksLost(const operate::ForceReleasePlan &plan)
 {
-    QStringList lost;
-    for (const auto &name : plan.otherLocksLost)
-        lost << label(name, 120);
+    const auto lost = mapped<QStringList>(plan.otherLocksLost, [&](const auto &name) { return label(name, 120); });
     if (lost.isEmpty())
         return plan.otherLocksKnown ? tr("none") : tr("unknown");
     const QString seen = lost.join(u", "_s);
@@ -384,9 +382,7 @@ void ForceReleaseWords::fillFacts(FactsForm &facts, const operate::ForceReleaseP
     else
         facts.addText(tr("Also lost"), harmless(plan.alsoLost, 400));
     if (plan.leaseKeys) {
-        QStringList keys;
-        for (const auto &key : *plan.leaseKeys)
-            keys << escaped(key);
+        const auto keys = mapped<QStringList>(*plan.leaseKeys, [&](const auto &key) { return escaped(key); });
         facts.addCode(tr("Keys of the lease"), keys);
     }
 }

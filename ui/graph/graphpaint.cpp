@@ -171,16 +171,6 @@ qreal GraphLegend::draw(QPainter *painter) const
     return x - 14;
 }
 
-QSize GraphLegend::sizeHint() const
-{
-    return {static_cast<int>(std::ceil(draw(nullptr))), 24};
-}
-
-QSize GraphLegend::minimumSizeHint() const
-{
-    return {0, 24};
-}
-
 void GraphLegend::paintEvent(QPaintEvent *)
 {
     QPainter painter(this);

@@ -87,8 +87,8 @@ class GraphLegend : public QWidget {
     Q_OBJECT
 public:
     explicit GraphLegend(QWidget *parent = nullptr);
-    [[nodiscard]] QSize sizeHint() const override;
-    [[nodiscard]] QSize minimumSizeHint() const override;
+    [[nodiscard]] QSize sizeHint() const override { return {static_cast<int>(std::ceil(draw(nullptr))), 24}; }
+    [[nodiscard]] QSize minimumSizeHint() const override { return {0, 24}; }
 
 private:
     void paintEvent(QPaintEvent *event) override;

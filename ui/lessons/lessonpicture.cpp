@@ -10,7 +10,6 @@
 #include "ui/theme/theme.h"
 
 #include <QBuffer>
-#include <QDir>
 #include <QFileInfo>
 #include <QStyle>
 #include <QTextDocument>
@@ -319,9 +318,8 @@ void HandoutWriter::playNext()
         finish();
         return;
     }
-    std::vector<contention::Scenario> scenarios;
-    for (const auto &run : m_lessons[m_next].runs)
-        scenarios.push_back(run.scenario);
+    const auto scenarios = mapped<std::vector<contention::Scenario>>(m_lessons[m_next].runs,
+                                                                     [&](const auto &run) { return run.scenario; });
     m_runner.play(scenarios);
 }
 

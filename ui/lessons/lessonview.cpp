@@ -168,9 +168,8 @@ void LessonView::open(const lessons::Lesson &lesson, int number, Language langua
     m_question->hide();
     m_proof->hide();
     retranslate();
-    std::vector<contention::Scenario> scenarios;
-    for (const auto &run : lesson.runs)
-        scenarios.push_back(run.scenario);
+    const auto scenarios =
+        mapped<std::vector<contention::Scenario>>(lesson.runs, [&](const auto &run) { return run.scenario; });
     m_runner.play(scenarios);
 }
 

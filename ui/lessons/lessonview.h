@@ -149,25 +149,6 @@ private:
     LessonPicture *m_picture = nullptr;
 };
 
-// One choice of a question: a button whose text may take several lines, which a push button's own cannot.
-class ChoiceButton : public QPushButton {
-    Q_OBJECT
-public:
-    enum class Outcome { Right, Wrong, Other };
-
-    ChoiceButton(int number, const QString &text, QWidget *parent);
-    void setOutcome(Outcome outcome);
-
-    [[nodiscard]] QSize sizeHint() const override { return layout()->sizeHint(); }
-    [[nodiscard]] QSize minimumSizeHint() const override { return {80, layout()->minimumSize().height()}; }
-    [[nodiscard]] bool hasHeightForWidth() const override { return true; }
-    [[nodiscard]] int heightForWidth(int width) const override { return layout()->heightForWidth(width); }
-
-private:
-    QLabel *m_number;
-    QLabel *m_text;
-};
-
 // A question that is answered before the picture goes on: its choices, and afterwards which one was right, and why.
 class QuestionBox : public QFrame {
     Q_OBJECT

@@ -9,29 +9,44 @@
 
 namespace lockscope::ui {
 
-ChoiceButton::ChoiceButton(int number, const QString &text, QWidget *parent)
-    : QPushButton(parent), m_number(makeLabel(QString::number(number), u"choiceNumber"_s, this)),
-      m_text(makeWrapped(text, u"choice"_s, this))
-{
-    setProperty("look", u"choice"_s);
-    setAccessibleName(text);
-    setToolTip({});
-    for (auto *label : {m_number, m_text})
-        label->setAttribute(Qt::WA_TransparentForMouseEvents);
-    makeRow(this, {.margins = {12, 8, 12, 8}, .spacing = 10}, {{m_number, 0, Qt::AlignTop}, {m_text, 1}});
-    QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
-    policy.setHeightForWidth(true);
-    setSizePolicy(policy);
-}
+// One choice of a question: a button whose text may take several lines, which a push button's own cannot.
+class ChoiceButton : public QPushButton {
+    Q_OBJECT
+public:
+    enum class Outcome { Right, Wrong, Other };
 
-void ChoiceButton::setOutcome(Outcome outcome)
-{
-    const auto tone = outcome == Outcome::Right ? u"ok"_s : outcome == Outcome::Wrong ? u"critical"_s : QString();
-    if (outcome != Outcome::Other)
-        m_number->setText(outcome == Outcome::Right ? u"✓"_s : u"✗"_s);
-    for (QWidget *widget : std::initializer_list<QWidget *>{this, m_number, m_text})
-        setStyleProperty(widget, "tone", tone);
-}
+    ChoiceButton(int number, const QString &text, QWidget *parent)
+        : QPushButton(parent), m_number(makeLabel(QString::number(number), u"choiceNumber"_s, this)),
+          m_text(makeWrapped(text, u"choice"_s, this))
+    {
+        setProperty("look", u"choice"_s);
+        setAccessibleName(text);
+        setToolTip({});
+        for (auto *label : {m_number, m_text})
+            label->setAttribute(Qt::WA_TransparentForMouseEvents);
+        makeRow(this, {.margins = {12, 8, 12, 8}, .spacing = 10}, {{m_number, 0, Qt::AlignTop}, {m_text, 1}});
+        QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+        policy.setHeightForWidth(true);
+        setSizePolicy(policy);
+    }
+    void setOutcome(Outcome outcome)
+    {
+        const auto tone = outcome == Outcome::Right ? u"ok"_s : outcome == Outcome::Wrong ? u"critical"_s : QString();
+        if (outcome != Outcome::Other)
+            m_number->setText(outcome == Outcome::Right ? u"✓"_s : u"✗"_s);
+        for (QWidget *widget : std::initializer_list<QWidget *>{this, m_number, m_text})
+            setStyleProperty(widget, "tone", tone);
+    }
+
+    [[nodiscard]] QSize sizeHint() const override { return layout()->sizeHint(); }
+    [[nodiscard]] QSize minimumSizeHint() const override { return {80, layout()->minimumSize().height()}; }
+    [[nodiscard]] bool hasHeightForWidth() const override { return true; }
+    [[nodiscard]] int heightForWidth(int width) const override { return layout()->heightForWidth(width); }
+
+private:
+    QLabel *m_number;
+    QLabel *m_text;
+};
 
 QuestionBox::QuestionBox(QWidget *parent)
     : QFrame(parent), m_text(makeLabel({}, u"lesson"_s, this)), m_choices(new QBoxLayout(QBoxLayout::LeftToRight)),
@@ -118,3 +133,5 @@ void QuestionBox::showAnswer()
 }
 
 } // namespace lockscope::ui
+
+#include "questionbox.moc"

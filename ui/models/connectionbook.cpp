@@ -61,11 +61,6 @@ bool ConnectionBook::isDevelopment(const ConnectionName &name) const
     return status && !status->production && markOf(name).isDevelopment;
 }
 
-ConnectionColour ConnectionBook::colourOf(const ConnectionName &name) const
-{
-    return markOf(name).colour;
-}
-
 const ConnectionStatus *ConnectionBook::find(const ConnectionName &name) const
 {
     const auto known = std::ranges::find(m_all, name, &ConnectionStatus::name);

@@ -33,7 +33,7 @@ public:
     // It is marked so, and nothing says production.
     [[nodiscard]] bool isDevelopment(const ConnectionName &name) const;
     // The color that its user gave it, if any.
-    [[nodiscard]] ConnectionColour colourOf(const ConnectionName &name) const;
+    [[nodiscard]] ConnectionColour colourOf(const ConnectionName &name) const { return markOf(name).colour; }
 
     [[nodiscard]] const std::vector<ConnectionStatus> &all() const { return m_all; }
     // Null if there is no such connection.

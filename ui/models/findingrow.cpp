@@ -106,10 +106,7 @@ bool FindingRow::isAnothers(const inspect::LockName &lock, const inspect::Findin
 
 QString FindingRow::lockWords(const QString &between) const
 {
-    QStringList names;
-    for (const auto &one : locks)
-        names << nameText(one.name);
-    return names.join(between);
+    return mapped<QStringList>(locks, [&](const auto &one) { return nameText(one.name); }).join(between);
 }
 
 bool FindingRow::isLater(const FindingRow &earlier) const
@@ -148,9 +145,7 @@ QString FindingRow::cell(int column, SystemTime now) const
     case Title: return inspect::kindOf(finding.code).title.toString();
     case Lock: return lockWords(u", "_s);
     case Connection: {
-        QStringList names;
-        for (const auto &named : locks)
-            names << escaped(named.connection.bytes());
+        auto names = mapped<QStringList>(locks, [&](const auto &named) { return escaped(named.connection.bytes()); });
         names.removeDuplicates();
         return names.join(u", "_s);
     }

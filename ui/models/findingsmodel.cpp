@@ -2,6 +2,7 @@
 #include "ui/models/findingsmodel.h"
 
 #include "core/base/clock.h"
+#include "core/base/text.h"
 
 #include <algorithm>
 #include <iterator>
@@ -222,9 +223,7 @@ void FindingsModel::commit(Delta delta)
     removeShown(doomed);
     std::erase_if(delta.fresh, [this](const FindingRow *row) { return !m_filter.shows(*row); });
     insertShown(std::move(delta.fresh));
-    std::vector<int> rows;
-    for (const auto *row : delta.changed)
-        rows.push_back(placeOf(*row));
+    auto rows = mapped<std::vector<int>>(delta.changed, [&](const auto *row) { return placeOf(*row); });
     reportShown(std::move(rows));
 }
 

@@ -173,9 +173,7 @@ QString LockRow::brief(int column) const
 const QString &LockRow::haystack() const
 {
     if (!m_haystack) {
-        QStringList texts;
-        for (const auto &part : searchedParts(*this))
-            texts << part.second;
+        const auto texts = mapped<QStringList>(searchedParts(*this), [&](const auto &part) { return part.second; });
         m_haystack = std::make_unique<const QString>(texts.join(u'\n').toLower());
     }
     return *m_haystack;

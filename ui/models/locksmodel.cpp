@@ -2,6 +2,7 @@
 #include "ui/models/locksmodel.h"
 
 #include "core/base/clock.h"
+#include "core/base/text.h"
 
 #include <algorithm>
 
@@ -165,9 +166,7 @@ void LocksModel::move(std::vector<Move> moves)
                 move->take();
             std::sort(m_rows.begin(), m_rows.end(), m_order);
         });
-        std::vector<int> places;
-        for (const auto *move : within)
-            places.push_back(placeOf(*move->entry));
+        auto places = mapped<std::vector<int>>(within, [&](const auto *move) { return placeOf(*move->entry); });
         reportShown(std::move(places));
     }
     for (auto &move : moves) {

@@ -236,11 +236,6 @@ void QueueModel::dropOlder(const Rows &next)
     endResetModel();
 }
 
-void QueueModel::tick()
-{
-    reportColumns(Age, Ttl, {Qt::DisplayRole});
-}
-
 void QueueModel::setOwn(QSet<QByteArray> own)
 {
     if (m_own == own)

@@ -54,7 +54,7 @@ public:
     void setSnapshot(std::shared_ptr<const inspect::LockSnapshot> lock);
     // The present, by our clock, for the ages.
     void setClock(std::function<SystemTime()> clock) { m_clock = std::move(clock); }
-    void tick();
+    void tick() { reportColumns(Age, Ttl, {Qt::DisplayRole}); }
     // It is told of a time that is past.
     void setPast(bool isPast);
     // Which of them are this window's own: they say so.

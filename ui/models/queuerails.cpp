@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/text.h"
 #include "ui/models/queuemodel.h"
 
 #include <QHash>
@@ -59,9 +60,7 @@ std::pair<qsizetype, qsizetype> wokenByRelease(const inspect::LockSnapshot &lock
     const auto children = std::ranges::count_if(lock.contenders, watchesChildren);
     QHash<QByteArray, qsizetype> watchers; // of one contender, by those that do not watch the children
     for (const auto &contender : lock.contenders) {
-        QSet<QByteArray> targets;
-        for (const auto &watch : contender.watches)
-            targets.insert(watch.target);
+        auto targets = mapped<QSet<QByteArray>>(contender.watches, [&](const auto &watch) { return watch.target; });
         for (const auto &target : watchesChildren(contender) ? QSet<QByteArray>() : targets)
             ++watchers[target];
     }

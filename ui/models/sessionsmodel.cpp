@@ -33,10 +33,7 @@ constexpr std::size_t mostInTip = 20; // no taller than any screen
 
 QString namesText(const std::vector<QByteArray> &names, QLatin1StringView separator)
 {
-    QStringList shown;
-    for (const auto &name : names)
-        shown << nameText(name);
-    return shown.join(separator);
+    return mapped<QStringList>(names, [&](const auto &name) { return nameText(name); }).join(separator);
 }
 
 QString endpointText(const SessionSnapshot &session)

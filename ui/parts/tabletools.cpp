@@ -57,9 +57,7 @@ QString fieldOf(QString field)
 
 QByteArray csvRow(const QStringList &fields)
 {
-    QStringList safe;
-    for (const auto &field : fields)
-        safe << fieldOf(field);
+    const auto safe = mapped<QStringList>(fields, [&](const auto &field) { return fieldOf(field); });
     return safe.join(u',').toUtf8() + "\r\n";
 }
 
@@ -184,10 +182,7 @@ void TableTools::eachRow(const QModelIndex &parent, Row &&row) const
 
 QString TableTools::rowText(const QModelIndex &index) const
 {
-    QStringList cells;
-    for (const int column : shownColumns())
-        cells << cell(index, column);
-    return cells.join(u'\t');
+    return mapped<QStringList>(shownColumns(), [&](const int column) { return cell(index, column); }).join(u'\t');
 }
 
 // A column of its own: a line of comment would be a row to most who read CSV, and rows that are put together keep it.
@@ -195,16 +190,12 @@ QByteArray TableTools::csv(AsOf asOf) const
 {
     const auto columns = shownColumns();
     const QString moment = isoMoment(asOf);
-    QStringList titles;
-    for (const int column : columns)
-        titles << titleOf(column);
+    auto titles = mapped<QStringList>(columns, [&](const int column) { return titleOf(column); });
     if (asOf)
         titles << u"As of"_s;
     QByteArray file = csvRow(titles);
     eachRow({}, [&](const QModelIndex &row) {
-        QStringList cells;
-        for (const int column : columns)
-            cells << cell(row, column);
+        auto cells = mapped<QStringList>(columns, [&](const int column) { return cell(row, column); });
         if (asOf)
             cells << moment;
         file += csvRow(cells);

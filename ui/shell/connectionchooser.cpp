@@ -57,11 +57,6 @@ void ConnectionChooser::open()
     m_list->open(mapToGlobal(QPoint(width(), chooserHeight)));
 }
 
-QString ConnectionChooser::shownName() const
-{
-    return m_look.tag.isEmpty() ? m_name : m_look.tag + u" · "_s + m_name;
-}
-
 void ConnectionChooser::showOne(const ConnectionStatus &status)
 {
     m_look = lookOf(m_book, status);

@@ -23,7 +23,7 @@ public:
     [[nodiscard]] ConnectionList &list() const { return *m_list; }
 
     // "PROD · orders-zk", "4 connections · 2 PROD"; without the mark where there is none.
-    [[nodiscard]] QString shownName() const;
+    [[nodiscard]] QString shownName() const { return m_look.tag.isEmpty() ? m_name : m_look.tag + u" · "_s + m_name; }
     [[nodiscard]] const QString &state() const { return m_look.state; } // "read-only · 0 writes sent"
     // What is on screen may be production's.
     [[nodiscard]] bool isProduction() const { return m_look.isProduction; }

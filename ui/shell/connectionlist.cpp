@@ -177,11 +177,6 @@ ConnectionList::ConnectionList(const ConnectionBook &book, QWidget *parent)
     });
 }
 
-void ConnectionList::setCurrent(const ConnectionName &name)
-{
-    m_current = name;
-}
-
 void ConnectionList::add(const QString &text, ConnectionRow row, const QStringList &facts)
 {
     auto *item = new QListWidgetItem(text, m_rows);

@@ -51,7 +51,7 @@ public:
     // Below `corner`, its right edge there.
     void open(const QPoint &corner);
     // Empty: all.
-    void setCurrent(const ConnectionName &name);
+    void setCurrent(const ConnectionName &name) { m_current = name; }
     // Whose connections are offered. It outlives this.
     void useConnections(const ConnectionStore &store) { m_store = &store; }
     [[nodiscard]] QListWidget &rows() const { return *m_rows; }

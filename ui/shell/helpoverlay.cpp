@@ -145,11 +145,6 @@ void HelpOverlay::keyPressEvent(QKeyEvent *event)
         close();
 }
 
-void HelpOverlay::mousePressEvent(QMouseEvent *)
-{
-    close();
-}
-
 bool HelpOverlay::eventFilter(QObject *watched, QEvent *event)
 {
     if (watched == parentWidget() && event->type() == QEvent::Resize && isVisible())

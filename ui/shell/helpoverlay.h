@@ -30,7 +30,7 @@ signals:
 private:
     void paintEvent(QPaintEvent *event) override;
     void keyPressEvent(QKeyEvent *event) override;
-    void mousePressEvent(QMouseEvent *event) override;
+    void mousePressEvent(QMouseEvent *) override { close(); }
     bool eventFilter(QObject *watched, QEvent *event) override;
     void fill();
     void close();

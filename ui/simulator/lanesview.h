@@ -108,7 +108,7 @@ class Legend : public QWidget {
     Q_OBJECT
 public:
     explicit Legend(QWidget *parent = nullptr);
-    [[nodiscard]] QSize sizeHint() const override;
+    [[nodiscard]] QSize sizeHint() const override { return {600, heightForWidth(std::max(width(), 300))}; }
     [[nodiscard]] QSize minimumSizeHint() const override { return {40, 18}; }
     [[nodiscard]] bool hasHeightForWidth() const override { return true; }
     [[nodiscard]] int heightForWidth(int width) const override;

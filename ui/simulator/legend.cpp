@@ -226,11 +226,6 @@ int Legend::heightForWidth(int width) const
     return static_cast<int>(std::ceil(paint(nullptr, {}, width, Theme::tokens(), m_signs, m_fontSize, m_isFolded)));
 }
 
-QSize Legend::sizeHint() const
-{
-    return {600, heightForWidth(std::max(width(), 300))};
-}
-
 void Legend::resizeEvent(QResizeEvent *event)
 {
     QWidget::resizeEvent(event);

@@ -296,9 +296,8 @@ void ExportMenu::save(ExportKind kind, std::size_t run, const QString &file)
         break;
     }
     case ExportKind::Json: {
-        std::vector<PlayedRunPtr> runs;
-        for (const auto &picture : pictures)
-            runs.push_back(picture.run);
+        const auto runs =
+            mapped<std::vector<PlayedRunPtr>>(pictures, [&](const auto &picture) { return picture.run; });
         later([runs] { return resultsJson(runs); });
         break;
     }
@@ -360,9 +359,7 @@ QString lanesText(const RunPicture &one, double height)
 
 Legend::Signs signsOf(const std::vector<RunPicture> &runs)
 {
-    std::vector<PlayedRunPtr> all;
-    for (const auto &run : runs)
-        all.push_back(run.run);
+    const auto all = mapped<std::vector<PlayedRunPtr>>(runs, [&](const auto &run) { return run.run; });
     return Legend::signsOf(all, runs.empty() ? std::nullopt : runs.front().frame.seen);
 }
 

@@ -212,10 +212,7 @@ QString ServerStrip::beliefText(const Belief &belief, qsizetype most)
 
 QStringList ServerStrip::beliefs() const
 {
-    QStringList all;
-    for (const auto &belief : grouped())
-        all << beliefText(belief, mostNamed);
-    return all;
+    return mapped<QStringList>(grouped(), [&](const auto &belief) { return beliefText(belief, mostNamed); });
 }
 
 // The most that it has at any moment, so that it does not change its height while the run goes on.

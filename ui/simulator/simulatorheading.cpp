@@ -17,60 +17,71 @@
 
 namespace lockscope::ui {
 
-FlowLayout::FlowLayout(int spacing, QWidget *parent) : QLayout(parent)
-{
-    setSpacing(spacing);
-    setContentsMargins(0, 0, 0, 0);
-}
-
-QLayoutItem *FlowLayout::takeAt(int index)
-{
-    return index >= 0 && index < m_items.size() ? m_items.takeAt(index) : nullptr;
-}
-
-void FlowLayout::setGeometry(const QRect &rect)
-{
-    QLayout::setGeometry(rect);
-    layOut(rect, true);
-}
-
-QSize FlowLayout::sizeHint() const
-{
-    int width = 0;
-    for (const auto *item : m_items)
-        width += item->isEmpty() ? 0 : item->sizeHint().width() + spacing();
-    return {width, minimumSize().height()};
-}
-
-QSize FlowLayout::minimumSize() const
-{
-    QSize size;
-    for (const auto *item : m_items)
-        size = size.expandedTo(item->isEmpty() ? QSize() : item->minimumSize());
-    return size;
-}
-
-int FlowLayout::layOut(const QRect &rect, bool isReal) const
-{
-    int x = rect.left();
-    int y = rect.top();
-    int lineHeight = 0;
-    for (auto *item : m_items) {
-        if (item->isEmpty())
-            continue;
-        const QSize size = item->sizeHint();
-        if (x > rect.left() && x + size.width() > rect.left() + rect.width()) {
-            x = rect.left();
-            y += lineHeight + spacing();
-            lineHeight = 0;
-        }
-        if (isReal)
-            item->setGeometry(QRect(QPoint(x, y), QSize(std::min(size.width(), rect.width()), size.height())));
-        x += size.width() + spacing();
-        lineHeight = std::max(lineHeight, size.height());
+// Lays widgets out like words: as many on a line as there is room for.
+class FlowLayout : public QLayout {
+public:
+    explicit FlowLayout(int spacing, QWidget *parent = nullptr) : QLayout(parent)
+    {
+        setSpacing(spacing);
+        setContentsMargins(0, 0, 0, 0);
     }
-    return y + lineHeight - rect.top();
-}
+    ~FlowLayout() override { qDeleteAll(m_items); }
+
+    void addItem(QLayoutItem *item) override { m_items << item; }
+    [[nodiscard]] int count() const override { return static_cast<int>(m_items.size()); }
+    [[nodiscard]] QLayoutItem *itemAt(int index) const override { return m_items.value(index); }
+    QLayoutItem *takeAt(int index) override
+    {
+        return index >= 0 && index < m_items.size() ? m_items.takeAt(index) : nullptr;
+    }
+    [[nodiscard]] Qt::Orientations expandingDirections() const override { return {}; }
+    [[nodiscard]] bool hasHeightForWidth() const override { return true; }
+    [[nodiscard]] int heightForWidth(int width) const override { return layOut(QRect(0, 0, width, 0), false); }
+    void setGeometry(const QRect &rect) override
+    {
+        QLayout::setGeometry(rect);
+        layOut(rect, true);
+    }
+    [[nodiscard]] QSize sizeHint() const override
+    {
+        int width = 0;
+        for (const auto *item : m_items)
+            width += item->isEmpty() ? 0 : item->sizeHint().width() + spacing();
+        return {width, minimumSize().height()};
+    }
+    [[nodiscard]] QSize minimumSize() const override
+    {
+        QSize size;
+        for (const auto *item : m_items)
+            size = size.expandedTo(item->isEmpty() ? QSize() : item->minimumSize());
+        return size;
+    }
+
+private:
+    int layOut(const QRect &rect, bool isReal) const
+    {
+        int x = rect.left();
+        int y = rect.top();
+        int lineHeight = 0;
+        for (auto *item : m_items) {
+            if (item->isEmpty())
+                continue;
+            const QSize size = item->sizeHint();
+            if (x > rect.left() && x + size.width() > rect.left() + rect.width()) {
+                x = rect.left();
+                y += lineHeight + spacing();
+                lineHeight = 0;
+            }
+            if (isReal)
+                item->setGeometry(QRect(QPoint(x, y), QSize(std::min(size.width(), rect.width()), size.height())));
+            x += size.width() + spacing();
+            lineHeight = std::max(lineHeight, size.height());
+        }
+        return y + lineHeight - rect.top();
+    }
+
+    QList<QLayoutItem *> m_items;
+};
 
 namespace {
 
@@ -123,9 +134,8 @@ QString headingOf(const Comparison &comparison)
 HeadingChip actsChip(const contention::Scenario &scenario)
 {
     constexpr qsizetype most = 2;
-    QStringList acts;
-    for (const auto &act : scenario.acts)
-        acts << actText(act, scenario.contenders);
+    const auto acts =
+        mapped<QStringList>(scenario.acts, [&](const auto &act) { return actText(act, scenario.contenders); });
     QString text = acts.mid(0, most).join(u", "_s);
     if (acts.size() > most)
         text = Simulator::tr("%1 and %2 more").arg(text, formatCount(acts.size() - most));
@@ -150,9 +160,8 @@ std::vector<HeadingChip> chipsOf(const Comparison &comparison, const std::vector
         chips.push_back({Simulator::tr("%1 share a process").arg(scenario.perProcess), false, {}});
     if (!scenario.acts.empty())
         chips.push_back(actsChip(scenario));
-    QStringList faults;
-    for (const auto kind : scenario.faults)
-        faults << QString::fromLatin1(nameOf(kind));
+    auto faults =
+        mapped<QStringList>(scenario.faults, [&](const auto kind) { return QString::fromLatin1(nameOf(kind)); });
     for (const auto &planned : scenario.planned)
         faults << plannedText(planned, runs.empty() ? QString::number(planned.contender)
                                                     : runs.front()->laneName(planned.contender));
@@ -265,10 +274,7 @@ void SimulatorHeading::setNarrow(bool isNarrow)
 
 QStringList SimulatorHeading::chips() const
 {
-    QStringList texts;
-    for (const auto &chip : m_chips)
-        texts << chip.text;
-    return texts;
+    return mapped<QStringList>(m_chips, [&](const auto &chip) { return chip.text; });
 }
 
 } // namespace lockscope::ui

@@ -53,11 +53,6 @@ TransportBar::TransportBar(Playback &playback, QWidget *parent)
     });
 }
 
-void TransportBar::showPlaying(bool isPlaying)
-{
-    m_play->setText(isPlaying ? tr("‖ pause") : tr("▶ play"));
-}
-
 void TransportBar::retranslate()
 {
     const auto say = [](QPushButton *button, const QString &text, const QString &tip) {

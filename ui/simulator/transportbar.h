@@ -35,7 +35,7 @@ private:
     [[nodiscard]] QString widestPlace() const;
     QPushButton *addButton(void (Playback::*slot)());
     void retranslate();
-    void showPlaying(bool isPlaying);
+    void showPlaying(bool isPlaying) { m_play->setText(isPlaying ? tr("‖ pause") : tr("▶ play")); }
 
     Playback &m_playback;
     bool m_hidesFuture = false;

@@ -120,52 +120,61 @@ void paintTwoLines(QPainter &painter, const QRect &box, const QString &first, co
 
 } // namespace
 
-CellLook QueueDelegate::look(const QModelIndex &index) const
-{
-    const Tokens &t = Theme::tokens();
-    CellLook cell{textFont(), t.text, Qt::ElideMiddle, {}, false, false};
-    switch (index.column()) {
-    case QueueModel::Age:
-    case QueueModel::Ttl:
-        cell.tabular = true;
-        cell.elide = Qt::ElideRight; // "≤ 11…50 s" is another time
-        break;
-    default:
-        cell.font = monoFont();
-        cell.colour = index.column() == QueueModel::Node ? t.text : t.muted;
-        break;
-    }
-    return cell;
-}
+class QueueDelegate : public CellDelegate {
+    Q_OBJECT
+public:
+    QueueDelegate(const QueueModel &model, QObject *parent) : CellDelegate(parent), m_model(model) {}
 
-void QueueDelegate::paint(QPainter *painter, const QStyleOptionViewItem &option, const QModelIndex &index) const
-{
-    if (index.column() > QueueModel::Age)
-        return CellDelegate::paint(painter, option, index);
-    const Tokens &t = Theme::tokens();
-    const int row = index.row();
-    const QRect box = option.rect;
-    const auto *view = qobject_cast<const QAbstractItemView *>(option.widget);
-    painter->fillRect(box, option.state & QStyle::State_Selected ? t.selection : t.panel);
-    painter->fillRect(QRect(box.left(), box.bottom(), box.width(), 1), t.line);
-    const QRect inside = box.adjusted(padding, 3, -padding, -4);
-    switch (index.column()) {
-    case QueueModel::Place:
-        paintRails(*painter, box, m_model.railAt(row), m_model.pillAt(row));
-        if (view && view->hasFocus() && view->currentIndex().row() == row)
-            painter->fillRect(QRect(box.left(), box.top(), 3, box.height() - 1), t.accent);
-        break;
-    case QueueModel::Who:
-        paintTwoLines(*painter, inside, m_model.nameAt(row), m_model.originAt(row), Qt::AlignLeft, true);
-        break;
-    case QueueModel::Watched:
-        paintTwoLines(*painter, inside, m_model.watchedAt(row), m_model.evidenceAt(row), Qt::AlignLeft, false);
-        break;
-    default:
-        paintTwoLines(*painter, inside, index.data().toString(), m_model.stateAt(row), Qt::AlignRight, false);
-        break;
+    void paint(QPainter *painter, const QStyleOptionViewItem &option, const QModelIndex &index) const override
+    {
+        if (index.column() > QueueModel::Age)
+            return CellDelegate::paint(painter, option, index);
+        const Tokens &t = Theme::tokens();
+        const int row = index.row();
+        const QRect box = option.rect;
+        const auto *view = qobject_cast<const QAbstractItemView *>(option.widget);
+        painter->fillRect(box, option.state & QStyle::State_Selected ? t.selection : t.panel);
+        painter->fillRect(QRect(box.left(), box.bottom(), box.width(), 1), t.line);
+        const QRect inside = box.adjusted(padding, 3, -padding, -4);
+        switch (index.column()) {
+        case QueueModel::Place:
+            paintRails(*painter, box, m_model.railAt(row), m_model.pillAt(row));
+            if (view && view->hasFocus() && view->currentIndex().row() == row)
+                painter->fillRect(QRect(box.left(), box.top(), 3, box.height() - 1), t.accent);
+            break;
+        case QueueModel::Who:
+            paintTwoLines(*painter, inside, m_model.nameAt(row), m_model.originAt(row), Qt::AlignLeft, true);
+            break;
+        case QueueModel::Watched:
+            paintTwoLines(*painter, inside, m_model.watchedAt(row), m_model.evidenceAt(row), Qt::AlignLeft, false);
+            break;
+        default:
+            paintTwoLines(*painter, inside, index.data().toString(), m_model.stateAt(row), Qt::AlignRight, false);
+            break;
+        }
     }
-}
+
+private:
+    [[nodiscard]] CellLook look(const QModelIndex &index) const override
+    {
+        const Tokens &t = Theme::tokens();
+        CellLook cell{textFont(), t.text, Qt::ElideMiddle, {}, false, false};
+        switch (index.column()) {
+        case QueueModel::Age:
+        case QueueModel::Ttl:
+            cell.tabular = true;
+            cell.elide = Qt::ElideRight; // "≤ 11…50 s" is another time
+            break;
+        default:
+            cell.font = monoFont();
+            cell.colour = index.column() == QueueModel::Node ? t.text : t.muted;
+            break;
+        }
+        return cell;
+    }
+
+    const QueueModel &m_model;
+};
 
 QueueTable::QueueTable(QueueModel &model, Columns columns, QWidget *parent)
     : QTableView(parent), m_model(model), m_columns(columns)
@@ -281,3 +290,4 @@ void QueueTable::fitColumns()
 } // namespace lockscope::ui
 
 #include "moc_queuetable.cpp"
+#include "queuetable.moc"

@@ -10,19 +10,6 @@
 
 namespace lockscope::ui {
 
-class QueueDelegate : public CellDelegate {
-    Q_OBJECT
-public:
-    QueueDelegate(const QueueModel &model, QObject *parent) : CellDelegate(parent), m_model(model) {}
-
-    void paint(QPainter *painter, const QStyleOptionViewItem &option, const QModelIndex &index) const override;
-
-private:
-    [[nodiscard]] CellLook look(const QModelIndex &index) const override;
-
-    const QueueModel &m_model;
-};
-
 class TableTools;
 
 class QueueTable : public QTableView {
