@@ -2,8 +2,8 @@
 #include "core/connections/connectionstore.h"
 
 #include "core/base/regularfile.h"
+#include "core/base/text.h"
 
-#include <QDir>
 #include <QFile>
 #include <QFileInfo>
 #include <QJsonArray>
@@ -116,9 +116,7 @@ QString uriOf(const ConnectionSpec &spec)
     QString uri = spec.displayUri().section(u"//"_s, 0, 0);
     if (spec.hosts.empty())
         return uri;
-    QStringList hosts;
-    for (const auto &host : spec.hosts)
-        hosts << displayHost(host);
+    const auto hosts = mapped<QStringList>(spec.hosts, [&](const auto &host) { return displayHost(host); });
     uri += u"//"_s + hosts.join(u',') + encoded(spec.chroot);
     if (!spec.service.isEmpty())
         uri += u'/' + QString::fromLatin1(QUrl::toPercentEncoding(spec.service));
@@ -176,9 +174,7 @@ Result<void> ConnectionStore::store(std::vector<SavedConnection> connections)
     if (!m_loadError.isEmpty())
         return Error{ErrorCode::Refused, m_loadError};
     std::stable_sort(connections.begin(), connections.end(), isBefore);
-    QJsonArray list;
-    for (const auto &saved : connections)
-        list.append(toJson(saved));
+    const auto list = mapped<QJsonArray>(connections, [&](const auto &saved) { return toJson(saved); });
     TRY_VOID(writeOwnersFile(m_file, {{u"version"_s, formatVersion}, {u"connections"_s, list}}));
     m_all = std::move(connections);
     emit changed();

@@ -10,7 +10,6 @@
 #include <QStandardPaths>
 
 #ifdef LOCKSCOPE_KEYCHAIN
-#include <QPointer>
 #include <qt6keychain/keychain.h>
 #endif
 

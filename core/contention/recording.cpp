@@ -3,7 +3,6 @@
 
 #include "core/base/text.h"
 
-#include <QCryptographicHash>
 #include <QJsonArray>
 #include <QJsonDocument>
 
@@ -241,9 +240,7 @@ QJsonObject Recording::toJson() const
 
 QByteArray Recording::save() const
 {
-    QJsonArray left;
-    for (const auto &name : leftBehind)
-        left.append(escaped(name));
+    const auto left = mapped<QJsonArray>(leftBehind, [&](const auto &name) { return escaped(name); });
     QJsonObject object{{u"schema"_s, QLatin1StringView(recordingSchema)},
                        {u"scenario"_s, scenario.toJson()},
                        {u"result"_s, toJson()},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulated Redis as the servers of a run: one, or five for redlock.
+#include "core/base/text.h"
 #include "core/contention/servers.h"
 #include "core/contention/redisaccess.h"
 #include "core/rules/keysignals.h"
@@ -18,9 +19,7 @@ QByteArray wordsOf(const sim::RedisContent &content)
         QByteArray operator()(const sim::RedisText &text) const { return "= " + text; }
         QByteArray operator()(const sim::RedisList &list) const
         {
-            QByteArrayList all;
-            for (const auto &entry : list)
-                all << entry;
+            auto all = mapped<QByteArrayList>(list, [&](const auto &entry) { return entry; });
             return "list: " + all.join(", ");
         }
         QByteArray operator()(const sim::RedisSortedSet &set) const

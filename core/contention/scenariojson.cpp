@@ -3,6 +3,7 @@
 #include "core/contention/scenario.h"
 
 #include "core/base/fieldreader.h"
+#include "core/base/text.h"
 
 #include <QJsonArray>
 
@@ -99,9 +100,7 @@ void insertRare(QJsonObject &object, const Scenario &scenario)
     insert("mostLatencyUs", scenario.mostLatency.count(), plain.mostLatency.count());
     if (scenario.aof != plain.aof)
         object.insert(u"aof"_s, QString::fromLatin1(aofNames[std::size_t(scenario.aof)]));
-    QJsonArray acts;
-    for (const auto &act : scenario.acts)
-        acts.append(actJson(act));
+    const auto acts = mapped<QJsonArray>(scenario.acts, [&](const auto &act) { return actJson(act); });
     if (!acts.isEmpty())
         object.insert(u"acts"_s, acts);
 }
@@ -157,9 +156,7 @@ QJsonObject Scenario::toJson() const
     if (wait)
         object.insert(u"waitMs"_s, qint64(wait->count()));
     if (!withheld.empty()) {
-        QJsonArray numbers;
-        for (const auto number : withheld)
-            numbers.append(number);
+        const auto numbers = mapped<QJsonArray>(withheld, [&](const auto number) { return number; });
         object.insert(u"withheld"_s, numbers);
     }
     insertRare(object, *this);

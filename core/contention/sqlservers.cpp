@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/contention/sqlservers.h"
 
+#include "core/base/text.h"
 namespace lockscope::contention {
 
 SqlServers::SqlServers(const ServersContext &context, const sim::SqlServerRules &rules, QByteArray kind,
@@ -38,10 +39,9 @@ std::vector<ServerLine> SqlServers::state() const
 {
     if (!takesNamedLock(m_context.scenario.recipe))
         return rows();
-    std::vector<ServerLine> lines;
-    for (const auto &name : m_server.namedLocks().names())
-        lines.push_back(line(m_kind + ' ' + name, {}, m_server.namedLocks().queueOf(name)));
-    return lines;
+    return mapped<std::vector<ServerLine>>(m_server.namedLocks().names(), [&](const auto &name) {
+        return line(m_kind + ' ' + name, {}, m_server.namedLocks().queueOf(name));
+    });
 }
 
 std::vector<QByteArray> SqlServers::leftBehind() const

@@ -239,9 +239,7 @@ private:
     }
     [[nodiscard]] QByteArray namesOf(const std::vector<zk::SessionId> &sessions) const
     {
-        QByteArrayList names;
-        for (const auto session : sessions)
-            names << ownerName(session);
+        auto names = mapped<QByteArrayList>(sessions, [&](const auto session) { return ownerName(session); });
         std::sort(names.begin(), names.end());
         return names.join(' ');
     }
@@ -387,9 +385,7 @@ QByteArray wordsOf(const zk::Stat &stat)
 }
 QByteArray wordsOf(const zk::Children &children)
 {
-    QByteArrayList names;
-    for (const auto &name : children.names)
-        names << name.bytes();
+    auto names = mapped<QByteArrayList>(children.names, [&](const auto &name) { return name.bytes(); });
     std::ranges::sort(names);
     return names.isEmpty() ? QByteArray("none") : names.join(", ");
 }

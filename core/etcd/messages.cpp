@@ -70,10 +70,7 @@ QJsonObject toJson(const Operation &operation)
 
 QJsonArray toJson(const std::vector<Operation> &operations)
 {
-    QJsonArray all;
-    for (const auto &one : operations)
-        all.append(toJson(one));
-    return all;
+    return mapped<QJsonArray>(operations, [&](const auto &one) { return toJson(one); });
 }
 
 } // namespace

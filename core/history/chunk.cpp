@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/history/chunk.h"
+#include "core/base/text.h"
 #include "core/history/flightrecorder.h"
 #include "core/history/recording.h"
 #include "core/inspect/snapshotstore.h"
@@ -376,9 +377,7 @@ void RotatingWriter::dropOld(Moment now)
 
 QStringList RotatingWriter::files() const
 {
-    QStringList all;
-    for (const auto &closed : m_closed)
-        all << closed.path;
+    auto all = mapped<QStringList>(m_closed, [&](const auto &closed) { return closed.path; });
     return all << m_writer->path();
 }
 

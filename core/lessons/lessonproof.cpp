@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What lessons say about recordings: where the picture stops, and what has to be true at the end.
+#include "core/base/text.h"
 #include "core/lessons/lessons.h"
 
 #include <algorithm>
@@ -127,9 +128,8 @@ std::optional<contention::Moment> momentOf(const Stop &stop, const PlayedRuns &r
 const QList<QByteArray> &counterNames()
 {
     static const auto names = [] {
-        QList<QByteArray> all;
-        for (const auto &counter : contention::namedCounters)
-            all << counter.name;
+        auto all =
+            mapped<QList<QByteArray>>(contention::namedCounters, [&](const auto &counter) { return counter.name; });
         for (const auto &counter : allMeasures)
             all << counter.name;
         return all;

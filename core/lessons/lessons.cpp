@@ -44,10 +44,7 @@ QList<QByteArray> namesOfMarks()
 
 QList<QByteArray> invariantNames()
 {
-    QList<QByteArray> names;
-    for (const auto &invariant : contention::invariants())
-        names << invariant.name;
-    return names;
+    return mapped<QList<QByteArray>>(contention::invariants(), [&](const auto &invariant) { return invariant.name; });
 }
 
 LessonRun readRun(FieldReader reader)

@@ -439,8 +439,6 @@ Task<Result<Sent>> endLease(ForceReleasePlan plan, etcd::Client *client, Deadlin
     co_return Error{ErrorCode::UnknownOutcome, sentence("etcd-lease-unknown", {revoked.error().message})};
 }
 
-using etcd::Operation;
-
 bool isWrite(const etcd::Transaction &transaction)
 {
     const auto changes = [](const Operation &one) { return one.kind != Operation::Kind::Range; };

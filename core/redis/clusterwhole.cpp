@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "core/base/text.h"
 #include "core/redis/clusternodes.h"
 
 #include <algorithm>
@@ -247,9 +248,9 @@ Task<Result<Value>> ClusterWhole::ask(Command command, Deadline deadline)
     }
     if (isSub(command, "CLIENT", "ID"))
         co_return integerValue(0);
-    std::vector<Question> questions;
-    for (const auto &host : m_nodes.serving())
-        questions.push_back(Question{host, questionsFor(command)});
+    auto questions = mapped<std::vector<Question>>(m_nodes.serving(), [&](const auto &host) {
+        return Question{host, questionsFor(command)};
+    });
     CO_TRY(auto &got, co_await askAll(questions, deadline));
     const auto &answers = got;
     for (const auto &answer : answers) {
@@ -379,9 +380,8 @@ Task<Result<qint64>> ClusterWhole::subscriberId(Deadline deadline)
     std::erase_if(hosts, [&](const HostPort &host) { return std::ranges::find(serving, host) == serving.end(); });
     if (hosts.empty())
         co_return m_nodes.notConnected();
-    std::vector<Reply<qint64>> replies;
-    for (const auto &host : hosts)
-        replies.push_back(m_nodes.at(host).subscriberId(deadline));
+    auto replies = mapped<std::vector<Reply<qint64>>>(
+        hosts, [&](const auto &host) { return m_nodes.at(host).subscriberId(deadline); });
     std::optional<qint64> first;
     for (std::size_t i = 0; i < hosts.size(); ++i) {
         CO_TRY(const auto &id, co_await replies[i]);

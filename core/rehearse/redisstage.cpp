@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/text.h"
 #include "core/rehearse/stage.h"
 
 #include "core/contention/redisaccess.h"
@@ -37,9 +38,8 @@ public:
             plan.before.nodes.clear();
         }
         setGuard(plan, grant);
-        std::vector<redis::Connection *> nodes;
-        for (const auto &connection : m_connections)
-            nodes.push_back(connection.get());
+        const auto nodes = mapped<std::vector<redis::Connection *>>(
+            m_connections, [&](const auto &connection) { return connection.get(); });
         const auto deadline = Deadline::after(m_context.world, std::chrono::seconds(5));
         auto sent = co_await operate::sendRelease(plan, nodes, deadline);
         co_return sent;

@@ -273,9 +273,8 @@ QString wokenWords(const Rehearsal &rehearsal)
 
 QString lostWords(const Rehearsal &rehearsal)
 {
-    QStringList names;
-    for (const auto &lock : rehearsal.alsoLost)
-        names << label(lock.text(), 120);
+    const auto names =
+        mapped<QStringList>(rehearsal.alsoLost, [&](const auto &lock) { return label(lock.text(), 120); });
     if (names.isEmpty())
         return rehearsal.isAlsoLostKnown ? u"no other lock is lost"_s : u"other losses are unknown"_s;
     return u"also lost: %1"_s.arg(names.join(u", "_s))

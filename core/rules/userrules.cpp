@@ -117,9 +117,8 @@ UserRules userRules()
 
 void setUserRules(RuleSet rules)
 {
-    std::vector<RowLayout> layouts;
-    for (const auto &table : rules.tables)
-        layouts.push_back(table.layout);
+    const auto layouts =
+        mapped<std::vector<RowLayout>>(rules.tables, [&](const auto &table) { return table.layout; });
     auto fresh = std::make_shared<const RuleSet>(std::move(rules));
     const std::lock_guard lock(ruleGuard());
     setUserRowLayouts(layouts);

@@ -153,9 +153,8 @@ TlsProblem tlsProblem(const QSslSocket &socket, const TlsOptions &tls, const QSt
 {
     const auto errors = socket.sslHandshakeErrors();
     if (tls.isVerified && !errors.isEmpty() && socket.error() == QAbstractSocket::SslHandshakeFailedError) {
-        QStringList words;
-        for (const auto &error : errors)
-            words << inWords(error, tls, tlsNameOf(tls, host));
+        auto words =
+            mapped<QStringList>(errors, [&](const auto &error) { return inWords(error, tls, tlsNameOf(tls, host)); });
         words.removeDuplicates();
         return {u"TLS: "_s + words.join(u"; "_s), true};
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/contention/mutants/mutants.h"
 
+#include "core/base/text.h"
 #include "core/recipes/zookeeper/locks.h"
 #include "core/recipes/zookeeper/sessionlock.h"
 #include "core/recipes/zookeeper/queueentry.h"
@@ -184,10 +185,7 @@ Mistake mistakeOf(const QByteArray &id)
 const std::vector<Mutant> &mutants()
 {
     static const auto all = [] {
-        std::vector<Mutant> list;
-        for (const auto &row : mutantRows())
-            list.push_back(row.mutant);
-        return list;
+        return mapped<std::vector<Mutant>>(mutantRows(), [&](const auto &row) { return row.mutant; });
     }();
     return all;
 }

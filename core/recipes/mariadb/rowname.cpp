@@ -84,10 +84,8 @@ QByteArray LeasedRowName::quotedTable() const
 
 QByteArray RowName::condition() const
 {
-    QByteArrayList parts;
-    for (const auto &column : columns)
-        parts << mariadb::quotedName(column) + " = ?";
-    return parts.join(" AND ");
+    return mapped<QByteArrayList>(columns, [&](const auto &column) { return mariadb::quotedName(column) + " = ?"; })
+        .join(" AND ");
 }
 
 Result<RowName> readRowName(const QByteArray &lock)
@@ -238,9 +236,7 @@ struct Column {
 
 std::vector<Column> columnsOf(const RowName &name, const mariadb::Rows &rows, std::size_t row)
 {
-    QByteArrayList known;
-    for (const auto &column : rows.columns)
-        known << column.toLower();
+    const auto known = mapped<QByteArrayList>(rows.columns, [&](const auto &column) { return column.toLower(); });
     const auto *layout = rowLayoutOf(name.table, known);
     std::vector<Column> all;
     for (const auto &column : rows.columns) {

@@ -26,10 +26,9 @@ QByteArray pgTable(const RowName &row)
 
 QByteArray pgCondition(const RowName &row)
 {
-    QByteArrayList parts;
-    for (const auto &column : row.columns)
-        parts << postgresql::quotedName(column) + " = ?";
-    return parts.join(" AND ");
+    return mapped<QByteArrayList>(row.columns,
+                                  [&](const auto &column) { return postgresql::quotedName(column) + " = ?"; })
+        .join(" AND ");
 }
 
 // The advisory lock of a session. Source: PostgreSQL documentation, "Advisory Locks" and "Advisory Lock Functions".

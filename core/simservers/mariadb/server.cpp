@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/simservers/mariadb/server.h"
 
+#include "core/base/text.h"
 namespace lockscope::sim {
 
 using mariadb::ConnectionId;
@@ -145,9 +146,8 @@ void SqlServer::close(ConnectionId connection)
 
 QByteArrayList SqlServer::leftBehind() const
 {
-    QByteArrayList left;
-    for (const auto &row : m_rows.lockedRows())
-        left << "lock on " + row.table + '#' + row.value;
+    auto left = mapped<QByteArrayList>(m_rows.lockedRows(),
+                                       [&](const auto &row) { return "lock on " + row.table + '#' + row.value; });
     for (const auto &name : m_names.names())
         left << "GET_LOCK#" + name;
     left << m_leasedRows.leftBehind() << m_markedRows.leftBehind();

@@ -192,8 +192,6 @@ RedisCommands expiryCommands()
 }
 
 // EVAL and what belongs to it.
-using redis::Command;
-using redis::Value;
 
 namespace {
 
@@ -274,8 +272,6 @@ RedisCommands scriptCommands()
 }
 
 // Commands on the server itself, its clients and its channels.
-using redis::Command;
-using redis::Value;
 using ChannelKind = Publisher::Kind;
 
 namespace {

@@ -105,8 +105,6 @@ RedisCommands textCommands()
 }
 
 // Commands on hashes.
-using redis::Command;
-using redis::Value;
 
 namespace {
 
@@ -197,8 +195,6 @@ RedisCommands hashCommands()
 }
 
 // Commands on lists.
-using redis::Command;
-using redis::Value;
 
 namespace {
 
