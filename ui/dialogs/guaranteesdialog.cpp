@@ -70,14 +70,6 @@ int gravity(Verdict verdict)
     return 0;
 }
 
-QString stateFolder()
-{
-    const QString state = qEnvironmentVariable("XDG_STATE_HOME");
-    return state.startsWith(u'/')
-               ? state
-               : QStandardPaths::writableLocation(QStandardPaths::HomeLocation) + u"/.local/state"_s;
-}
-
 void addSection(QVBoxLayout &column, QWidget *parent, const QString &title, const QString &text, bool isMono)
 {
     column.addSpacing(8);
@@ -394,13 +386,12 @@ AboutDialog::AboutDialog(QWidget *parent) : QDialog(parent)
                    .arg(QString::fromLatin1(qVersion())),
                false);
     const QString dataFolder = QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation);
-    const QString configFolder = QStandardPaths::writableLocation(QStandardPaths::GenericConfigLocation);
     addSection(
         *rows, page, tr("WHERE FILES LIE"),
         tr("Saved connections, without passwords:\n  %1\nThe window's sizes, columns and filters:\n  %2\nNames given "
            "to clients:\n  %3\nWhat was forced, the audit record:\n  %4\nLessons of your own:\n  %5")
-            .arg(ConnectionStore::defaultFile(), QSettings().fileName(), configFolder + u"/lockscope/labels"_s,
-                 stateFolder() + u"/lockscope/audit.jsonl"_s, dataFolder + u"/lockscope/lessons"_s),
+            .arg(ConnectionStore::defaultFile(), QSettings().fileName(), clientLabelFile(),
+                 operate::AuditFile().path(), dataFolder + u"/lockscope/lessons"_s),
         true);
     rows->addStretch();
     layOutHelp(*this, u"Lockscope "_s + QStringLiteral(LOCKSCOPE_VERSION), page);
