@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A password that a command of the user prints: a token that lasts for minutes only, as of AWS or Entra. It is asked for
-// at each connect and reconnect.
+// A password that a command of the user prints: a token that lasts for minutes only, as of AWS or Entra. It is asked
+// for at each connect and reconnect.
 #pragma once
 
 #include "core/async/completion.h"

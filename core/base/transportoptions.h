@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a connection gets to its servers, whatever they are: TLS, SSH and Kubernetes, and where its password comes from,
-// as the query of its URI says. See
+// How a connection gets to its servers, whatever they are: TLS, SSH and Kubernetes, and where its password comes
+// from, as the query of its URI says. See
 // docs/connections.md. What is done with it: core/transport.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way of one connection to its servers: through ssh or kubectl, or through TLS that the client library behind it knows
-// nothing of. What connects to a door on 127.0.0.1 that it is given here is carried on to the server; only this
-// process is let in. Where nothing stands in between, a server is its own door.
+// The way of one connection to its servers: through ssh or kubectl, or through TLS that the client library behind it
+// knows nothing of. What connects to a door on 127.0.0.1 that it is given here is carried on to the server; only
+// this process is let in. Where nothing stands in between, a server is its own door.
 //
 // Its last owner's end closes the doors; what goes through them by then goes on until it is closed, so whoever may
 // still connect keeps it. May be let go of in any thread; all else in one.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program of the system that forwards to servers: ssh or kubectl. It is started again when it ends. Passages' thread
-// only.
+// A program of the system that forwards to servers: ssh or kubectl. It is started again when it ends. Passages'
+// thread only.
 #pragma once
 
 #include "core/base/connectionuri.h"
@@ -16,7 +16,8 @@
 
 namespace lockscope::transport {
 
-// Where to dial to reach a server behind a tunnel: a local socket, or a port on 127.0.0.1. Neither: there is none now.
+// Where to dial to reach a server behind a tunnel: a local socket, or a port on 127.0.0.1. Neither: there is none
+// now.
 struct NearEnd {
     QString socket{};
     quint16 port = 0;
@@ -72,8 +73,8 @@ private:
     std::vector<Waiting> m_waiting;
 };
 
-// One run of the system's ssh that forwards to some servers. Whoever is asked for later (nodes that a cluster names by
-// itself) it forwards to as well: it takes such wishes at a socket (ssh -O).
+// One run of the system's ssh that forwards to some servers. It forwards as well to those that are asked for later
+// (nodes that a cluster names by itself): it takes such wishes at a socket (ssh -O).
 //
 // Its near ends are sockets in a folder that only this user can enter (a port on 127.0.0.1 would be everybody's).
 // ssh asks nobody anything: keys come from the agent or its configuration, host keys are checked as that says; jumps
