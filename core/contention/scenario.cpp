@@ -143,8 +143,8 @@ static const std::vector<FaultWords> &faultWords()
     static const auto all = [] {
         std::vector<FaultWords> words;
         readResourceList(u"faults.json"_s, "faults", [&words](FieldReader &reader) {
-            words.push_back({reader.text("name").toUtf8(), reader.text("summary"), reader.text("befell").toUtf8(),
-                             reader.text("befellServer", QString()).toUtf8()});
+            words.push_back({reader.text("name").toUtf8(), reader.text("title").toUtf8(), reader.text("summary"),
+                             reader.text("befell").toUtf8(), reader.text("befellServer", QString()).toUtf8()});
         });
         return words;
     }();

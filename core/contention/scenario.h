@@ -45,6 +45,7 @@ enum class FaultKind {
 // resources/faults.json; the window says them in other languages, too.
 struct FaultWords {
     QByteArray name;                 // "lose-request"
+    QByteArray title;                // what a menu offers
     QString summary;                 // one line a person understands: what it does, for the help and the page
     QByteArray befell, befellServer; // what it did to %1, or to a server
 };

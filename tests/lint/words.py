@@ -22,6 +22,8 @@ SOURCES = ("ui/simulator", "ui/lessons", "ui/pages/simulatorpage.h", "ui/pages/s
            "core/contention/explain.cpp", "core/contention/mutants")
 # Words in data, too: files, the list in them, a field of its entries, the context.
 DATA = (("resources/recipes/*.json", "recipes", "title", "Recipe"),
+        ("resources/faults.json", "faults", "name", "FaultName"),
+        ("resources/faults.json", "faults", "title", "Simulator"),
         ("resources/faults.json", "faults", "summary", "FaultKind"),
         ("resources/faults.json", "faults", "befell", "Told"),
         ("resources/faults.json", "faults", "befellServer", "Told"))

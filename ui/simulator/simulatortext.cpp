@@ -110,24 +110,7 @@ bool isOfContender(FaultKind kind)
 
 QString faultTitle(FaultKind kind)
 {
-    switch (kind) {
-    case FaultKind::Pause: return Simulator::tr("Pause");
-    case FaultKind::Crash: return Simulator::tr("Crash");
-    case FaultKind::LoseRequest: return Simulator::tr("Lose its next request");
-    case FaultKind::LoseReply: return Simulator::tr("Lose its next reply");
-    case FaultKind::Delay: return Simulator::tr("Delay its messages");
-    case FaultKind::Partition: return Simulator::tr("Cut it off");
-    case FaultKind::Expire: return Simulator::tr("Expire its session");
-    case FaultKind::Lag: return Simulator::tr("Let the follower lag");
-    case FaultKind::ClockJump: return Simulator::tr("Let its clock jump");
-    case FaultKind::Drift: return Simulator::tr("Let its clock drift");
-    case FaultKind::RestartEmpty: return Simulator::tr("Restart the server, empty");
-    case FaultKind::Failover: return Simulator::tr("Fail over, losing the last writes");
-    case FaultKind::LostPublish: return Simulator::tr("Lose the next publish");
-    case FaultKind::DeadThread: return Simulator::tr("Kill its thread, not its watchdog");
-    case FaultKind::ForceRelease: return Simulator::tr("Force-release what it holds");
-    }
-    return {};
+    return Simulator::tr(contention::wordsOf(kind).title.constData());
 }
 
 QString faultSummary(contention::FaultKind kind)
@@ -136,18 +119,6 @@ QString faultSummary(contention::FaultKind kind)
 }
 
 namespace {
-
-// As scenarios and files name them.
-[[maybe_unused]] constexpr const char *faultNames[] = {
-    QT_TRANSLATE_NOOP("FaultName", "pause"),         QT_TRANSLATE_NOOP("FaultName", "crash"),
-    QT_TRANSLATE_NOOP("FaultName", "lose-request"),  QT_TRANSLATE_NOOP("FaultName", "lose-reply"),
-    QT_TRANSLATE_NOOP("FaultName", "delay"),         QT_TRANSLATE_NOOP("FaultName", "partition"),
-    QT_TRANSLATE_NOOP("FaultName", "expire"),        QT_TRANSLATE_NOOP("FaultName", "lag"),
-    QT_TRANSLATE_NOOP("FaultName", "clock-jump"),    QT_TRANSLATE_NOOP("FaultName", "drift"),
-    QT_TRANSLATE_NOOP("FaultName", "restart-empty"), QT_TRANSLATE_NOOP("FaultName", "failover"),
-    QT_TRANSLATE_NOOP("FaultName", "lost-publish"),  QT_TRANSLATE_NOOP("FaultName", "dead-thread"),
-    QT_TRANSLATE_NOOP("FaultName", "force-release"),
-};
 
 // How a part of a state begins (core/contention/…servers.cpp), and what of it is said.
 constexpr const char *states[] = {
