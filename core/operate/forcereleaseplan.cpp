@@ -69,16 +69,6 @@ QString idsOf(const std::vector<const Contender *> &contenders)
     return ids.join(u", "_s);
 }
 
-std::vector<const Contender *> holdersOf(const LockSnapshot &snapshot)
-{
-    std::vector<const Contender *> holders;
-    for (const auto &contender : snapshot.contenders) {
-        if (contender.role == Role::Holder)
-            holders.push_back(&contender);
-    }
-    return holders;
-}
-
 // What the session has in the lock; what it holds, if it holds anything.
 std::vector<const Contender *> ofSession(const LockSnapshot &snapshot, const QByteArray &session)
 {
@@ -178,6 +168,16 @@ void planWarnings(ForceReleasePlan &plan, const Contender &holder, const Release
 }
 
 } // namespace
+
+std::vector<const Contender *> holdersOf(const LockSnapshot &snapshot)
+{
+    std::vector<const Contender *> holders;
+    for (const auto &contender : snapshot.contenders) {
+        if (contender.role == Role::Holder)
+            holders.push_back(&contender);
+    }
+    return holders;
+}
 
 Result<const Contender *> meant(const LockSnapshot &snapshot, const QByteArray &holder)
 {

@@ -92,6 +92,7 @@ struct ForceReleaseOutcome {
 
 // "revoke", "shorten-ttl" …: of --method, and the action in the audit record ("force-release" for Release there).
 [[nodiscard]] QByteArray wordOf(ReleaseAction way);
+[[nodiscard]] std::vector<const inspect::Contender *> holdersOf(const inspect::LockSnapshot &snapshot);
 // The ways there are for this contender of the snapshot, gentlest first.
 [[nodiscard]] std::vector<OfferedAction> waysFor(const inspect::LockSnapshot &snapshot,
                                                  const inspect::Contender &contender);

@@ -175,16 +175,6 @@ void RehearseButton::say(const QString &words)
         this, [this] { m_said(); }, Qt::QueuedConnection);
 }
 
-std::vector<const Contender *> holdersOf(const LockSnapshot &lock)
-{
-    std::vector<const Contender *> holders;
-    for (const auto &contender : lock.contenders) {
-        if (contender.role == inspect::Role::Holder)
-            holders.push_back(&contender);
-    }
-    return holders;
-}
-
 const Contender *holderIn(const LockSnapshot &lock, const QByteArray &id)
 {
     const auto *one = lock.find(id);

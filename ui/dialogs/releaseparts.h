@@ -105,7 +105,7 @@ public:
                                          operate::ReleaseAction way = operate::ReleaseAction::Release);
 };
 
-[[nodiscard]] std::vector<const inspect::Contender *> holdersOf(const inspect::LockSnapshot &lock);
+using operate::holdersOf;
 // The holder of that id; null if it does not hold (any more).
 [[nodiscard]] const inspect::Contender *holderIn(const inspect::LockSnapshot &lock, const QByteArray &id);
 // Whether what was planned is a hold before this look's, as far as that can be told: the id may be the same.
