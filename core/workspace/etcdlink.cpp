@@ -21,9 +21,8 @@ public:
 
     Result<std::unique_ptr<recipes::Lock>> makeLock() override
     {
-        const recipes::AcquireOptions options{m_request.readMode, m_request.limit, m_request.ttl,
-                                              m_request.isLimitGiven};
-        return recipes::makeLock(m_request.recipe, m_client, m_request.lock.name, options, Random::fromSystem());
+        return recipes::makeLock(m_request.recipe, m_client, m_request.lock.name, m_request.options(),
+                                 Random::fromSystem());
     }
     void watchOver(const Holding &holding, const recipes::Grant &grant) override
     {

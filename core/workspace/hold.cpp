@@ -69,16 +69,6 @@ std::optional<QString> besideWhom(const inspect::LockSnapshot &lock, const QStri
 
 } // namespace
 
-Task<Result<void>> OwnContender::connect(Deadline)
-{
-    co_return Result<void>();
-}
-
-Task<QByteArray> OwnContender::idOf(QByteArray granted)
-{
-    co_return granted;
-}
-
 // What stands under that name and would not be waited for: refused. Who comes after this look is not seen, but shown
 // (finding foreign-node).
 Task<Result<void>> HeldLock::refuseBesideOthers(Link *link, Deadline deadline)

@@ -81,11 +81,6 @@ std::function<void(T)> LiveBackend::deliveredTo(const QPointer<QObject> &context
     };
 }
 
-void LiveBackend::post(PostedQuery query)
-{
-    std::visit([this](auto &asked) { start(std::move(asked)); }, query);
-}
-
 template <class Q>
 void LiveBackend::start(Posted<Q> asked)
 {

@@ -27,7 +27,10 @@ public:
 
     [[nodiscard]] std::vector<inspect::ClientLabel> clientLabels() const override { return m_labels; }
     [[nodiscard]] Past *past() override { return m_past.get(); }
-    void post(PostedQuery query) override;
+    void post(PostedQuery query) override
+    {
+        std::visit([this](auto &asked) { start(std::move(asked)); }, query);
+    }
     void execute(Command command) override;
 
 private:

@@ -6,6 +6,7 @@
 #include "core/async/scope.h"
 #include "core/inspect/snapshot.h"
 #include "core/recipes/lock.h"
+#include "core/rules/catalogue.h"
 
 namespace lockscope {
 
@@ -16,6 +17,8 @@ struct HoldRequest {
     int limit = 1;
     std::chrono::milliseconds ttl{30'000};
     bool isLimitGiven = true; // see recipes::AcquireOptions
+
+    [[nodiscard]] recipes::AcquireOptions options() const { return {readMode, limit, ttl, isLimitGiven}; }
 };
 
 class OwnContender {
@@ -24,7 +27,7 @@ public:
 
     // A session of its own, as any other client would have, and a little patience until it stands; at once where the
     // link's connection does.
-    [[nodiscard]] virtual Task<Result<void>> connect(Deadline deadline);
+    [[nodiscard]] virtual Task<Result<void>> connect(Deadline) { co_return Result<void>(); }
     // It is outlived by the contender.
     [[nodiscard]] virtual Result<std::unique_ptr<recipes::Lock>> makeLock() = 0;
     // Locks below that name whose leases are parts of one that several may hold at once, the first of them (kazoo's
@@ -33,7 +36,7 @@ public:
     // Other names under which somebody may hold the same, whom the recipe would not wait for.
     [[nodiscard]] virtual std::vector<QByteArray> otherNames() const { return {}; }
     // What the inspector calls our hold, as far as that is the server's to say; asked outside of the recipe's counts.
-    [[nodiscard]] virtual Task<QByteArray> idOf(QByteArray granted);
+    [[nodiscard]] virtual Task<QByteArray> idOf(QByteArray granted) { co_return granted; }
 
     // The time it is held. All outlive what is launched.
     struct Holding {

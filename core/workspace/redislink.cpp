@@ -351,8 +351,7 @@ public:
 
     Result<std::unique_ptr<recipes::Lock>> makeLock() override
     {
-        const recipes::AcquireOptions options{m_request.readMode, m_request.limit, m_request.ttl,
-                                              m_request.isLimitGiven};
+        const auto options = m_request.options();
         const RedisKey key(m_request.lock.name);
         const auto random = Random::fromSystem();
         if (m_nodes.size() == 1)

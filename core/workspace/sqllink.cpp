@@ -58,9 +58,7 @@ public:
     }
     Result<std::unique_ptr<recipes::Lock>> makeLock() override
     {
-        const recipes::AcquireOptions options{m_request.readMode, m_request.limit, m_request.ttl,
-                                              m_request.isLimitGiven};
-        return m_kit.makeLock(m_request.recipe, *m_session, m_request.lock.name, options);
+        return m_kit.makeLock(m_request.recipe, *m_session, m_request.lock.name, m_request.options());
     }
     Task<QByteArray> idOf(QByteArray granted) override
     {
