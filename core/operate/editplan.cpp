@@ -124,11 +124,6 @@ bool EditPlan::touchesHeld() const
     return std::ranges::any_of(locks, [](const auto &one) { return !one.holders.isEmpty(); });
 }
 
-bool EditPlan::endTellsHolds() const
-{
-    return std::ranges::any_of(locks, &TouchedLock::endTellsHolds);
-}
-
 EditPreview previewOf(const EditPlan &plan)
 {
     auto preview = isOfZnodes(plan.request.kind) ? previewOfZnodeEdit(plan) : previewOfKeyEdit(plan);

@@ -103,7 +103,7 @@ struct EditPlan {
     std::optional<qint64> leaseEnds{}; // of a lock of which that tells: as of the last look
 
     [[nodiscard]] bool touchesHeld() const;
-    [[nodiscard]] bool endTellsHolds() const;
+    [[nodiscard]] bool endTellsHolds() const { return std::ranges::any_of(locks, &TouchedLock::endTellsHolds); }
 };
 
 struct EditPreview {

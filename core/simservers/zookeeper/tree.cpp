@@ -44,11 +44,6 @@ void NameLog::renew(std::vector<NodeName> names)
     m_isStale = false;
 }
 
-zk::NameList NameLog::list() const
-{
-    return {m_names, m_begin, m_names->size(), m_ascends};
-}
-
 namespace {
 
 std::string_view viewOf(QByteArrayView bytes)

@@ -23,7 +23,7 @@ public:
     [[nodiscard]] bool isStale() const { return m_isStale; }
     void renew(std::vector<NodeName> names);
     // Only when not stale.
-    [[nodiscard]] zk::NameList list() const;
+    [[nodiscard]] zk::NameList list() const { return {m_names, m_begin, m_names->size(), m_ascends}; }
 
 private:
     using Names = std::vector<NodeName>;
