@@ -124,8 +124,6 @@ public:
 
 signals:
     void progressed();
-    void turnBegins();
-    void turnEnds();
 
 private:
     struct Entry; // what a page says of one child of a folder

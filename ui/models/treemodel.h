@@ -33,6 +33,11 @@ public:
     [[nodiscard]] QModelIndex parent(const QModelIndex &child) const override;
     [[nodiscard]] int rowCount(const QModelIndex &parent = {}) const override;
 
+signals:
+    // Rows are about to move or have moved, once around each turn's work.
+    void turnBegins();
+    void turnEnds();
+
 protected:
     // `root` is the invisible one above the first level.
     TreeModel(std::unique_ptr<TreeNode> root, QObject *parent);

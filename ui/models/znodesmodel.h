@@ -209,9 +209,6 @@ public:
 signals:
     // A node that had no children can be expanded now, or the other way round: views decide that when they lay out.
     void expandabilityChanged();
-    // Rows are about to move or have moved, once around each turn's work.
-    void turnBegins();
-    void turnEnds();
     // A big folder is being filled, or has children held back.
     void filling(const lockscope::ZPath &path);
     void revealed(const QModelIndex &index);

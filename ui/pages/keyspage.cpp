@@ -103,8 +103,6 @@ void KeysPage::connectModel()
     m_tree->tools().setNameRole(KeysModel::KeyRole);
     m_tree->setLeastStretched(170); // what is not there stands in the detail
 
-    connect(&m_model, &KeysModel::turnBegins, m_tree, &LiveTree::holdPlace);
-    connect(&m_model, &KeysModel::turnEnds, m_tree, &LiveTree::keepPlace);
     connect(&m_model, &KeysModel::progressed, this, &KeysPage::showProgressText);
     connect(m_tree->selectionModel(), &QItemSelectionModel::currentChanged, this, &KeysPage::chooseKey);
     connect(m_detail, &KeyDetailView::looked, this, [this](const KeyRow &row) {

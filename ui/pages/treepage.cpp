@@ -3,6 +3,7 @@
 
 #include "core/base/text.h"
 #include "ui/models/locksmodel.h"
+#include "ui/models/treemodel.h"
 #include "ui/pages/livetree.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
@@ -103,7 +104,7 @@ TreePage::TreePage(std::initializer_list<Scheme> schemes, Words words, QWidget *
 
 TreePage::~TreePage() = default;
 
-void TreePage::useModel(QAbstractItemModel &model, int filterRole)
+void TreePage::useModel(TreeModel &model, int filterRole)
 {
     m_proxy = new QSortFilterProxyModel(this);
     m_proxy->setFilterRole(filterRole);
@@ -112,6 +113,8 @@ void TreePage::useModel(QAbstractItemModel &model, int filterRole)
     m_proxy->setAutoAcceptChildRows(true);
     m_proxy->setSourceModel(&model);
     m_tree->setModel(m_proxy);
+    connect(&model, &TreeModel::turnBegins, m_tree, &LiveTree::holdPlace);
+    connect(&model, &TreeModel::turnEnds, m_tree, &LiveTree::keepPlace);
     connect(m_tree->selectionModel(), &QItemSelectionModel::currentChanged, this, &TreePage::updateEdits);
 }
 

@@ -30,6 +30,7 @@ namespace lockscope::ui {
 class EntryHead;
 class LiveTree;
 class TreeCellDelegate;
+class TreeModel;
 
 // The lock and the session of a znode or a key. Names only, of all connections.
 class EntryLinks {
@@ -85,7 +86,7 @@ protected:
 
     TreePage(std::initializer_list<Scheme> schemes, Words words, QWidget *parent);
     // The derived page's own, once it is made. What is connected to the model before hears of it first.
-    void useModel(QAbstractItemModel &model, int filterRole);
+    void useModel(TreeModel &model, int filterRole);
     // Once, by the derived page: what stands beside what this one has.
     void assemble(QWidget *strip, QWidget *detail, const QList<int> &sizes);
     // In the context menu, and in that of the detail. Without a request there is nothing to be edited.

@@ -121,8 +121,6 @@ void ZnodesPage::connectModel()
     m_tree->tools().setNameRole(ZnodeNode::PathRole);
     m_tree->setLeastStretched(170); // what is not there stands in the detail
 
-    connect(&m_model, &ZnodesModel::turnBegins, m_tree, &LiveTree::holdPlace);
-    connect(&m_model, &ZnodesModel::turnEnds, m_tree, &LiveTree::keepPlace);
     connect(&m_model, &ZnodesModel::turnEnds, this, [this] {
         showStatus();
         m_watchSoon.start();

@@ -150,8 +150,7 @@ SideBar::SideBar(QWidget *parent)
       m_settings(named(new RailItem(tr("Settings"), u"settings"_s, u"Ctrl+,"_s, this), u"settingsItem"_s))
 {
     setProperty("look", u"sidebar"_s);
-    setObjectName(u"sideBar"_s);
-    setAccessibleName(tr("Pages"));
+    named(this, u"sideBar"_s, tr("Pages"));
     m_pages->setSpacing(betweenItems);
     m_sandbox->setNote(tr("No sandbox"));
     makeColumn(this, {.margins = {6, edgeHeight, 6, edgeHeight}, .spacing = betweenItems},

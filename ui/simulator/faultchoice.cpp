@@ -21,11 +21,7 @@ FaultChoice::FaultChoice(QWidget *parent)
     : QWidget(parent), m_plannedTitle(makeLabel(tr("PLANNED FOR CERTAIN MOMENTS OF THE RUN"), u"section"_s, this)),
       m_planned(new PlannedList(this)), m_drawnTitle(makeLabel({}, u"section"_s, this))
 {
-    auto *grid = new QGridLayout(this);
-    grid->setContentsMargins(2, 2, 2, 2);
-    grid->setHorizontalSpacing(12);
-    grid->setVerticalSpacing(4);
-    grid->setColumnStretch(1, 1);
+    auto *grid = makeGrid(this, {.margins = {2, 2, 2, 2}, .across = 12, .down = 4});
     grid->addWidget(m_plannedTitle, 0, 0, 1, 2);
     grid->addWidget(m_planned, 1, 0, 1, 2);
     grid->addWidget(m_drawnTitle, 2, 0, 1, 2);

@@ -97,10 +97,7 @@ RunPlace ScenarioDialog::place() const
 QWidget *ScenarioDialog::makeRecipes()
 {
     auto *fields = new QWidget(this);
-    auto *grid = new QGridLayout(fields);
-    grid->setContentsMargins(0, 0, 0, 0);
-    grid->setHorizontalSpacing(12);
-    grid->setColumnStretch(1, 1);
+    auto *grid = makeGrid(fields, {.across = 12});
     const auto add = [&](const QString &title, QComboBox *choice, int row) {
         choice->setMinimumContentsLength(20);
         choice->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
@@ -170,10 +167,8 @@ QComboBox *ScenarioDialog::makeChoice(const QByteArray &name, const QStringList 
 QWidget *ScenarioDialog::makeNumbers()
 {
     auto *fields = new QWidget(this);
-    auto *grid = new QGridLayout(fields);
-    grid->setContentsMargins(0, 0, 0, 0);
-    grid->setHorizontalSpacing(12);
-    for (const int column : {1, 3, 5})
+    auto *grid = makeGrid(fields, {.across = 12});
+    for (const int column : {3, 5})
         grid->setColumnStretch(column, 1);
     int count = 0;
     const auto add = [&](const QString &title, auto *field) { // three in a row

@@ -65,8 +65,7 @@ void BrokenBanners::show(const ConnectionBook &book, const ConnectionName &conne
 
 GapsLine::GapsLine(QWidget *parent) : QWidget(parent), m_text(new ElidedLabel(this))
 {
-    setObjectName(u"gaps"_s);
-    setAccessibleName(tr("Not explained"));
+    named(this, u"gaps"_s, tr("Not explained"));
     m_text->setProperty("look", u"muted"_s);
     makeRow(this, {.margins = {12, 2, 8, 2}},
             {{m_text, 1}, makeButton(tr("Show"), this, &GapsLine::moreRequested, u"flat"_s)});

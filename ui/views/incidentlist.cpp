@@ -219,8 +219,7 @@ IncidentList::IncidentList(QWidget *parent)
     : QFrame(parent), m_heading(makeLabel({}, u"muted"_s, this)), m_column(new QVBoxLayout),
       m_more(makeButton({}, this, &IncidentList::moreRequested, u"flat"_s))
 {
-    setObjectName(u"incidents"_s);
-    setAccessibleName(tr("Incidents"));
+    named(this, u"incidents"_s, tr("Incidents"));
     m_heading->setContentsMargins(12, 5, 12, 5);
     m_column->setSpacing(0);
     m_more->setObjectName(u"moreIncidents"_s);

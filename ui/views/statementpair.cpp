@@ -36,8 +36,7 @@ const Contender *clientOf(const inspect::LockSnapshot &lock, Role role, const QB
 
 StatementPair::StatementPair(QWidget *parent) : QWidget(parent), m_blocking(makeSide()), m_blocked(makeSide())
 {
-    setObjectName(u"statements"_s);
-    setAccessibleName(tr("Statements"));
+    named(this, u"statements"_s, tr("Statements"));
     makeRow(this, {.margins = {16, 8, 16, 8}, .spacing = 16}, {{m_blocking.box, 1}, {m_blocked.box, 1}});
     hide();
 }
