@@ -117,7 +117,7 @@ private:
     // The child goes before its folder.
     std::unique_ptr<TemporaryFolder> m_folder;
     ChildProcess m_child;
-    std::unique_ptr<LoopbackQuestion> m_question;
+    std::shared_ptr<LoopbackQuestion> m_question; // shared: a unique one would have to be known here
     std::chrono::steady_clock::time_point m_askedAt;
     quint16 m_port = 0;
     bool m_hasAnswered = false; // from then on it keeps its port
