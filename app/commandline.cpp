@@ -215,8 +215,8 @@ ConnectWord connectWordOf(const QString &argument, const ConnectionSpec &spec)
     if (!spec.password.isEmpty() && host >= 0 && colon >= 0 && colon < host)
         address.remove(colon, host - colon);
     address.replace(u"://@"_s, u"://"_s);
-    return {u"%1=%2%3"_s.arg(escaped(spec.name.bytes()), address, query < 0 ? QString() : uri.sliced(query)),
-            !spec.password.isEmpty()};
+    const auto rest = withoutPasswordCommand(query < 0 ? QString() : uri.sliced(query));
+    return {u"%1=%2%3"_s.arg(escaped(spec.name.bytes()), address, rest), spec.hasPassword()};
 }
 
 } // namespace

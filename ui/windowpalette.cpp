@@ -179,7 +179,7 @@ void Workbench::offerConnections(PaletteHits &hits)
             if (m_window.connections().find(ConnectionName(saved.name.toUtf8())))
                 continue;
             hits.offer(saved.name.toUtf8(), "connect", [this, saved] {
-                return PaletteItem{tr("Connect"), saved.name, saved.uri,
+                return PaletteItem{tr("Connect"), saved.name, withoutPasswordCommand(saved.uri),
                                    [this, saved] { m_dialogs.openEdit({}, saved); }};
             });
         }

@@ -6,6 +6,13 @@
 
 #include <QDeadlineTimer>
 #include <QProcess>
+#include <QRegularExpression>
+
+#include <algorithm>
+#include <csignal>
+
+#include <sys/prctl.h>
+#include <unistd.h>
 
 namespace lockscope {
 
@@ -13,9 +20,9 @@ namespace {
 
 constexpr auto isShared = 500ms; // by connections that open together
 constexpr auto runsAtMost = 10s;
-constexpr qsizetype longestPassword = 64 * 1024;
+constexpr qsizetype longestLine = 64 * 1024;
 
-Error problem(const QString &what)
+Error commandError(const QString &what)
 {
     return {ErrorCode::NotConnected, u"the password command %1"_s.arg(what), true, true};
 }
@@ -25,12 +32,22 @@ Error problem(const QString &what)
 Result<QString> PasswordSource::fetch()
 {
     const std::lock_guard lock(m_mutex);
-    if (!m_password || std::chrono::steady_clock::now() - m_fetchedAt > isShared) {
-        m_password.reset();
-        TRY(m_password, run());
-        m_fetchedAt = std::chrono::steady_clock::now();
-    }
-    return *m_password;
+    if (m_password && std::chrono::steady_clock::now() - m_fetchedAt <= isShared)
+        return *m_password;
+    m_password.reset();
+    auto password = run();
+    m_fetchedAt = std::chrono::steady_clock::now();
+    if (password)
+        m_password = *password;
+    const std::lock_guard ofProblem(m_problemMutex);
+    m_problem = password ? QString() : password.error().message;
+    return password;
+}
+
+QString PasswordSource::problem() const
+{
+    const std::lock_guard lock(m_problemMutex);
+    return m_problem;
 }
 
 Completion<Result<QString>> PasswordSource::fetched(Loop &loop)
@@ -43,29 +60,52 @@ Completion<Result<QString>> PasswordSource::fetched(Loop &loop)
     return done;
 }
 
+// A shell that reports a mistake, or traces what it runs, repeats the command, which may hold a secret.
+bool PasswordSource::isPartOfCommand(const QString &line) const
+{
+    static const QRegularExpression betweenWords(u"[\\s'\"=|;&()<>]+"_s);
+    constexpr qsizetype shortest = 4;
+    const auto words = m_command.split(betweenWords, Qt::SkipEmptyParts);
+    return std::ranges::any_of(
+        words, [&line](const QString &word) { return word.size() >= shortest && line.contains(word); });
+}
+
 Result<QString> PasswordSource::run() const
 {
     QProcess process;
     process.setProcessEnvironment(environmentWithoutPasswords());
     process.setStandardInputFile(QProcess::nullDevice());
+    // With all that it starts, so that it can be ended as a whole, and ends with us.
+    process.setChildProcessModifier([] {
+        ::setsid();
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    });
     process.start(u"/bin/sh"_s, {u"-c"_s, m_command});
     const QDeadlineTimer limit(runsAtMost);
-    while (process.state() != QProcess::NotRunning && !limit.hasExpired() && !m_isEnding)
-        process.waitForFinished(100);
+    QByteArray out, said;
+    while (process.state() != QProcess::NotRunning && !limit.hasExpired() && !m_isEnding) {
+        process.waitForFinished(20);
+        out += process.readAllStandardOutput();
+        said = (said + process.readAllStandardError()).right(longestLine);
+        if (out.size() > longestLine)
+            break;
+    }
     if (process.state() != QProcess::NotRunning) {
-        process.kill();
+        ::kill(-static_cast<pid_t>(process.processId()), SIGKILL);
         process.waitForFinished();
-        return problem(u"did not end within 10 s"_s);
+        return commandError(out.size() > longestLine ? u"printed more than 64 KiB"_s : u"did not end within 10 s"_s);
     }
-    const auto said = process.readAllStandardError().trimmed().split('\n').last();
+    out += process.readAllStandardOutput();
+    said += process.readAllStandardError();
     if (process.exitStatus() != QProcess::NormalExit || process.exitCode() != 0) {
-        const auto why = said.isEmpty() ? QString() : u": "_s + label(said);
-        return problem(u"ended with status %1%2"_s.arg(QString::number(process.exitCode()), why));
+        const auto line = label(said.trimmed().split('\n').last());
+        const auto why = line.isEmpty() || isPartOfCommand(line) ? QString() : u": "_s + line;
+        return commandError(u"ended with status %1%2"_s.arg(QString::number(process.exitCode()), why));
     }
-    const auto line = process.readAllStandardOutput().left(longestPassword).split('\n').first();
+    const auto line = out.split('\n').first();
     const auto password = QString::fromUtf8(line.endsWith('\r') ? line.chopped(1) : line);
     if (password.isEmpty())
-        return problem(u"printed nothing"_s);
+        return commandError(u"printed nothing"_s);
     return password;
 }
 

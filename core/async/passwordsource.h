@@ -16,20 +16,26 @@ class PasswordSource {
 public:
     // `command` is for /bin/sh.
     explicit PasswordSource(QString command) : m_command(std::move(command)) {}
-    // A command that still runs is ended.
-    ~PasswordSource() { m_isEnding = true; }
+    ~PasswordSource() { end(); }
     Q_DISABLE_COPY(PasswordSource)
+    // Ends a command that still runs; there is no password any more.
+    void end() { m_isEnding = true; }
 
     // The first line that the command prints. Blocks for at most 10 s. Connections that open together share one run.
     [[nodiscard]] Result<QString> fetch();
     // The same without blocking.
     [[nodiscard]] Completion<Result<QString>> fetched(Loop &loop);
+    // Of the last run; empty: it succeeded.
+    [[nodiscard]] QString problem() const;
 
 private:
     [[nodiscard]] Result<QString> run() const;
+    [[nodiscard]] bool isPartOfCommand(const QString &line) const;
 
     const QString m_command;
     std::atomic_bool m_isEnding = false;
+    mutable std::mutex m_problemMutex;
+    QString m_problem;
     std::mutex m_mutex; // of what follows, and while the command runs
     std::optional<QString> m_password;
     std::chrono::steady_clock::time_point m_fetchedAt;

@@ -173,9 +173,18 @@ QString transportWarning(const QString &uri)
     return options.warning();
 }
 
+QString withoutPasswordCommand(const QString &uri)
+{
+    const auto query = uri.indexOf(u'?');
+    auto parts = query < 0 ? QStringList() : uri.mid(query + 1).split(u'&');
+    if (parts.removeIf([](const QString &part) { return part.startsWith("password-command="_L1); }) == 0)
+        return uri;
+    return uri.first(query) + (parts.isEmpty() ? QString() : u'?' + parts.join(u'&'));
+}
+
 QString withoutTunnelOption(const QString &uri)
 {
-    static const QRegularExpression option(u"(?<=[?&])(?:ssh=[^&?/]*|kube=[^&?]*)"_s);
+    static const QRegularExpression option(u"(?<=[?&])(?:ssh=[^&?/]*|(?:kube|password-command)=[^&?]*)"_s);
     return QString(uri).remove(option);
 }
 

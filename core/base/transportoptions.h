@@ -67,5 +67,7 @@ private:
 
 // "h:1?tls=on&ssh=ops@bastion" without what may hold an @ and is no credentials.
 [[nodiscard]] QString withoutTunnelOption(const QString &uri);
+// For what others read: a command may hold a secret.
+[[nodiscard]] QString withoutPasswordCommand(const QString &uri);
 
 } // namespace lockscope

@@ -199,7 +199,8 @@ Result<std::vector<SavedConnection>> readSharedConnections(const QByteArray &tom
 QByteArray writeSharedConnections(const std::vector<SavedConnection> &connections)
 {
     toml::array tables;
-    for (const auto &connection : connections) {
+    for (auto connection : connections) {
+        connection.uri = withoutPasswordCommand(connection.uri);
         toml::table table;
         for (const auto &field : sharedFields()) {
             if (field.flag && connection.*(field.flag))

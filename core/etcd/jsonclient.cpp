@@ -144,7 +144,10 @@ private:
         const QByteArray path("/v3/auth/authenticate");
         auto password = m_options.password;
         if (m_options.passwords) {
-            CO_TRY(password, co_await m_options.passwords->fetched(m_loop));
+            const auto fetching = m_options.passwords->fetched(m_loop);
+            fetching.completeAt(deadline,
+                                Error{ErrorCode::TimedOut, u"the password command has not ended yet"_s, true});
+            CO_TRY(password, co_await fetching);
         }
         const QJsonObject who{{u"name"_s, m_options.user}, {u"password"_s, password}};
         const auto body = compact(who);
@@ -332,7 +335,8 @@ private:
         Duration backOff = firstBackOff;
         for (;;) {
             const auto answer = co_await look();
-            if (!answer && answer.error().code == ErrorCode::AuthFailed) {
+            const bool isRefused = !answer && answer.error().code == ErrorCode::AuthFailed;
+            if (isRefused && !m_options.passwords) {
                 become(ClientState::AuthFailed, answer.error());
                 co_return;
             }
@@ -341,7 +345,7 @@ private:
                 become(ClientState::Connected, Error());
             } else {
                 m_gateway.tryNextHost();
-                become(ClientState::Connecting, answer.error());
+                become(isRefused ? ClientState::AuthFailed : ClientState::Connecting, answer.error());
             }
             const auto rest = answer ? Duration(m_options.askEvery) : backOff;
             co_await sleepFor(loop(), rest);
@@ -352,6 +356,10 @@ private:
     // Also whether we may come in at all: the version is told to everybody.
     Task<Result<void>> look()
     {
+        // It may take longer than an answer; what is asked for within this look is the same then.
+        if (m_options.passwords && m_state != ClientState::Connected) {
+            CO_TRY_VOID(co_await m_options.passwords->fetched(loop()));
+        }
         const auto limit = Deadline::after(loop(), m_options.answersWithin);
         const QByteArray statusPath("/v3/maintenance/status"), rangePath("/v3/kv/range");
         const QJsonObject nothing;

@@ -321,7 +321,9 @@ bool Worker::connectNow(SqlConnection &connection)
                               ? *connection.problem()
                               : m_options.dialect->connectError(connection.database().lastError(), m_options.secured);
         notifyLost(why);
-        if (!why.retryable)
+        if (m_options.passwords) // the next one may be another
+            m_backOff = why.retryable ? m_backOff : longestBackOff;
+        else if (!why.retryable)
             pauseForGood();
         return false;
     }

@@ -289,7 +289,6 @@ void RespConnection::connectNow()
 {
     if (!m_options.passwords)
         return startAttempt();
-    m_timer = {};
     m_options.passwords->fetched(m_loop).then([this, isAlive = std::weak_ptr(m_isAlive)](const auto &password) {
         if (isAlive.expired())
             return;
@@ -380,6 +379,8 @@ void RespConnection::refuse(const Error &why)
     // What was refused but for a password has a reason of its own.
     m_isExplained = why.code != ErrorCode::AuthFailed;
     qCWarning(logRedis).noquote() << "giving up on" << m_lastError;
+    if (m_options.passwords) // the next one may be another
+        m_timer = m_loop.callAt(m_loop.now() + longestPause, [this] { connectNow(); });
     m_state = why.code == ErrorCode::AuthFailed ? ConnectionState::AuthFailed : ConnectionState::Closed;
     answerAll(why, why);
     m_callbacks.stateChanged();

@@ -57,6 +57,7 @@ void Tunnel::run(const QString &program, const QStringList &arguments, std::uniq
         if (!startsOver())
             return ended(problemOf(m_said));
         m_process.release()->deleteLater(); // this is its signal
+        wasEnded();
         start();
     });
     connect(m_process.get(), &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
@@ -100,10 +101,12 @@ void Tunnel::readErrors()
 void Tunnel::notifyWaiting()
 {
     for (auto &waiting : std::exchange(m_waiting, {})) {
+        if (!waiting.context)
+            continue;
         const bool isSettled = m_state == State::Down || waiting.number >= m_servers.size();
         if (m_state == State::Starting || (!isSettled && !isForwarded(waiting.number)))
             m_waiting.push_back(std::move(waiting));
-        else if (waiting.context)
+        else
             waiting.ready(isSettled ? NearEnd() : nearEndOf(waiting.number));
     }
 }
@@ -161,7 +164,7 @@ void KubeTunnel::readPort()
 // Older versions of kubectl go on after the pod has gone, and forward nothing any more.
 void KubeTunnel::hasSaid(const QByteArray &line)
 {
-    if (m_kube.kind.isEmpty() && line.contains("NotFound")) {
+    if (m_state == State::Starting && m_kube.kind.isEmpty() && line.contains("NotFound")) {
         m_isToStartOver = m_isService;
         m_isService = !m_isService;
     }

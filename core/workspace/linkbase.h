@@ -92,6 +92,12 @@ public:
         return spec;
     }
 
+    ~LinkBase() override
+    {
+        if (m_passwords)
+            m_passwords->end();
+    }
+
 protected:
     LinkBase(ConnectionSpec spec, LinkContext context)
         : m_context(std::move(context)), m_password(spec.password), m_spec(withoutPassword(std::move(spec))),
@@ -159,7 +165,7 @@ protected:
     {
         auto servers = spec.hosts;
         const auto backend = backendOf(spec.scheme);
-        if (backend && infoOf(*backend).hasAdminPort && !spec.transport.tls.isOn) {
+        if (backend && infoOf(*backend).hasAdminPort && !spec.transport.tls.isOn && !spec.transport.kube.isOn()) {
             for (const auto &host : spec.hosts)
                 servers.push_back({host.host, spec.adminPort});
         }

@@ -269,7 +269,12 @@ private:
     }
 
     // It speaks HTTP in clear: whoever asks for TLS is not to have its answers read on the way.
-    [[nodiscard]] quint16 adminPort() const { return m_spec.transport.tls.isOn ? quint16(0) : m_spec.adminPort; }
+    // And kubectl forwards to one port.
+    [[nodiscard]] quint16 adminPort() const
+    {
+        const auto &way = m_spec.transport;
+        return way.tls.isOn || way.kube.isOn() ? quint16(0) : m_spec.adminPort;
+    }
     // Who is asked for evidence, and how: through TLS or ssh only those that the URI names.
     [[nodiscard]] zk::EvidenceSource::Reach reach() const
     {
@@ -362,7 +367,10 @@ private:
         int accepted = 0; // so many times in a row somebody listened, and no session came of it
         while (!isConnected()) {
             Result<bool> reachable = true;
-            if (m_transport->isDirect()) {
+            const auto noPassword = m_passwords ? m_passwords->problem() : QString();
+            if (!noPassword.isEmpty()) {
+                reachable = Error{ErrorCode::NotConnected, noPassword, true, /*isExplained=*/true};
+            } else if (m_transport->isDirect()) {
                 const auto limit = Deadline::after(m_context.loop, std::chrono::seconds(5));
                 const auto answer = co_await m_reachability.check(limit);
                 reachable = answer;

@@ -114,6 +114,20 @@ private slots:
         QFETCH(QString, query);
         QCOMPARE(run({u"--connect"_s, u"redis://cart?"_s + query, u"locks"_s}, environment()).status, 2);
     }
+    void zooKeeperIsReachedToo()
+    {
+        QVERIFY(m_servers.put("/locks") && m_servers.put("/locks/orders"));
+        const auto uri = u"zk://zk-0:%1?kube=shop/pod/zk-0"_s.arg(m_servers.zooKeeper->address().port);
+        const auto ran = run({u"--connect"_s, uri, u"tree"_s, u"/locks"_s}, environment());
+        QVERIFY2(ran.out.contains("orders"), ran.what().constData());
+    }
+    void failedCommandIsReportedOnZooKeeper()
+    {
+        const auto uri = u"zk://ops@127.0.0.1:%1?password-command=false"_s.arg(m_servers.zooKeeper->address().port);
+        const auto ran = run({u"--connect"_s, uri, u"test"_s});
+        QVERIFY(ran.status != 0);
+        QVERIFY2((ran.out + ran.err).contains("the password command ended with status 1"), ran.what().constData());
+    }
     void oneHostIsBehindOnePod()
     {
         QCOMPARE(run({u"--connect"_s, u"zk://a,b?kube=shop/zk"_s, u"locks"_s}, environment()).status, 2);
@@ -157,6 +171,32 @@ private slots:
         }
     }
 
+    // A token that was refused may be followed by one that is not.
+    void passwordCommandRunsAgainAfterARefusal()
+    {
+        const auto token = m_files.filePath(u"token"_s);
+        const auto write = [&token](const QByteArray &text) {
+            QFile file(token);
+            return file.open(QIODevice::WriteOnly) && file.write(text) == text.size();
+        };
+        QVERIFY(write(m_password));
+        const auto count = m_files.filePath(u"refused"_s);
+        Ctl watching(
+            {u"--connect"_s, withCommand(u"cat %1; echo run >>%2"_s.arg(token, count)), u"locks"_s, u"--watch"_s});
+        QVERIFY(!watching.jsonLine().isEmpty());
+        QVERIFY(write("old"));
+        const auto runs = contentOf(count).count('\n');
+        QTRY_VERIFY(redis(*m_redis, {u"CLIENT"_s, u"KILL"_s, u"TYPE"_s, u"normal"_s}, m_password) == 0
+                    && contentOf(count).count('\n') > runs);
+        QVERIFY(write(m_password));
+        QCOMPARE(redis(*m_redis, {u"SET"_s, u"lock:again"_s, QString(32, u'c'), u"PX"_s, u"600000"_s}, m_password),
+                 0);
+        QByteArray seen;
+        while (!seen.contains("redis:lock:again")) {
+            seen = watching.line();
+            QVERIFY(!seen.isEmpty());
+        }
+    }
     void passwordCommandIsNotShown()
     {
         const auto ran = run({u"--connect"_s, withCommand(u"echo wrong-token-4711"_s), u"test"_s});
@@ -169,6 +209,9 @@ private slots:
         const Rows<QString, QByteArray> row("command", "problem");
         row("status", u"echo no session >&2; exit 3"_s, "the password command ended with status 3: no session");
         row("nothing", u"true"_s, "the password command printed nothing");
+        row("without end", u"yes"_s, "the password command printed more than 64 KiB");
+        // Shells repeat the command, which may hold a secret.
+        row("a trace", u"set -x; false tok3n"_s, "the password command ended with status 1\n");
     }
     void failedPasswordCommandIsReported()
     {
@@ -177,6 +220,7 @@ private slots:
         const auto ran = run({u"--connect"_s, withCommand(command), u"test"_s});
         QVERIFY(ran.status != 0);
         QVERIFY2((ran.out + ran.err).contains(problem), ran.what().constData());
+        QVERIFY2(!(ran.out + ran.err).contains("tok3n"), ran.what().constData());
     }
 };
 

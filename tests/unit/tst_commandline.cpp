@@ -152,6 +152,10 @@ private slots:
         QCOMPARE(wordOf(u"redis://:s3cret@h"_s).word, u"redis=redis://h"_s);
         QCOMPARE(wordOf(u"db=mariadb://ops@corp:s3cret@h/shop"_s).word, u"db=mariadb://ops@corp@h/shop"_s);
         QCOMPARE(wordOf(u"db=mariadb://ops:s3@cret@h/shop"_s).word, u"db=mariadb://ops@h/shop"_s);
+        const auto command = wordOf(u"redis://h?ssh=j&password-command=echo%20s3cret"_s);
+        QCOMPARE(command.word, u"redis=redis://h?ssh=j"_s);
+        QVERIFY(command.lacksPassword);
+        QCOMPARE(wordOf(u"redis://h?password-command=a%20b@c"_s).word, u"redis=redis://h"_s);
         QCOMPARE(wordOf(u"sandbox:"_s).word, u"none"_s); // its servers end with this run
 
         QCOMPARE(app::shellWord(u"zk:/locks/orders"_s), u"zk:/locks/orders"_s);

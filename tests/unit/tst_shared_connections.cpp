@@ -112,7 +112,9 @@ private slots:
         auto cache = sharedOne(u"cache"_s, u"redis+cluster://10.0.5.1:6379"_s);
         cache.user = u"ops"_s;
         cache.development = true;
+        cache.uri += u"?password-command=echo%20s3cret"_s;
         const auto bytes = writeSharedConnections({orders, cache});
+        cache.uri = u"redis+cluster://10.0.5.1:6379"_s; // the command may hold a secret
         QVERIFY(!bytes.contains("assword =") && !bytes.contains("an id") && !bytes.contains("development"));
         const auto read = readSharedConnections(bytes, u"f.toml"_s);
         QVERIFY2(read, qPrintable(read ? QString() : read.error().message));
