@@ -9,6 +9,7 @@
 #include "core/inspect/json.h"
 
 #include <algorithm>
+#include <ctime>
 
 namespace lockscope::ctl {
 
@@ -17,8 +18,9 @@ namespace {
 using inspect::FindingCode;
 using namespace std::chrono_literals;
 
-constexpr auto refreshedEvery = 5s, refreshedAtLeastEvery = 60s;
-constexpr int restPerRefresh = 20; // of its own time: at most a twentieth of a processor
+constexpr auto restsAtLeast = 5s, restsAtMost = 30s;
+static_assert(CLOCKS_PER_SEC == 1'000'000);
+constexpr int restPerWork = 20; // Of its processor time. Waiting for a server is no work.
 constexpr std::size_t mostSeries = 2'000;
 constexpr std::size_t seriesPerGroup = 5;
 constexpr std::size_t seriesPerConnection = 8 + seriesPerGroup; // and its group "other"
@@ -147,12 +149,12 @@ Task<Result<Exit>> serve(CommandContext &context)
     LockGroups groups;
     const UntilInterrupted untilInterrupted(context.loop(), context.interrupts);
     while (!untilInterrupted.isOver()) {
-        const auto begun = context.loop().now();
+        const auto begun = std::clock();
         auto look = co_await lookForFindings(context);
         server.setText(metricsOf(context, look, groups));
-        const auto rest = (context.loop().now() - begun) * restPerRefresh;
+        const auto rest = std::chrono::microseconds((std::clock() - begun) * restPerWork);
         look = {};
-        const auto rested = untilInterrupted.pause(std::clamp<Duration>(rest, refreshedEvery, refreshedAtLeastEvery));
+        const auto rested = untilInterrupted.pause(std::clamp<Duration>(rest, restsAtLeast, restsAtMost));
         (void)co_await rested;
     }
     co_return Exit::Done;
