@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The JSON of every command follows resources/schema, on the demo of the sandbox.
+#include "core/redis/client.h"
 #include "tests/support/ctlfixture.h"
 #include "tests/support/testmain.h"
+
+#include <QUrl>
 
 class TestCtlSchema : public QObject {
     Q_OBJECT
@@ -9,6 +12,7 @@ class TestCtlSchema : public QObject {
     QTemporaryDir m_folder;
     std::unique_ptr<Ctl> m_demo;
     QStringList m_connect;
+    QUrl m_redis;
     QByteArray m_outputs; // lines of a name of the schema, a tab and JSON
 
     // What does not follow it.
@@ -47,6 +51,19 @@ class TestCtlSchema : public QObject {
             testing::run(m_connect + QStringList{u"show"_s, u"zk:/locks/orders"_s, u"--json"_s}).json();
         return shown["lock"_L1]["contenders"_L1][0]["id"_L1].toString();
     }
+    // By thread 20 of a JVM.
+    void holdLikeRedisson(const QByteArray &lock) const
+    {
+        QtLoop loop;
+        const auto client =
+            redis::openConnection(loop, {.host = {m_redis.host(), static_cast<quint16>(m_redis.port())}});
+        const auto ask = [&](const QByteArrayList &command) {
+            QVERIFY(await(client->command(command, Deadline::after(loop, testing::patience))));
+        };
+        QTRY_COMPARE(client->state(), redis::ConnectionState::Connected);
+        ask({"HSET", lock, "0f8f3a0e-6a2b-4d38-9d7c-2f1f4b6f8a11:20", "1"});
+        ask({"PEXPIRE", lock, "600000"});
+    }
 
 private slots:
     void initTestCase()
@@ -59,8 +76,12 @@ private slots:
             QStringList{u"sandbox"_s, u"--zk"_s, u"--redis"_s, u"1"_s, u"--mariadb"_s, u"--demo"_s, u"--json"_s});
         const auto line = m_demo->line(60'000);
         add(u"sandbox"_s, line);
-        for (const auto &connection : QJsonDocument::fromJson(line).object().value("connections"_L1).toArray())
+        for (const auto &connection : QJsonDocument::fromJson(line).object().value("connections"_L1).toArray()) {
+            const QUrl uri(connection["uri"_L1].toString());
+            if (uri.scheme() == "redis"_L1)
+                m_redis = uri;
             m_connect << u"--connect"_s << connection["name"_L1].toString() + u'=' + connection["uri"_L1].toString();
+        }
         QCOMPARE(m_connect.size(), 6);
         QTRY_VERIFY(!holder().isEmpty());
     }
@@ -78,6 +99,9 @@ private slots:
         for (const auto &name : words("show note"))
             add(name, {name, u"zk:/locks/orders"_s});
         add(u"show"_s, {u"show"_s, u"mariadb:shop.stock#id=1"_s});
+        holdLikeRedisson("dumped");
+        add(u"show"_s,
+            {u"show"_s, u"redis:dumped"_s, u"--thread-dump"_s, QFINDTESTDATA("../unit/threaddumps/redisson.txt")});
         for (const auto &name : words("tree keys"))
             add(name, {name});
         addLines(u"locks-watch"_s, {u"locks"_s, u"--watch"_s}, 10);
