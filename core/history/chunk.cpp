@@ -160,9 +160,13 @@ Result<std::unique_ptr<RecordingWriter>> RecordingWriter::create(const QString &
     }
     writer->m_picture = std::move(picture);
     writer->m_begin = writer->m_first = writer->m_last = writer->m_written.end = now;
-    TRY_VOID(writer->write(fileHeader()));
-    TRY_VOID(writer->writePicture());
-    return writer;
+    auto begun = writer->write(fileHeader());
+    if (begun)
+        begun = writer->writePicture();
+    if (begun)
+        return writer;
+    file.remove();
+    return begun.error();
 }
 
 Result<void> RecordingWriter::add(Change change)
@@ -257,6 +261,8 @@ Result<void> RecordingWriter::write(const QByteArray &bytes)
 
 // So many files make up the whole: what goes at once is no more than that part of it.
 constexpr int filesInAll = 8;
+// A recording that ends later than that after the present was written with a clock that was ahead.
+constexpr auto mostStepBack = 1min;
 
 Result<std::unique_ptr<RotatingWriter>> RotatingWriter::create(const QString &folder, RecordingBounds bounds,
                                                                Moment now)
@@ -273,13 +279,18 @@ Result<void> RotatingWriter::goOn(Moment now)
         const QFileInfo file(path);
         m_number = file.baseName().toInt();
         auto recording = FlightRecording::open({path});
-        last = recording ? std::optional(std::move(*recording)) : std::nullopt;
-        // One that a crash left without a snapshot goes with the others.
-        m_closed.push_back(
-            {path, last ? last->end() : Moment(std::chrono::milliseconds(file.lastModified().toMSecsSinceEpoch())),
-             file.size()});
+        // A file that a crash left without a snapshot is removed with the others.
+        const auto end = recording ? recording->end() : Moment(milliseconds(file.lastModified().toMSecsSinceEpoch()));
+        m_closed.push_back({path, std::min(end, now), file.size()});
         m_closedBytes += file.size();
+        if (recording && end <= now + mostStepBack)
+            last = std::move(*recording);
     }
+    // After a longer pause all files are expired, and the clock may be ahead: the pause does not count.
+    const auto pause = m_closed.empty() ? milliseconds(0) : now - m_closed.back().end;
+    for (auto &closed : m_closed)
+        closed.end += pause > m_bounds.span ? pause : milliseconds(0);
+    dropOld(now); // a full disk has room for the next file then
     auto known = last ? last->at(last->end()) : Result<StateSnapshot>(StateSnapshot());
     if (!known || known->connections.empty())
         return begin(now, {});
@@ -298,10 +309,8 @@ Result<void> RotatingWriter::begin(Moment now, StateSnapshot picture)
 {
     const auto path = u"%1/%2.lockscope"_s.arg(m_folder, QString::number(++m_number).rightJustified(6, u'0'));
     auto next = RecordingWriter::create(path, now, std::move(picture));
-    if (!next) {
-        QFile::remove(path); // begun in part
+    if (!next)
         return next.error();
-    }
     if (m_writer) {
         m_closed.push_back({m_writer->path(), m_writer->end(), m_writer->bytes()});
         m_closedBytes += m_writer->bytes();
@@ -319,6 +328,7 @@ Result<void> RotatingWriter::flush(Moment now)
     const bool isFull = m_writer->bytes() - m_begunWith >= m_bounds.bytes / filesInAll;
     const bool isLong = end - m_writer->begin() >= m_bounds.span / filesInAll;
     if (isFull || isLong) {
+        dropOld(end); // a full disk has room then
         TRY_VOID(begin(end, m_writer->picture()));
     }
     dropOld(end);
@@ -366,7 +376,8 @@ Result<void> RotatingWriter::resume(Moment now)
 void RotatingWriter::dropOld(Moment now)
 {
     const auto isOver = [&] {
-        return m_closedBytes + m_writer->bytes() > m_bounds.bytes || now - m_closed.front().end > m_bounds.span;
+        const auto open = m_writer ? m_writer->bytes() : 0;
+        return m_closedBytes + open > m_bounds.bytes || now - m_closed.front().end > m_bounds.span;
     };
     while (!m_closed.empty() && isOver()) {
         QFile::remove(m_closed.front().path);

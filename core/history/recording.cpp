@@ -21,12 +21,13 @@ using ChunkKind = ChunkHeader::Kind;
 
 QStringList filesIn(const QString &folder)
 {
-    static const QRegularExpression own(u"^[0-9]{6}\\.lockscope$"_s);
+    static const QRegularExpression own(u"^([0-9]{6}|[1-9][0-9]{6,8})\\.lockscope$"_s);
     QStringList files;
     for (const auto &file : QDir(folder).entryInfoList(QDir::Files | QDir::NoSymLinks, QDir::Name)) {
         if (own.match(file.fileName()).hasMatch())
             files << file.filePath();
     }
+    std::ranges::stable_sort(files, {}, &QString::size); // 1000000 is after 999999
     return files;
 }
 

@@ -70,6 +70,19 @@ class TestFlightRecorder : public QObject {
         const auto path = m_folder.filePath(QString::number(++m_count));
         return QDir().mkpath(path) ? path : QString();
     }
+    static constexpr RecordingBounds bounds{80s, 100'000'000};
+    // As a run of the program.
+    static void recordFor5s(const QString &folder, Moment at, const QByteArray &lock, const QByteArray &holder)
+    {
+        auto writer = RotatingWriter::create(folder, bounds, at);
+        QVERIFY(writer);
+        LinkState open;
+        open.name = flownName;
+        open.isConnected = open.isLookedThrough = true;
+        QVERIFY((*writer)->add({at, open}));
+        QVERIFY((*writer)->add({at, flown(lock, holder)}));
+        QVERIFY((*writer)->flush(at + 5s));
+    }
 
 private slots:
     void theOldestGoesAndWhatIsLeftIsWhole()
@@ -100,14 +113,7 @@ private slots:
     {
         const auto folder = freshFolder();
         const auto write = [&](Moment at, const QByteArray &lock, const QByteArray &holder) {
-            auto writer = RotatingWriter::create(folder, {80s, 100'000'000}, at);
-            QVERIFY(writer);
-            LinkState open;
-            open.name = flownName;
-            open.isConnected = open.isLookedThrough = true;
-            QVERIFY((*writer)->add({at, open}));
-            QVERIFY((*writer)->add({at, flown(lock, holder)}));
-            QVERIFY((*writer)->flush(at + 5s));
+            recordFor5s(folder, at, lock, holder);
         };
         QFile own(folder + u"/notes.lockscope"_s);
         QVERIFY(own.open(QFile::WriteOnly));
@@ -125,6 +131,64 @@ private slots:
         const auto left = FlightRecording::open(filesIn(folder));
         QVERIFY(left && !QFile::exists(recording->files().front()) && own.exists());
         QCOMPARE(holderAt(*left, "/second", flightBegin + 65s), "b");
+    }
+
+    // As before NTP has set it: what was recorded stays, and later times are right.
+    void clockThatWasAheadCostsNothing()
+    {
+        const auto folder = freshFolder();
+        recordFor5s(folder, flightBegin, "/first", "a");
+        recordFor5s(folder, flightBegin + std::chrono::years(10), "/ahead", "b");
+        const auto first = filesIn(folder).first();
+        QVERIFY(first.endsWith(u"/000001.lockscope"_s));
+        const auto wrong = filesIn(folder).mid(1);
+        recordFor5s(folder, flightBegin + 60s, "/second", "c");
+        const auto later = filesIn(folder).mid(1 + wrong.size());
+        const auto recording = FlightRecording::open(QStringList{first} + later);
+        QVERIFY(recording && recording->damage().isEmpty());
+        QCOMPARE(recording->end(), flightBegin + 65s);
+        QCOMPARE(holderAt(*recording, "/first", flightBegin + 5s), "a");
+        QCOMPARE(recording->at(flightBegin + 30s)->locks.size(), 0);
+        QCOMPARE(holderAt(*recording, "/second", flightBegin + 65s), "c");
+        // The files with wrong times do not keep the others from going.
+        recordFor5s(folder, flightBegin + 120s, "/third", "d");
+        QVERIFY(!QFile::exists(first) && QFile::exists(later.last()));
+    }
+
+    // A full disk takes no new file, and has room once the old ones go.
+    void oldFilesGoBeforeTheNextIsBegun()
+    {
+        const auto folder = freshFolder();
+        recordFor5s(folder, flightBegin, "/first", "a");
+        recordFor5s(folder, flightBegin + 60s, "/second", "b");
+        const auto files = filesIn(folder);
+        const testing::FilesNoLargerThan limit(20);
+        QVERIFY(!RotatingWriter::create(folder, bounds, flightBegin + 120s));
+        QVERIFY(!QFile::exists(files.first()) && QFile::exists(files.last()));
+        QCOMPARE(QDir(folder).entryList(QDir::Files).last(), QFileInfo(files.last()).fileName()); // no part is left
+    }
+
+    void foreignFilesAreNeitherReplacedNorRemoved()
+    {
+        const auto folder = freshFolder();
+        const auto link = folder + u"/000001.lockscope"_s;
+        QFile own(folder + u"/notes"_s);
+        QVERIFY(own.open(QFile::WriteOnly) && own.link(link));
+        QVERIFY(!RotatingWriter::create(folder, bounds, flightBegin));
+        QVERIFY(QFileInfo(link).isSymLink() && own.size() == 0);
+    }
+
+    void numbersGoOnAfterSixDigits()
+    {
+        const auto folder = freshFolder();
+        recordFor5s(folder, flightBegin, "/first", "a");
+        QVERIFY(QFile::rename(folder + u"/000001.lockscope"_s, folder + u"/999999.lockscope"_s));
+        recordFor5s(folder, flightBegin + 20s, "/second", "b");
+        recordFor5s(folder, flightBegin + 40s, "/third", "c");
+        const auto files = filesIn(folder);
+        QVERIFY(files.first().endsWith(u"/999999.lockscope"_s) && files.at(1).endsWith(u"/1000000.lockscope"_s));
+        const auto recording = FlightRecording::open(files);
+        QVERIFY(recording && holderAt(*recording, "/third", flightBegin + 45s) == "c");
     }
 
     void itStaysWithinItsBytes()
