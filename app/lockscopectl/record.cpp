@@ -14,6 +14,7 @@
 #include <QLockFile>
 
 #include <algorithm>
+#include <ranges>
 
 namespace lockscope::ctl {
 
@@ -70,6 +71,8 @@ Result<RecordFolder> folderOf(const CommandContext &context)
         return Error{ErrorCode::BadInput, u"record takes FILE or --dir DIR; see \"lockscopectl record --help\""_s};
     if (context.has(u"keep"_s)) {
         TRY(folder.bounds.span, parseDuration(context.arguments.value(u"keep"_s)));
+        if (folder.bounds.span < std::chrono::minutes(1))
+            return Error{ErrorCode::BadInput, u"record: --keep takes at least 1m"_s};
     }
     bool isNumber = true;
     if (context.has(u"size"_s))
@@ -199,18 +202,30 @@ Result<const CommandSpec *> innerCommand(const Arguments &inner)
     return command;
 }
 
-// Of a folder those that can be read: a crash may have left one without a snapshot.
+// The files of a folder that make up one recording, up to the newest. A crash may have left one without a snapshot,
+// an older version one in its format, and a clock that was ahead one that ends after the next begins.
 QStringList filesToReplay(const QString &path)
 {
     if (!QFileInfo(path).isDir())
         return {path};
-    auto files = history::filesIn(path);
-    files.removeIf([](const QString &file) {
-        const auto opened = history::FlightRecording::open({file});
+    QStringList files;
+    std::optional<history::FlightRecording> next;
+    const auto all = history::filesIn(path);
+    for (const auto &file : all | std::views::reverse) {
+        auto opened = history::FlightRecording::open({file});
         if (!opened)
             printError(opened.error().message);
-        return !opened;
-    });
+        else if (next && opened->version() != next->version())
+            printError(u"%1 is left out: it is in format %2, and newer files are in format %3"_s.arg(
+                file, QString::number(opened->version()), QString::number(next->version())));
+        else if (next && opened->end() > next->begin())
+            printError(u"%1 is left out: it ends at %2, and the next file begins at %3"_s.arg(
+                file, inspect::isoTime(opened->end()), inspect::isoTime(next->begin())));
+        else {
+            next = std::move(*opened);
+            files.prepend(file);
+        }
+    }
     return files.isEmpty() ? QStringList{path} : files;
 }
 

@@ -5,6 +5,7 @@
 #include "tests/support/ctlfixture.h"
 #include "tests/support/testmain.h"
 
+#include <QDateTime>
 #include <QDir>
 #include <QStandardPaths>
 
@@ -24,9 +25,15 @@ class TestCtlRecordFolder : public QObject {
         return m_servers.connect() + QStringList{u"record"_s, u"--dir"_s, folder, u"--json"_s} + more;
     }
     void run(const QByteArrayList &command) { QVERIFY(await(m_client->command(command, m_servers.soon()))); }
-    static QStringList locksIn(const QString &folder)
+    // As a crash leaves it right after the file was begun.
+    static QString begunFile(const QString &folder, int number)
     {
-        const auto ran = testing::run({u"replay"_s, folder, u"locks"_s, u"--json"_s});
+        QFile file(u"%1/00000%2.lockscope"_s.arg(folder, QString::number(number)));
+        return file.open(QFile::WriteOnly) && file.write("lockscope recording 7\n") > 0 ? file.fileName() : QString();
+    }
+    static QStringList locksIn(const QString &folder, const QStringList &at = {})
+    {
+        const auto ran = testing::run(QStringList{u"replay"_s, folder, u"locks"_s, u"--json"_s} + at);
         return mapped<QStringList>(ran.json()["locks"_L1].toArray(),
                                    [](const auto &lock) { return lock.toObject()["lock"_L1].toString(); });
     }
@@ -54,11 +61,15 @@ private slots:
             QVERIFY(file.open(QFile::WriteOnly));
         }
         run({"SET", "orders-lock", token});
-        Ctl recorder(recordTo(folder, {u"--keep"_s, u"2s"_s}));
-        const auto first = folder + u"/000001.lockscope"_s;
-        QTRY_VERIFY(QFile::exists(first));
-        QTRY_VERIFY(!QFile::exists(first));
+        const auto first = begunFile(folder, 1);
+        QFile old(first);
+        QVERIFY(old.open(QFile::ReadWrite)
+                && old.setFileTime(QDateTime::currentDateTime().addSecs(-70), QFile::FileModificationTime));
+        old.close();
+        begunFile(folder, 2);
+        Ctl recorder(recordTo(folder, {u"--keep"_s, u"1m"_s}));
         QTRY_VERIFY(locksIn(folder).contains(u"redis:orders-lock"_s));
+        QVERIFY(!QFile::exists(first));
         recorder.signal(SIGTERM);
         const auto ran = recorder.finish();
         QVERIFY2(ran.status == 0, ran.what());
@@ -67,14 +78,12 @@ private slots:
         QCOMPARE(ran.json()["dir"_L1].toString(), folder);
         for (const auto &name : others)
             QVERIFY(files.contains(name));
-        QCOMPARE(QFile::permissions(folder + u'/' + files.at(1)) & (QFile::ReadGroup | QFile::ReadOther),
+        QCOMPARE(QFile::permissions(folder + u"/000003.lockscope"_s) & (QFile::ReadGroup | QFile::ReadOther),
                  QFile::Permissions());
-        // The next run: its numbers go on, and it removes what is too old by now.
-        const auto again = testing::run(recordTo(folder, {u"--keep"_s, u"2s"_s, u"--for"_s, u"5s"_s}));
+        // The next run: its numbers go on.
+        const auto again = testing::run(recordTo(folder, {u"--keep"_s, u"1m"_s, u"--for"_s, u"2s"_s}));
         QVERIFY2(again.status == 0, again.what());
-        const auto later = filesOf(folder);
-        for (const auto &name : files)
-            QCOMPARE(later.contains(name), others.contains(name));
+        QVERIFY(filesOf(folder).contains(u"000004.lockscope"_s));
         QVERIFY(locksIn(folder).contains(u"redis:orders-lock"_s));
     }
 
@@ -101,14 +110,37 @@ private slots:
     void aFileWithoutASnapshotIsLeftOut()
     {
         const auto folder = path(u"crashed"_s);
+        run({"SET", "orders-lock", token});
         QVERIFY(testing::run(recordTo(folder, {u"--for"_s, u"2s"_s})).status == 0);
-        QFile file(folder + u"/000002.lockscope"_s);
-        QVERIFY(file.open(QFile::WriteOnly) && file.write("lockscope recording 7\n") > 0);
-        file.close();
+        begunFile(folder, 2);
         const auto ran = testing::run({u"replay"_s, folder, u"locks"_s, u"--json"_s});
         QVERIFY2(ran.status == 0 && ran.err.contains("000002.lockscope contains no snapshot"), ran.what());
+        const auto end = ran.json()["recorded"_L1]["to"_L1].toString();
+        QVERIFY(locksIn(folder).contains(u"redis:orders-lock"_s));
         QVERIFY(testing::run(recordTo(folder, {u"--for"_s, u"1s"_s})).status == 0);
         QVERIFY(QFile::exists(folder + u"/000003.lockscope"_s));
+        // Until the next run began nothing was recorded.
+        const auto gap = QDateTime::fromString(end, Qt::ISODateWithMs).addMSecs(5).toString(Qt::ISODateWithMs);
+        QCOMPARE(locksIn(folder, {u"--at"_s, gap}), QStringList());
+        QVERIFY(locksIn(folder, {u"--at"_s, end}).contains(u"redis:orders-lock"_s));
+    }
+
+    // After an upgrade, and after a run with a clock that was ahead.
+    void filesOfAnotherRecordingAreLeftOut()
+    {
+        const auto folder = path(u"upgraded"_s);
+        run({"SET", "orders-lock", token});
+        for (int i = 0; i < 2; ++i)
+            QVERIFY(testing::run(recordTo(folder, {u"--for"_s, u"2s"_s})).status == 0);
+        QFile first(folder + u"/000001.lockscope"_s);
+        QVERIFY(QFile::copy(folder + u"/000002.lockscope"_s, folder + u"/000000.lockscope"_s));
+        QVERIFY(first.open(QFile::ReadWrite) && first.write("lockscope recording 6\n") > 0);
+        first.close();
+        const auto ran = testing::run({u"replay"_s, folder, u"locks"_s, u"--json"_s});
+        QVERIFY2(ran.status == 0 && ran.out.contains("redis:orders-lock"), ran.what());
+        QCOMPARE(ran.json()["recorded"_L1]["files"_L1].toArray().size(), 1);
+        QVERIFY2(ran.err.contains("000001.lockscope is left out: it is in format 6"), ran.what());
+        QVERIFY2(ran.err.contains("000000.lockscope is left out: it ends at "), ran.what());
     }
 
     void badOptionsAreRefused_data()
@@ -118,6 +150,7 @@ private slots:
         row("both", {u"file"_s, u"--dir"_s, u"folder"_s}, "record takes FILE or --dir DIR");
         row("bound of a file", {u"file"_s, u"--keep"_s, u"7d"_s}, "--keep needs --dir DIR");
         row("no duration", {u"--dir"_s, u"folder"_s, u"--keep"_s, u"long"_s}, "is not a duration");
+        row("too short", {u"--dir"_s, u"folder"_s, u"--keep"_s, u"59s"_s}, "--keep takes at least 1m");
         row("no size", {u"--dir"_s, u"folder"_s, u"--size"_s, u"0"_s}, "--size takes a number of MiB");
     }
     void badOptionsAreRefused()
