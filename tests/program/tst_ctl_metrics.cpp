@@ -5,10 +5,12 @@
 #include "tests/support/sanitizershare.h"
 #include "tests/support/testmain.h"
 
+#include <QDeadlineTimer>
 #include <QRegularExpression>
 #include <QStandardPaths>
 #include <QTcpServer>
 #include <QTcpSocket>
+#include <QUuid>
 
 class TestCtlMetrics : public QObject {
     Q_OBJECT
@@ -87,6 +89,12 @@ class TestCtlMetrics : public QObject {
     {
         const auto answer = request(port, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
         return answer.startsWith("HTTP/1.1 200 ") ? answer.mid(answer.indexOf("\r\n\r\n") + 4) : QByteArray();
+    }
+    bool queueCurator(zk::Session &session, const QByteArray &lock)
+    {
+        const auto node = lock + "/_c_" + QUuid::createUuid().toByteArray(QUuid::WithoutBraces) + "-lock-";
+        return bool(await(session.create(ZPath(node), "127.0.0.1", zk::CreateMode::EphemeralSequential, zk::openAcl(),
+                                         m_servers.soon())));
     }
     static quint16 portOf(Ctl &ctl)
     {
@@ -212,6 +220,27 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(!scrape(port).contains("orders-lock"), testing::patienceMs);
         ctl.signal(SIGTERM);
         QCOMPARE(ctl.finish().status, 0);
+    }
+
+    // A deadlock is read again in each refresh. Waiting for that is no work, and needs no long rest.
+    void aServerThatHungDelaysOneRefresh()
+    {
+        const auto other = zk::openSession(m_servers.loop, {.hosts = {m_servers.zooKeeper->address()}});
+        QVERIFY(waitForState(*other, zk::SessionState::Connected));
+        for (const QByteArray path : {"/hung", "/hung/a", "/hung/b"})
+            QVERIFY(m_servers.put(path));
+        QVERIFY(queueCurator(*m_servers.session, "/hung/a") && queueCurator(*other, "/hung/b"));
+        QVERIFY(queueCurator(*m_servers.session, "/hung/b") && queueCurator(*other, "/hung/a"));
+        Ctl ctl(m_servers.connect() + QStringList{u"metrics"_s, u"--listen"_s, u"0"_s});
+        const auto port = portOf(ctl);
+        QTRY_VERIFY_WITH_TIMEOUT(scrape(port).contains(R"(findings{code="deadlock",severity="critical"} 1)"),
+                                 testing::patienceMs);
+        const QDeadlineTimer moreThanARest(9'000);
+        m_servers.zooKeeper->pause();
+        QTRY_VERIFY_WITH_TIMEOUT(moreThanARest.hasExpired(), 10'000);
+        m_servers.zooKeeper->resume();
+        run({"SET", "orders-lock", token});
+        QTRY_VERIFY_WITH_TIMEOUT(scrape(port).contains("orders-lock"), 15'000);
     }
 
     void onlyMetricsAreServed_data()
