@@ -45,7 +45,8 @@ void SqlReader::sendDetails(const SqlPoll &look, Deadline deadline)
         sendLimitsAhead(deadline);
     for (const auto &wait : look.waits) {
         if (!wait.index.isEmpty() && !m_columns.contains({wait.table, wait.index}))
-            sendAhead(mariadb::sqlText("mariadb-index-column-names"), deadline, {wait.table, wait.index});
+            sendAhead(mariadb::sqlText("mariadb-index-column-names"), deadline,
+                      {withoutPartition(wait.table), wait.index});
     }
 }
 
