@@ -122,20 +122,19 @@ Task<Result<void>> SqlLockRows::read(SqlSend send, Loop *loop, std::vector<SqlTa
         m_tables.clear(); // other layouts may fit
         m_read.reset();
     }
-    const bool isRead = m_read && loop->now() - *m_read < readsRowsEvery;
-    if (!isRead) {
-        m_rows.clear();
-        m_gaps.clear();
-        const bool isForced = !m_read;
-        m_read = loop->now();
-        if (isForced || !m_looked || loop->now() - *m_looked >= looksForTablesEvery) {
-            m_looked = loop->now();
-            CO_TRY_VOID(co_await findTables(send, deadline));
-        }
+    const auto began = loop->now();
+    if (m_read && began - *m_read < readsRowsEvery)
+        co_return Result<void>();
+    m_rows.clear();
+    m_gaps.clear();
+    m_isStale = false;
+    const bool isForced = !std::exchange(m_read, std::nullopt); // until all is there: a look may end half-way
+    if (isForced || !m_looked || began - *m_looked >= looksForTablesEvery) {
+        m_looked = began;
+        CO_TRY_VOID(co_await findTables(send, deadline));
     }
-    const auto tables = isRead ? std::vector<LockRowTable>() : m_tables;
     std::vector<AskedTable> asked;
-    for (const auto &table : tables) {
+    for (const auto &table : m_tables) {
         const bool isKept = std::ranges::any_of(
             kept, [&](const SqlTableLock &one) { return one.schema == table.schema && one.table == table.name; });
         if (isKept) {
@@ -147,6 +146,8 @@ Task<Result<void>> SqlLockRows::read(SqlSend send, Loop *loop, std::vector<SqlTa
     for (auto &one : asked) {
         CO_TRY_VOID(co_await readTable(std::move(one)));
     }
+    if (!m_isStale)
+        m_read = began;
     co_return Result<void>();
 }
 

@@ -78,7 +78,11 @@ public:
     // Where the next read looks for tables: those of the user's rules, that their question names.
     [[nodiscard]] std::optional<QByteArray> namesToFind(Instant now) const;
     // The next read is of now.
-    void readAnew() { m_read.reset(); }
+    void readAnew()
+    {
+        m_read.reset();
+        m_isStale = true;
+    }
     // What cannot be read is said in gaps(). Tables that somebody keeps others out of are not asked for: a question
     // would wait, too.
     Task<Result<void>> read(SqlSend send, Loop *loop, std::vector<SqlTableLock> kept, Deadline deadline);
@@ -112,7 +116,8 @@ private:
     QByteArrayList m_otherTables;
     QStringList m_tableGaps, m_gaps; // of the last search for tables, and of the last read
     std::optional<Instant> m_looked, m_read;
-    int m_rules = 0; // recipes::userRulesGeneration() of the last search for tables
+    bool m_isStale = false; // was to be read anew while it was read
+    int m_rules = 0;        // recipes::userRulesGeneration() of the last search for tables
 };
 
 } // namespace lockscope::inspect

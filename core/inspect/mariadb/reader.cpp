@@ -3,6 +3,7 @@
 
 #include "core/async/dated.h"
 #include "core/async/sleep.h"
+#include "core/async/turns.h"
 #include "core/inspect/mariadb/poll.h"
 #include "core/mariadb/freshness.h"
 
@@ -56,10 +57,7 @@ void SqlReader::note(const QString &gap)
         m_newGaps << gap;
 }
 
-struct SqlReader::Pace {
-    Instant lastLook{};
-    std::optional<Completion<bool>> looking; // completes when the look under way has ended
-
+struct SqlReader::Pace : Turns {
     // One per server, for as long as somebody reads there, and a little longer: readers that come and go one after
     // the other have to leave the server its rest, too, or none of them ever sees anything new.
     static std::shared_ptr<Pace> of(const QByteArray &server, Instant now)
@@ -67,8 +65,7 @@ struct SqlReader::Pace {
         thread_local std::map<QByteArray, std::shared_ptr<Pace>> paces;
         std::erase_if(paces, [now](const auto &one) {
             const auto &[name, pace] = one;
-            const bool isOver =
-                pace->lastLook > now || now - pace->lastLook > longestRest; // the one: another clock's
+            const bool isOver = pace->over > now || now - pace->over > longestRest; // the one: another clock's
             return pace.use_count() == 1 && isOver;
         });
         auto &known = paces[server];
@@ -78,35 +75,15 @@ struct SqlReader::Pace {
     }
 };
 
-// Lives in the frame of look(), which may be destroyed half-way.
-class SqlReader::Turn {
-public:
-    Turn(std::shared_ptr<Pace> pace, Loop &loop) : m_pace(std::move(pace)), m_loop(loop)
-    {
-        m_pace->looking = Completion<bool>(loop);
-    }
-    Q_DISABLE_COPY(Turn)
-    ~Turn()
-    {
-        m_pace->lastLook = m_loop.now();
-        const auto done = *std::exchange(m_pace->looking, std::nullopt);
-        done.complete(true);
-    }
-
-private:
-    std::shared_ptr<Pace> m_pace;
-    Loop &m_loop;
-};
-
 Task<Result<SqlPoll>> SqlReader::look(Deadline deadline, QByteArray also)
 {
     auto &loop = m_session.loop();
     CO_TRY_VOID(co_await meetServer(deadline));
     const auto pace = m_pace;
-    while (pace->looking)
-        co_await *pace->looking;
-    const Turn turn(pace, loop);
-    const auto rested = pace->lastLook + mariadb::copyRestsFor;
+    const InTurn turn(pace, loop);
+    if (turn.before())
+        co_await *turn.before();
+    const auto rested = pace->over + mariadb::copyRestsFor;
     if (loop.now() < rested)
         co_await sleepUntil(loop, rested);
     auto answer = co_await ask(deadline, also);

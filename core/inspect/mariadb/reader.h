@@ -45,7 +45,6 @@ public:
     [[nodiscard]] bool hasLooked() const { return m_hasLooked; }
 
 private:
-    class Turn;
     struct Pace; // of all readers on one server
     enum class NamedLocks { NotAsked, PerformanceSchema, Plugin, WaitersOnly };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/async/task.h"
+#include "core/async/turns.h"
 #include "core/inspect/mariadb/deadlocks.h"
 #include "core/inspect/mariadb/lockrows.h"
 #include "core/inspect/mariadb/sqlobserver.h"
@@ -27,7 +28,7 @@ public:
     // `session` outlives the reader and its tasks.
     explicit PgReader(mariadb::Session &session) : m_session(session) {}
 
-    Task<Result<PgPoll>> look(Deadline deadline);
+    Task<Result<PgPoll>> look(Deadline deadline); // one after the other
     // The next look reads the rows that are locks by what stands in them as they are then.
     void readLockRowsAnew() { m_lockRows.readAnew(); }
     [[nodiscard]] std::vector<Unexplained> lockTablesNotRead() const { return m_lockRows.unexplained(); }
@@ -39,6 +40,7 @@ public:
     [[nodiscard]] qint64 requests() const { return m_requests; }
 
 private:
+    Task<Result<PgPoll>> ask(Deadline deadline);
     Task<Result<void>> readLockRows(PgPoll *look, Deadline deadline);
     Task<Result<void>> readPrepared(PgPoll *look, Deadline deadline);
     Task<Result<void>> readLimits(PgPoll *look, Deadline deadline);
@@ -56,6 +58,7 @@ private:
     mariadb::Session &m_session;
     std::map<QByteArray, Reply<mariadb::Rows>> m_ahead; // by text
     std::map<QByteArray, QByteArray> m_tableNames;      // by relation, in this look
+    const std::shared_ptr<Turns> m_turns = std::make_shared<Turns>();
     mariadb::ConnectionId m_knownFor = 0;
     // Of a row that somebody waits for, and by whom it was known that it is still that row (see readRowKeys).
     struct KnownKey {

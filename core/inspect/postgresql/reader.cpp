@@ -177,6 +177,15 @@ void PgReader::sendDetails(const PgPoll &look, Deadline deadline)
 
 Task<Result<PgPoll>> PgReader::look(Deadline deadline)
 {
+    const InTurn turn(m_turns, m_session.loop());
+    if (turn.before())
+        co_await *turn.before();
+    auto answer = co_await ask(deadline);
+    co_return answer;
+}
+
+Task<Result<PgPoll>> PgReader::ask(Deadline deadline)
+{
     // On every connection anew. To learn a row's key its table is read, which waits where somebody has all of it.
     const auto connection = m_session.connectionId();
     const bool isSetUp = m_knownFor == connection;
