@@ -195,7 +195,6 @@ Task<Result<SqlPoll>> SqlReader::ask(Deadline deadline, QByteArray also)
 // The transaction that makes the mark visible ends at once, whatever became of the question.
 Task<Result<Rows>> SqlReader::askForRows(QByteArray mark, Deadline deadline)
 {
-    constexpr auto longerThanQuestion = 5s;
     const auto columns = mariadb::sqlText(m_session.features().innoDbLocks ? "mariadb-row-locks" : "mysql-row-locks");
     auto beginning = send(mariadb::beginLook, deadline);
     auto asking = send("SELECT " + mariadb::isMarked(mark)
@@ -203,12 +202,13 @@ Task<Result<Rows>> SqlReader::askForRows(QByteArray mark, Deadline deadline)
                              "t.trx_mysql_thread_id = CONNECTION_ID() AS is_ours, "
                            + columns,
                        deadline);
-    auto ending =
-        send(mariadb::endLook, deadline.isNever() ? deadline : Deadline::at(deadline.when() + longerThanQuestion));
+    auto ending = send(mariadb::endLook, deadline);
     sendFirst(deadline);
     const auto begun = co_await beginning;
     auto rows = co_await asking;
     const auto ended = co_await ending;
+    if (begun && !ended) // it may not have been sent
+        static_cast<void>(send(mariadb::endLook, Deadline::after(m_session.loop(), 5s)));
     if (rows && !begun)
         co_return begun.error();
     if (rows && !ended)
