@@ -39,7 +39,10 @@ private:
         m_worker->start();
     }
 
-    void run(quint64 number, Statement statement) override { m_worker->run({number, std::move(statement)}); }
+    void run(quint64 number, Statement statement, Deadline deadline) override
+    {
+        m_worker->run({number, std::move(statement), deadline});
+    }
     bool takeBack(quint64 number) override { return !m_worker->kill(number); }
     void giveUpOnServer(const QString &why) override
     {

@@ -30,7 +30,7 @@ public:
         if (!deadline.isNever())
             pending.timer = loop().callAt(deadline.when(), [this, number] { end(number, true); });
         m_pending.emplace(number, std::move(pending));
-        run(number, std::move(statement));
+        run(number, std::move(statement), deadline);
     }
     void interrupt(ConnectionId connection) final
     {
@@ -45,7 +45,7 @@ public:
 
 protected:
     // Its answer is handed to finish().
-    virtual void run(quint64 number, Statement statement) = 0;
+    virtual void run(quint64 number, Statement statement, Deadline deadline) = 0;
     // True: it was not sent yet, and is not going to be. Else it is being ended by KILL QUERY.
     virtual bool takeBack(quint64 number) = 0;
     virtual void giveUpOnServer(const QString &why) = 0;
@@ -88,7 +88,7 @@ protected:
             return; // these have deadlines of their own
         m_looksInVain = 0;
         m_question = ++m_lastNumber;
-        run(m_question, std::move(nothing));
+        run(m_question, std::move(nothing), Deadline::never());
     }
 
     QString m_lastError;

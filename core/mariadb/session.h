@@ -5,7 +5,8 @@
 // A statement is sent when called; its answer arrives once. Statements of one session run one after the
 // other, as on the server. Errors: NotConnected when nothing was sent; SessionExpired when the connection
 // broke while the statement was out, and with it everything the session held (a statement marked lasting
-// is UnknownOutcome instead); TimedOut when the deadline passed (the statement was ended by KILL QUERY)
+// is UnknownOutcome instead); TimedOut when the deadline passed (the statement was ended by KILL QUERY; of
+// several of one deadline, sent in one turn and bound to no connection, all by KILL, and their connection)
 // or the server's own lock wait timeout (1205); DeadlockVictim (1213: the whole transaction was rolled
 // back); Cancelled by interrupt() or somebody else's KILL QUERY; AuthFailed; NoPermission; Unsupported
 // (no such table, column or variable); Server for any other. All members: loop thread only.

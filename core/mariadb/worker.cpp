@@ -219,10 +219,16 @@ bool Worker::kill(quint64 number)
         return false;
     if (std::ranges::find(m_running, number, &Job::number) == m_running.end())
         return true;
-    m_killed.insert(number);
+    if (std::exchange(m_areEnded, true))
+        return true;
     ++m_killsOut;
     m_wasKilled = true;
-    sendKill(shared_from_this(), m_options.dialect->killQuery(m_connection, m_birth), 0ms);
+    // Between two of several, KILL QUERY would leave the client waiting for an answer that never comes.
+    const auto &dialect = *m_options.dialect;
+    sendKill(shared_from_this(),
+             m_running.size() > 1 ? dialect.killConnection(m_connection, m_birth)
+                                  : dialect.killQuery(m_connection, m_birth),
+             0ms);
     return true;
 }
 
@@ -365,8 +371,10 @@ bool Worker::serve(SqlConnection &connection)
         std::deque<Job> jobs;
         {
             std::unique_lock lock(m_mutex);
-            m_changed.wait(lock, [this] { return m_isClosing || m_wasKilled || (m_areJobsDue && !m_jobs.empty()); });
-            m_changed.wait(lock, [this] { return m_isClosing || m_killsOut == 0; });
+            m_changed.wait(lock, [this] {
+                const bool isAsked = m_wasKilled || (m_areJobsDue && !m_jobs.empty());
+                return m_isClosing || (isAsked && m_killsOut == 0);
+            });
             if (m_isClosing)
                 return false;
             if (!std::exchange(m_wasKilled, false))
@@ -378,7 +386,13 @@ bool Worker::serve(SqlConnection &connection)
         bool isLost = false;
         auto answers = runTogether(connection, jobs, &isLost);
         const std::lock_guard lock(m_mutex);
-        const auto why = isLost ? answers.back().error() : Error{};
+        auto why = isLost ? answers.back().error() : Error{};
+        if (m_areEnded && jobs.size() > 1) {
+            if (isLost)
+                answers.pop_back();
+            isLost = true; // or it is going to be
+            why = Error{ErrorCode::Cancelled, u"the connection was closed, to end what ran on it"_s, true};
+        }
         while (isLost && answers.size() < jobs.size()) // they were sent, too
             answers.emplace_back(why);
         finish(std::move(answers));
@@ -402,38 +416,26 @@ void Worker::takeJobs()
         m_running.push_back(std::move(m_jobs.front()));
         m_jobs.pop_front();
     } while (!m_jobs.empty() && m_running.size() < mostTogether && goesWithOthers(m_running.back())
-             && goesWithOthers(m_jobs.front()));
+             && goesWithOthers(m_jobs.front()) && m_jobs.front().deadline.when() == m_running.back().deadline.when());
     m_areJobsDue = !m_jobs.empty();
 }
 
-// What follows a statement that failed was not run, and is sent again; and one that was hit by the end of another.
+// What follows a statement that failed was not run, and is sent again.
 void Worker::finish(std::vector<Result<Rows>> answers)
 {
     auto done = std::exchange(m_running, {});
-    const auto killed = std::exchange(m_killed, {});
+    m_areEnded = false;
     m_changed.notify_all();
     if (done.empty())
         return;
-    const auto &last = answers.back();
-    const bool isHit = !last && last.error().code == ErrorCode::Cancelled && !killed.empty()
-                       && !killed.contains(done[answers.size() - 1].number);
-    if (isHit)
-        answers.pop_back();
     for (auto &answer : answers) {
         post([number = done.front().number, answer = std::move(answer)](WorkerNews &news) {
             news.answered(number, answer);
         });
         done.pop_front();
     }
-    for (; !done.empty(); done.pop_back()) {
-        const auto number = done.back().number;
-        if (killed.contains(number))
-            post([number](WorkerNews &news) {
-                news.answered(number, Error{ErrorCode::Cancelled, u"ended before it was sent"_s, true});
-            });
-        else
-            m_jobs.push_front(std::move(done.back()));
-    }
+    for (; !done.empty(); done.pop_back())
+        m_jobs.push_front(std::move(done.back()));
     m_areJobsDue = m_areJobsDue || !m_jobs.empty();
 }
 

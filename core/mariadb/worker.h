@@ -48,16 +48,18 @@ public:
     struct Job {
         quint64 number = 0;
         Statement statement;
+        Deadline deadline = Deadline::never(); // the session's matter: it calls kill()
     };
 
     Worker(Loop &loop, WorkerNews &news, SessionOptions options, std::shared_ptr<UsedNumbers> numbers);
     // Loop thread, all of them.
     void start();
-    // Those that follow each other and belong to no connection of their own are sent together: a long line is waited
-    // for once.
+    // Those that follow each other, belong to no connection of their own and have one deadline are sent together: a
+    // long line is waited for once. They are ended together, too.
     void run(Job job);
-    // Ends this statement: true if it runs (KILL QUERY, on a connection of its own, is on its way) or its
-    // answer is; false if it was only queued, and is not going to be sent.
+    // Ends this statement: true if it runs (KILL QUERY, on a connection of its own, is on its way; of several that
+    // run together KILL, and all end that have no answer yet, with their connection) or its answer is; false if it
+    // was only queued, and is not going to be sent.
     [[nodiscard]] bool kill(quint64 number);
     // Not heard from then on. What runs is ended by KILL; then the thread closes its connection and ends.
     // Returns what was queued and is not going to be sent.
@@ -73,7 +75,7 @@ private:
     void takeJobs();
     // With the mutex held.
     void finish(std::vector<Result<Rows>> answers);
-    // An answer each, up to the first that failed.
+    // An answer each; up to the first that failed, where what follows was not run.
     [[nodiscard]] std::vector<Result<Rows>> runTogether(SqlConnection &connection, const std::deque<Job> &jobs,
                                                         bool *isLost) const;
     void pauseForGood();
@@ -92,8 +94,8 @@ private:
     const SessionOptions m_options;
     const std::shared_ptr<UsedNumbers> m_numbers;
     std::deque<Job> m_jobs;
-    std::deque<Job> m_running;  // together
-    std::set<quint64> m_killed; // of these
+    std::deque<Job> m_running; // together
+    bool m_areEnded = false;   // a KILL for these was sent
     ConnectionId m_connection = 0;
     QByteArray m_birth;
     QByteArray m_server; // which one m_connection is on

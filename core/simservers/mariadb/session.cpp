@@ -61,7 +61,7 @@ private:
 
     // What is asked of it.
 
-    void run(quint64 number, Statement statement) override
+    void run(quint64 number, Statement statement, Deadline) override
     {
         m_jobs.push_back({number, std::move(statement)});
         pump();
