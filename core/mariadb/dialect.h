@@ -45,6 +45,8 @@ public:
     [[nodiscard]] virtual QByteArray killConnection(ConnectionId connection, const QByteArray &birth) const = 0;
     // Whether it runs statements behind one another that come as one text, up to the first that fails.
     [[nodiscard]] virtual bool runsSeveral() const { return false; }
+    // It reads all of such a text before it runs any: the first may have failed for what a later one says.
+    [[nodiscard]] virtual bool readsAllFirst() const { return false; }
     // Its parameters included.
     [[nodiscard]] virtual bool run(QSqlQuery &query, const Statement &statement) const = 0;
     [[nodiscard]] virtual bool isLost(const QSqlError &error) const = 0;

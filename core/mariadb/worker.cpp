@@ -462,6 +462,11 @@ std::vector<Result<Rows>> Worker::runTogether(SqlConnection &connection, const s
     }
     const auto error = query.lastError();
     *isLost = m_options.dialect->isLost(error);
+    if (!*isLost && answers.empty() && jobs.size() > 1 && m_options.dialect->readsAllFirst()) {
+        for (auto job = jobs.begin(); job != jobs.end() && !*isLost; ++job)
+            answers.push_back(runTogether(connection, {*job}, isLost).front());
+        return answers;
+    }
     // Before the query: the client forgets its statements with the connection. One that would be given back over a
     // lost connection makes Qt's driver complain on standard error.
     if (*isLost)

@@ -121,6 +121,7 @@ public:
     }
     QByteArray nothing() const override { return "SELECT 1"; }
     bool runsSeveral() const override { return true; } // in a transaction, which one that fails undoes
+    bool readsAllFirst() const override { return true; }
     QByteArray killQuery(ConnectionId connection, const QByteArray &birth) const override
     {
         return signal("pg_cancel_backend", connection, birth);
