@@ -3,6 +3,7 @@
 // MariaDB's plugin and MySQL are not on every machine.
 #include "core/async/virtualloop.h"
 #include "core/inspect/mariadb/reader.h"
+#include "core/inspect/postgresql/observer.h"
 #include "core/mariadb/dialect.h"
 #include "core/simservers/mariadb/server.h"
 #include "tests/support/testmain.h"
@@ -30,7 +31,11 @@ public:
     {
         const auto &[statement, deadline, reply] = std::get<Asked<mariadb::Statement>>(request);
         asked << statement.text;
+        if (statement.connection)
+            bound << statement.text;
         for (const auto &[part, answer] : answers) {
+            if (statement.text.contains(part) && part == heldBack)
+                return held.push_back([reply, answer] { reply.complete(answer); });
             if (statement.text.contains(part))
                 return reply.complete(answer);
         }
@@ -62,14 +67,17 @@ public:
     }
 
     std::vector<std::pair<QByteArray, Result<mariadb::Rows>>> answers;
-    QByteArrayList asked;
+    QByteArrayList asked, bound; // and of these to the connection
+    QByteArray heldBack;         // what is not answered before that is called
+    std::vector<std::function<void()>> held;
 
 private:
     Loop &m_loop;
     const mariadb::Features m_features;
 };
 
-Task<void> lookOnce(SqlReader *reader, Result<SqlPoll> *result, Deadline deadline)
+template <class Reader, class Poll>
+Task<void> lookOnce(Reader *reader, Result<Poll> *result, Deadline deadline)
 {
     auto looking = reader->look(deadline);
     auto looked = co_await looking;
@@ -112,6 +120,86 @@ class TestSqlReader : public QObject {
     }
 
 private slots:
+    // One that reads the rows of locks anew has cleared them while it waits: no other look tells that they are gone.
+    void looksAtOnePostgreSqlTakeTurns()
+    {
+        AnsweringSql session(m_loop, {});
+        session.say("relkind IN", "table_schema name columns zoned is_readable|"
+                                  "public shedlock name,lock_until,locked_at,locked_by - 1");
+        session.say("shedlock", "name0 locked_by|nightly app-1");
+        Scope scope(m_loop);
+        PgReader reader(session);
+        Result<PgPoll> first = Error{}, anew = Error{}, polled = Error{}, last = Error{};
+        scope.launch(lookOnce(&reader, &first, Deadline::after(m_loop, 5s)));
+        m_loop.advance(1ms);
+        QVERIFY2(first, first ? "" : qPrintable(first.error().message));
+        QCOMPARE(first->lockRows.size(), std::size_t(1));
+        // Refused or not, others that go with it would take it with them: PostgreSQL undoes all of a text.
+        QCOMPARE(session.bound, QByteArrayList{"SELECT set_config('lock_timeout', '100', false)"});
+        reader.readLockRowsAnew();
+        session.heldBack = "shedlock";
+        scope.launch(lookOnce(&reader, &anew, Deadline::after(m_loop, 5s)));
+        m_loop.advance(1ms);
+        QCOMPARE(session.held.size(), std::size_t(1));
+        scope.launch(lookOnce(&reader, &polled, Deadline::after(m_loop, 5s)));
+        {
+            Scope givenUp(m_loop); // its turn is not waited for
+            Result<PgPoll> never = Error{};
+            givenUp.launch(lookOnce(&reader, &never, Deadline::after(m_loop, 5s)));
+            scope.launch(lookOnce(&reader, &last, Deadline::after(m_loop, 5s)));
+            m_loop.advance(1ms);
+        }
+        QVERIFY(!polled && !last);
+        session.held.front()();
+        m_loop.advance(1ms);
+        for (const auto *look : {&anew, &polled, &last}) {
+            QVERIFY(*look);
+            QCOMPARE((*look)->lockRows.size(), std::size_t(1));
+        }
+    }
+
+    // What a look read that was given up is not all: the next one reads it itself.
+    void halfALookIsNoneOfThem()
+    {
+        AnsweringSql session(m_loop, {});
+        session.say("relkind IN", "table_schema name columns zoned is_readable|"
+                                  "public shedlock name,lock_until,locked_at,locked_by - 1");
+        session.say("shedlock", "name0 locked_by|nightly app-1");
+        PgReader reader(session);
+        session.heldBack = "shedlock";
+        {
+            Scope givenUp(m_loop);
+            Result<PgPoll> never = Error{};
+            givenUp.launch(lookOnce(&reader, &never, Deadline::after(m_loop, 5s)));
+            m_loop.advance(1ms);
+            QCOMPARE(session.held.size(), std::size_t(1));
+        }
+        session.heldBack.clear();
+        Scope scope(m_loop);
+        Result<PgPoll> next = Error{};
+        scope.launch(lookOnce(&reader, &next, Deadline::after(m_loop, 5s)));
+        m_loop.advance(1ms);
+        QVERIFY(next);
+        QCOMPARE(next->lockRows.size(), std::size_t(1));
+    }
+
+    void columnsOfAPartitionsIndexAreAskedForOnce()
+    {
+        AnsweringSql session(m_loop, sim::SqlServer::features());
+        session.say("INNODB_TRX", "is_fresh trx_id connection started rows_locked is_read_only blocking lock_table "
+                                  "lock_index lock_data requested_mode blocking_mode lock_id state|"
+                                  "1 24 9 1763800000 1 0 23 partition PRIMARY 1 X X 24:1:3:2 LOCK|"
+                                  "1 23 5 1763800000 1 0 - - - - - - - RUNNING");
+        session.answers.back().second->rows[0][7] = QByteArray("`s`.`t` /* Partition `p0` */");
+        session.say("SEQ_IN_INDEX", "name|id");
+        const auto seen = look(session);
+        QCOMPARE(seen.waits.size(), std::size_t(1));
+        QCOMPARE(seen.columns.begin()->second, QByteArrayList{"id"});
+        const auto questions =
+            std::ranges::count_if(session.asked, [](const QByteArray &one) { return one.contains("SEQ_IN_INDEX"); });
+        QCOMPARE(questions, 1);
+    }
+
     // The plugin tells who has it, PROCESSLIST that somebody waits, and only the statement for what.
     void thePluginTellsHoldersOnly()
     {
