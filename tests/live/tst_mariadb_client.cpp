@@ -147,6 +147,59 @@ private slots:
         QCOMPARE(codeOf(answerOf(first)), code(ErrorCode::TimedOut));
     }
 
+    // Several that were sent together end together, by one KILL and with their connection; another's deadline is
+    // none of theirs.
+    void statementsOfOneDeadlineEndTogether()
+    {
+        const auto session = openConnected();
+        const auto unbound = [](const QByteArray &text) { return Statement{text, {}, std::nullopt, false}; };
+        const auto sameTime = Deadline::after(m_loop, 500ms);
+        const auto kills = [&] {
+            return ask("SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'COM_KILL'")
+                .toInt();
+        };
+        const auto before = kills();
+        const auto first = session->execute(unbound("SELECT 1"), sameTime);
+        const auto long1 = session->execute(sleeping(30), sameTime);
+        const auto behind = session->execute(unbound("SELECT 2"), sameTime);
+        const auto patient = session->execute(unbound("SELECT 3"), soon());
+        QCOMPARE(codeOf(answerOf(first)), -1);
+        QCOMPARE(codeOf(answerOf(long1)), code(ErrorCode::TimedOut));
+        QCOMPARE(codeOf(answerOf(behind)), code(ErrorCode::TimedOut));
+        QCOMPARE(codeOf(answerOf(patient)), code(ErrorCode::NotConnected)); // was not sent
+        QVERIFY(becomes(*session, SessionState::Connected));
+        QCOMPARE(codeOf(run(*session, "SELECT 1")), -1);
+        QCOMPARE(kills(), before + 1);
+
+        const auto connection = session->connectionId();
+        const auto long2 = session->execute(sleeping(30), Deadline::after(m_loop, 200ms));
+        const auto other = session->execute(unbound("SELECT 2"), soon());
+        QCOMPARE(codeOf(answerOf(long2)), code(ErrorCode::TimedOut));
+        QCOMPARE(codeOf(answerOf(other)), -1);
+        QCOMPARE(session->connectionId(), connection);
+    }
+
+    // What is queued on the next connection while a KILL for the last one is still under way may be taken back.
+    void whatIsTakenBackBehindALateKillIsNotMissed()
+    {
+        QTcpServer silent; // whoever connects there waits for a greeting
+        QVERIFY(silent.listen(QHostAddress::LocalHost));
+        testing::Cable cable(m_server->address());
+        const auto session = openThrough(cable);
+        const auto before = session->connectionId();
+        const auto waiting = session->execute(sleeping(30), Deadline::after(m_loop, 300ms));
+        QVERIFY(someSleep(1));
+        cable.leadTo({{QStringLiteral("127.0.0.1"), silent.serverPort()}, m_server->address()});
+        QVERIFY(eventually([&] { return silent.hasPendingConnections(); })); // the KILL
+        must(*m_admin, "KILL " + QByteArray::number(before));
+        QVERIFY(!answerOf(waiting));
+        QVERIFY(becomes(*session, SessionState::Connected));
+        QVERIFY(session->connectionId() != before);
+        const auto late = session->execute({"SELECT 1", {}, std::nullopt, false}, Deadline::after(m_loop, 300ms));
+        QCOMPARE(codeOf(answerOf(late)), code(ErrorCode::TimedOut));
+        QCOMPARE(codeOf(run(*session, "SELECT 2")), -1);
+    }
+
     void interruptEndsTheWait()
     {
         auto one = openConnected(), other = openConnected();

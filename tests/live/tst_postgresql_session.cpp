@@ -48,7 +48,31 @@ private slots:
         QVERIFY2(after, after ? "" : qPrintable(after.error().message));
     }
 
+    // All of a text is read before any of it runs, and all of it is undone where one fails.
+    void aRefusalIsToldOfItsOwnStatement()
+    {
+        const auto session = open(m_server->address());
+        QVERIFY(session);
+        const auto connection = session->connectionId();
+        const auto soon = Deadline::after(m_loop, 15s);
+        const auto one = session->execute(statement("SELECT 1 AS one"), soon);
+        const auto wrong = session->execute(statement("SELEC 2"), soon);
+        const auto three = session->execute(statement("SELECT 3 AS three"), soon);
+        const auto missing = session->execute(statement("SELECT * FROM nothing_here"), soon);
+        const auto five = session->execute(statement("SELECT 5 AS five"), soon);
+        const auto said = [](const Result<mariadb::Rows> &answer) {
+            return answer ? answer->cell(0, answer->columns.value(0)).value_or("") : errorName(answer.error().code);
+        };
+        QCOMPARE(said(await(one)), QByteArray("1"));
+        QCOMPARE(said(await(wrong)), errorName(ErrorCode::BadInput));
+        QCOMPARE(said(await(three)), QByteArray("3"));
+        QCOMPARE(said(await(missing)), errorName(ErrorCode::Unsupported));
+        QCOMPARE(said(await(five)), QByteArray("5"));
+        QCOMPARE(session->connectionId(), connection);
+    }
+
 private:
+    static QByteArray errorName(ErrorCode code) { return "error " + QByteArray::number(static_cast<int>(code)); }
     static mariadb::Statement statement(const QByteArray &text) { return {text, {}, {}, false}; }
     std::unique_ptr<mariadb::Session> open(const HostPort &address)
     {
