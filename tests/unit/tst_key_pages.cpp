@@ -27,17 +27,24 @@ struct FarRedis {
                                   + QByteArray::number(qulonglong(i)).rightJustified(8, '0'));
         std::ranges::sort(server.keys);
     }
-    // How long it took; the longest there is if it did not end.
-    Duration sweep(Duration atMost = 60s)
+    // Returns the duration of the sweep, or the maximum if it did not end.
+    Duration sweep(Duration atMost = 60s, double changesPerMs = 0)
     {
-        observer =
-            std::make_unique<RedisObserver>(server, ConnectionName("redis"), ObserverOptions{.follow = false}, sink);
+        const ObserverOptions options{.follow = changesPerMs > 0};
+        observer = std::make_unique<RedisObserver>(server, ConnectionName("redis"), options, sink);
         observer->start();
         const auto begun = loop.now();
-        while (!observer->firstSnapshot().isComplete() && loop.now() - begun < atMost)
+        while (!observer->firstSnapshot().isComplete() && loop.now() - begun < atMost) {
             loop.advance(1ms);
+            if (loop.now() - begun < 500ms) // changes are not followed yet
+                continue;
+            for (due += changesPerMs; due >= 1; due -= 1)
+                server.notifyOf("changed:" + QByteArray::number(++changes));
+        }
         return observer->firstSnapshot().isComplete() ? loop.now() - begun : Duration::max();
     }
+    double due = 0;
+    qint64 changes = 0;
     [[nodiscard]] bool hasAllLocks() const { return observer->snapshots().size() == server.keys.size() / lockEvery; }
 };
 
@@ -80,6 +87,25 @@ private slots:
         QVERIFY(far.sweep() < 60s);
         QVERIFY(far.hasAllLocks());
         QVERIFY(far.server.counts["SCAN"] > 2 * 20'000 / 800);
+    }
+    // The reader always has a next batch.
+    void steadyChangesDoNotStopTheSweep()
+    {
+        FarRedis far(20'000);
+        far.server.hasPlaces = true;
+        const auto took = far.sweep(60s, 0.15);
+        QVERIFY(far.changes > 0);
+        QVERIFY2(took < 10s, qPrintable(QString::number(took / 1ms)));
+        QVERIFY(far.hasAllLocks());
+    }
+    void moreChangesThanAreReadDoNotRestartTheSweep()
+    {
+        FarRedis far(20'000);
+        far.server.hasPlaces = true;
+        far.due = 30'000; // more than are queued
+        QVERIFY(far.sweep(60s, 2.5) < 60s);
+        QVERIFY(far.changes > 30'000);
+        QVERIFY(far.hasAllLocks());
     }
     void aPageThatWasLostIsAskedForAgain()
     {

@@ -166,7 +166,7 @@ Task<void> RedisObserver::follow()
         isDeaf ? u"the server reports no changes: SCAN finds a new lock, and misses one that is deleted before"_s
                : QString());
     // What changed before this moment may have been missed.
-    m_mayHaveMissed = true;
+    m_mayHaveMissed = m_sweep.isOutdated = true;
     if (mode)
         m_rest.cutShort(); // else it is tried again after the next sweep
     enqueueKnown();

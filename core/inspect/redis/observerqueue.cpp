@@ -13,8 +13,18 @@ namespace lockscope::inspect {
 
 void ReadQueue::add(const std::vector<RedisKey> &keys)
 {
-    putBack(keys);
+    for (const auto &key : keys) {
+        if (m_changed.insert(key).second)
+            m_inOrder.push_back(key);
+    }
     m_filled.complete(true);
+}
+
+void ReadQueue::putBack(const std::vector<RedisKey> &keys)
+{
+    m_changed.insert(keys.begin(), keys.end());
+    m_inOrder.insert(m_inOrder.begin(), keys.begin(), keys.end());
+    m_taken -= std::ssize(keys);
 }
 
 void ReadQueue::addPage(std::vector<RedisKey> keys)
@@ -25,19 +35,32 @@ void ReadQueue::addPage(std::vector<RedisKey> keys)
 
 Task<void> ReadQueue::untilPageRead()
 {
-    while (!m_page.empty() || m_isBatchOut)
+    while (!m_page.empty())
         co_await nextBatchDone();
+    co_await untilBatchRead();
 }
 
 Task<void> ReadQueue::untilAllRead()
 {
-    while (!m_changed.empty() || !m_page.empty() || m_isBatchOut)
+    const auto all = m_taken + std::ssize(m_inOrder);
+    do {
+        while (m_taken < all)
+            co_await nextBatchDone();
+        co_await untilBatchRead();
+    } while (m_taken < all); // it was put back
+}
+
+// The worker takes the next batch before those who waited for the last one go on.
+Task<void> ReadQueue::untilBatchRead()
+{
+    const auto last = m_batchesTaken;
+    while (m_batchesRead < last)
         co_await nextBatchDone();
 }
 
 Task<void> ReadQueue::untilFilled()
 {
-    while (m_changed.empty() && m_page.empty()) {
+    while (m_inOrder.empty() && m_page.empty()) {
         m_filled = Completion<bool>(m_loop);
         co_await m_filled;
     }
@@ -47,19 +70,22 @@ std::vector<RedisKey> ReadQueue::takeBatch(std::size_t lineFactor)
 {
     const auto atMost = batchAtMost * std::min(lineFactor, largestFactor);
     std::vector<RedisKey> keys;
-    while (!m_changed.empty() && keys.size() < changedInBatch)
-        keys.push_back(m_changed.extract(m_changed.begin()).value());
+    for (; !m_inOrder.empty() && keys.size() < changedInBatch; ++m_taken) {
+        m_changed.erase(m_inOrder.front());
+        keys.push_back(std::move(m_inOrder.front()));
+        m_inOrder.pop_front();
+    }
     while (!m_page.empty() && keys.size() < atMost) {
         keys.push_back(std::move(m_page.back()));
         m_page.pop_back();
     }
-    m_isBatchOut = !keys.empty();
+    ++m_batchesTaken;
     return keys;
 }
 
 void ReadQueue::batchDone()
 {
-    m_isBatchOut = false;
+    m_batchesRead = m_batchesTaken;
     for (const auto &waiter : std::exchange(m_batchWaiters, {}))
         waiter.complete(true);
 }
@@ -67,7 +93,7 @@ void ReadQueue::batchDone()
 void ReadQueue::reset()
 {
     m_page.clear();
-    m_isBatchOut = false;
+    m_batchesRead = m_batchesTaken;
     m_batchWaiters.clear();
 }
 

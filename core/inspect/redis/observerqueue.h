@@ -12,6 +12,7 @@
 #include "core/inspect/snapshotstore.h"
 
 #include <algorithm>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <set>
@@ -32,7 +33,8 @@ struct KeySweep {
     std::vector<RedisKey> toRead{};
     std::vector<RedisKey> toSample{}; // of these the value, too
     int number = 0;
-    bool catchesUp = false; // looks for what may have been missed, and not only makes sure
+    bool isOutdated = false; // what it named may have changed without a word
+    bool catchesUp = false;  // looks for what may have been missed, and not only makes sure
 
     // Only keys that there are count as progress: a SCAN that never ends makes none.
     [[nodiscard]] qint64 done() const { return before + std::min(named, counted.value_or(named)); }
@@ -48,9 +50,9 @@ public:
     void addPage(std::vector<RedisKey> keys);
     // So many that changed keys that are no known lock are to be left to the sweep.
     [[nodiscard]] bool isOverfull() const { return m_changed.size() >= changedAtMost; }
-    // Done when a batch is, and nothing of that is left.
+    // Done when what was queued at the call is read, whatever comes after it.
     Task<void> untilPageRead();
-    Task<void> untilAllRead();
+    Task<void> untilAllRead(); // changed keys
 
     // The worker: takes a batch and, done with it, says so.
     Task<void> untilFilled();
@@ -58,7 +60,7 @@ public:
     // With what would be another batch of changed keys.
     [[nodiscard]] bool isCrowded() const { return m_changed.size() >= changedInBatch; }
     // Of a batch that could not be read.
-    void putBack(const std::vector<RedisKey> &keys) { m_changed.insert(keys.begin(), keys.end()); }
+    void putBack(const std::vector<RedisKey> &keys);
     void batchDone();
 
     // The connection is gone, and with it whoever waited: what changed is still due, the sweep begins again.
@@ -71,10 +73,14 @@ private:
     static constexpr std::size_t changedInBatch = 200, changedAtMost = 20'000;
     [[nodiscard]] Completion<bool> nextBatchDone() { return m_batchWaiters.emplace_back(m_loop); }
 
+    Task<void> untilBatchRead();
+
     Loop &m_loop;
     std::set<RedisKey> m_changed;
+    std::deque<RedisKey> m_inOrder; // the same, as they came; one that was put back perhaps twice
+    qint64 m_taken = 0;             // changed keys so far, without those put back
     std::vector<RedisKey> m_page;
-    bool m_isBatchOut = false;
+    qint64 m_batchesTaken = 0, m_batchesRead = 0;
     Completion<bool> m_filled;
     std::vector<Completion<bool>> m_batchWaiters;
 };

@@ -82,8 +82,8 @@ Task<Result<void>> RedisObserver::sweep()
     for (;;) {
         // The first sweep begins before it is settled how changes are heard of, which takes a slow line a while, and
         // then begins once more, so that nothing falls between the two.
-        if (m_mayHaveMissed && !m_firstSnapshot.isComplete()) {
-            m_mayHaveMissed = false;
+        if (m_sweep.isOutdated && !m_firstSnapshot.isComplete()) {
+            m_mayHaveMissed = m_sweep.isOutdated = false;
             m_sweep.isFirstRound = true;
             m_sweep.before = 0;
             co_await m_sweeper.begin(false);
@@ -95,7 +95,7 @@ Task<Result<void>> RedisObserver::sweep()
         notifyProgress(!more);
         if (!more)
             co_await m_followed;
-        if (!more && (m_firstSnapshot.isComplete() || !m_mayHaveMissed))
+        if (!more && (m_firstSnapshot.isComplete() || !m_sweep.isOutdated))
             break;
         const auto least = m_sweep.isOverrun ? restInOverrun : Duration::zero();
         if (isSlow)
@@ -185,7 +185,7 @@ Task<void> RedisObserver::takePulse()
 void RedisObserver::lookAnew()
 {
     m_rest.cutShort();
-    m_mayHaveMissed = true;
+    m_mayHaveMissed = m_sweep.isOutdated = true;
     m_plainHashes.clear();
     reconsider();
 }
