@@ -142,8 +142,9 @@ bool saysElection(const QByteArray &name)
 bool isAboutLocks(const QByteArray &name)
 {
     static const QRegularExpression otherThing(
-        QStringLiteral("(services?|svc|rpc|api|servers?|clients?|instances?|workers?|members?|part(y|ies)|barriers?|"
-                       "boards?|events?|history|stats|metrics)([-_.]?v?\\d+)?$"),
+        QStringLiteral("^(locks?|mutex(es)?|leases?|semaphores?|leader(s|ship)?|elections?)[-_]?"
+                       "((services?|svc|rpc|api|servers?)([-_.]?v?\\d+)?|clients?|instances?|workers?|members?|"
+                       "part(y|ies)|barriers?|boards?|events?|history|stats|metrics)$"),
         QRegularExpression::CaseInsensitiveOption);
     return otherThing.match(QString::fromLatin1(name)).hasMatch();
 }

@@ -78,6 +78,9 @@ private slots:
         row("the word further up", "/locks/shop/orders", low, false);
         row("contenders side by side", "/orders-lock/host-1", low, false);
         row("candidates side by side", "/election/host-1", low, true);
+        row("a client's lock", "/app/lock-client-17", medium, false);
+        row("the lock of events", "lock:billing-events", medium, false);
+        row("the leader of an interface", "/app/leader-user-api", medium, true);
         row("a lock on a lease", "/leases/7/lock", medium, false);
     }
     void namesThatSayItAreMediumOrLow()
