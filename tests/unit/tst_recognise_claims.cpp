@@ -123,6 +123,16 @@ private slots:
         std::ranges::sort(locks);
         QCOMPARE(names, locks);
     }
+    void nodesOfOneTransactionAreAQueue()
+    {
+        Input input("/locks", "order-0000000002 s2\norder-0000000001 s1");
+        for (auto &child : input.directory.children)
+            child.stat.czxid = 7;
+        const auto locks = input.locks();
+        QCOMPARE(locks.size(), std::size_t(1));
+        QCOMPARE(locks.front().lock.name, "/locks");
+        QCOMPARE(locks.front().waiterCount(), 1);
+    }
     // The client's number may come again for another node, so what was read of it is read again.
     void onlyACountersNumberIsForOneNode()
     {

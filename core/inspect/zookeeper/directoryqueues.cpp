@@ -38,7 +38,10 @@ bool areOwnNumbers(std::vector<const Member *> group, const zk::Stat &folder)
 {
     const auto given = std::ranges::count_if(
         group, [&folder](const Member *one) { return mayHaveGiven(folder, one->match.sequence.sequence); });
-    std::ranges::sort(group, {}, [](const Member *one) { return one->node->stat.czxid; });
+    std::ranges::sort(group, [](const Member *a, const Member *b) { // those of one transaction have the same czxid
+        const auto made = a->node->stat.czxid <=> b->node->stat.czxid;
+        return made != 0 ? made < 0 : recipes::comesBefore(a->match.sequence, b->match.sequence);
+    });
     const auto isLater = [](const Member *a, const Member *b) {
         return a->node->stat.czxid != 0 && recipes::comesBefore(b->match.sequence, a->match.sequence);
     };
