@@ -52,9 +52,12 @@ public:
     QByteArray otherDatabases;           // lines of INFO keyspace
     std::optional<int> swaps;            // SWAPDB; it tells of them
     bool hasPlaces = false;              // its cursors are places in a table, as Redis' are; else they count keys
-    bool losesPages = false;             // of them, behind a cursor that it did not give
-    Duration answersIn{};                // later
-    bool isScanEndless = false;          // it names all keys again and again
+    std::size_t losesKeys = 0;           // behind a place that it did not give as a cursor
+    qint64 expired = 0;                  // counted until SCAN ends
+    // Runs before each answer.
+    std::function<void(const redis::Command &)> beforeAnswer{};
+    Duration answersIn{};       // later
+    bool isScanEndless = false; // it names all keys again and again
     bool refusesTracking = false;
     QByteArray token{"0f3c2a14-97a1-4d7e-8c55-2f8f2a0d9b11"};
     // From now on nothing is answered; the connection stands until it breaks.
@@ -130,6 +133,8 @@ private:
     Value answerTo(const redis::Command &command)
     {
         ++commands;
+        if (beforeAnswer)
+            beforeAnswer(command);
         const auto &word = command.front();
         ++counts[word];
         const auto sinceEpoch = std::chrono::duration_cast<std::chrono::seconds>(m_loop.wallNow().time_since_epoch());
@@ -177,7 +182,7 @@ private:
             return textOf(token);
         if (word == "PUBSUB")
             return listOf({});
-        return word == "PING" ? textOf("PONG") : integerOf(qint64(keys.size()));
+        return word == "PING" ? textOf("PONG") : integerOf(qint64(keys.size()) + expired);
     }
     [[nodiscard]] QByteArray sizes() const
     {
@@ -190,9 +195,7 @@ private:
         if (!hasPlaces)
             return cursor.toULongLong();
         const auto index = placeOf(cursor).value_or(0) / step() + (placeOf(cursor).value_or(0) % step() > 0 ? 1 : 0);
-        return losesPages && cursor != "0" && !m_given.contains(cursor)
-                   ? std::min<std::size_t>(index + 1000, keys.size())
-                   : index;
+        return cursor != "0" && !m_given.contains(cursor) ? std::min(index + losesKeys, keys.size()) : index;
     }
     static Value refusalOf(const QByteArray &text)
     {
@@ -203,6 +206,8 @@ private:
     [[nodiscard]] Value page(std::size_t from, std::size_t count, bool onlyHashes)
     {
         const auto end = std::min(from + count, keys.size());
+        if (end == keys.size())
+            expired = 0;
         if (hasPlaces)
             m_given.insert(cursorAt(end * step()));
         std::vector<Value> names;

@@ -83,10 +83,29 @@ private slots:
     void aServerThatLeavesKeysOutIsSweptAgain()
     {
         FarRedis far(20'000);
-        far.server.hasPlaces = far.server.losesPages = true;
+        far.server.hasPlaces = true;
+        far.server.losesKeys = 1000;
         QVERIFY(far.sweep() < 60s);
         QVERIFY(far.hasAllLocks());
         QVERIFY(far.server.counts["SCAN"] > 2 * 20'000 / 800);
+    }
+    // What two stretches name is no key more.
+    void aServerThatLeavesFewKeysOutIsSweptAgain()
+    {
+        FarRedis far(200'000);
+        far.server.hasPlaces = true;
+        far.server.losesKeys = 250;
+        QVERIFY(far.sweep() < 60s);
+        QVERIFY(far.hasAllLocks());
+    }
+    void expiredKeysDoNotRepeatTheSweep()
+    {
+        FarRedis far(20'000);
+        far.server.hasPlaces = true;
+        far.server.expired = 1000;
+        QVERIFY(far.sweep() < 60s);
+        QVERIFY(far.hasAllLocks());
+        QVERIFY(far.server.counts["SCAN"] <= 2 * (20'000 / 800 + 2 * 16));
     }
     // The reader always has a next batch.
     void steadyChangesDoNotStopTheSweep()

@@ -42,6 +42,16 @@ quint64 mirrored(quint64 bits)
     return other;
 }
 
+// Of the last page of a stretch what is beyond its end is named by the next one, too: a share, as far as it goes.
+qint64 namesWithin(const KeyStretch &stretch, const QByteArray &next, qint64 names)
+{
+    const auto begin = placeOf(stretch.cursor), until = placeOf(next);
+    if (stretch.end == 0 || !begin || !until)
+        return names;
+    const auto share = static_cast<double>(stretch.end - *begin) / static_cast<double>(*until - *begin);
+    return share < 1 ? qRound64(static_cast<double>(names) * share) : names;
+}
+
 } // namespace
 
 std::optional<quint64> placeOf(const QByteArray &cursor)
@@ -101,10 +111,16 @@ void KeySweeper::split()
     }
 }
 
-// A server whose cursors are of another kind after all would have left keys out.
-bool KeySweeper::isShort() const
+// A server whose cursors are of another kind after all would have left keys out. Keys that have expired are none, but
+// the server counts them until SCAN comes to them.
+Task<Result<bool>> KeySweeper::isShort()
 {
-    return m_stretches.size() > 1 && m_sweep.named * 100 < m_sweep.counted.value_or(0) * reported;
+    const auto isOf = [this](qint64 keys) { return m_sweep.named * 100 < keys * reported; };
+    if (m_stretches.size() == 1 || !isOf(m_sweep.counted.value_or(0)))
+        co_return false;
+    std::vector<Command> question{{"DBSIZE"}};
+    CO_TRY(auto &got, co_await m_reader.send(std::move(question)).taken());
+    co_return isOf(got.front().integer);
 }
 
 void KeySweeper::askForPage(KeyStretch &stretch, Pace pace)
@@ -176,6 +192,8 @@ Task<Result<bool>> KeySweeper::nextPage(Pace pace)
     const bool areTold = hashes && hashes->items.size() == 2 && hashes->items[0].text == names.items[0].text;
     static const redis::Value none;
     const auto *told = areTold ? &hashes->items[1] : !hashes && m_hasNoHash ? &none : nullptr;
+    const auto count = static_cast<qint64>(names.items[1].items.size());
+    m_sweep.named += namesWithin(*stretch, names.items[0].text, count);
     if (!takeCursor(*stretch, names.items[0].text)) {
         beginRound();
         co_return true;
@@ -184,8 +202,6 @@ Task<Result<bool>> KeySweeper::nextPage(Pace pace)
         askForPage(*stretch, pace); // the server need not wait while we look at this one
     if (!m_sweep.isOverrun)         // else they are repeated, or invented
         sortOut(names.items[1], told, pace);
-    const auto count = static_cast<qint64>(names.items[1].items.size());
-    m_sweep.named += count;
     if (!pace.isSlow)
         split();
     if (!m_sweep.isAtEnd && !m_sweep.isOverrun)
@@ -231,7 +247,8 @@ Task<Result<bool>> KeySweeper::page(Pace pace)
     }
     if (!m_sweep.isAtEnd)
         co_return true;
-    if (isShort()) { // once more, by the server's own cursors
+    CO_TRY(const auto &shortOfKeys, co_await isShort());
+    if (shortOfKeys) { // once more, by the server's own cursors
         m_maySplit = false;
         beginRound();
         co_return true;
@@ -399,6 +416,7 @@ Task<std::optional<qint64>> KeySweeper::countEndingKeys(bool hashesToo)
 Task<void> KeySweeper::begin(bool isSlow)
 {
     m_hasNoHash = m_hasPassedOn = false;
+    m_maySplit = true;
     beginRound();
     auto counted = co_await countEndingKeys(!isSlow);
     m_sieve.begin(m_sweep.total(), counted);

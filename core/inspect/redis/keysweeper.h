@@ -119,7 +119,7 @@ public:
     // Rights, and the server, may be others.
     void connected()
     {
-        m_scanTellsTypes = m_maySplit = true;
+        m_scanTellsTypes = true;
         m_sieve = {};
         m_stretches.clear();
         m_reader.forgetLine();
@@ -146,7 +146,7 @@ private:
     void split();
     void askForPage(KeyStretch &stretch, Pace pace);
     Task<KeyStretch *> readyStretch(Pace pace);
-    [[nodiscard]] bool isShort() const;
+    Task<Result<bool>> isShort();
     void wake();
     Task<Result<bool>> nextPage(Pace pace);
     [[nodiscard]] bool takeCursor(KeyStretch &stretch, const QByteArray &next);
@@ -174,7 +174,7 @@ private:
     KeySieve m_sieve;
     int m_emptyPages = 0;
     bool m_scanTellsTypes = true; // until a server before Redis 6 says that it does not
-    bool m_maySplit = true;       // until the server's cursors turn out to be no places
+    bool m_maySplit = true;       // in this sweep, until the server's cursors turn out to be no places
     bool m_hasPassedOn = false;   // keys to the queue, in this sweep
     bool m_hasNoHash = false;     // the server said so when this sweep began, at full pace
 };
