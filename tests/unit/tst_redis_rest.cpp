@@ -78,6 +78,28 @@ class TestRedisRest : public QObject {
     };
 
 private slots:
+    // Its field was read before, its key after the release.
+    void readerThatUnlocksIsNoLeftover()
+    {
+        const QByteArray stays("0f3c2a14-97a1-4d7e-8c55-2f8f2a0d9b11:1"),
+            goes("6c8d1f2e-0b7a-4e44-9d3a-2f5d1c4b3a21:1");
+        for (const bool isReleased : {true, false}) {
+            Swept swept(1000);
+            auto &server = swept.server;
+            server.keys.push_back("lock:book");
+            server.hashes.insert("lock:book");
+            swept.endsIn("{lock:book}:" + stays + ":rwlock_timeout:1", 20'000);
+            server.fields = {"mode", "read", stays, "1", goes, "1"};
+            server.beforeAnswer = [&](const redis::Command &asked) {
+                if (isReleased && asked.back().startsWith("{lock:book}:" + goes))
+                    server.fields.resize(4);
+            };
+            (void)swept.commandsOfOneSweep();
+            const auto *lock = swept.observer->known().find("lock:book");
+            QVERIFY(lock && lock->holderCount() == 1);
+            QCOMPARE(lock->find(FindingCode::LeftoverKeys) == nullptr, isReleased);
+        }
+    }
     void atRestItSendsFewCommands_data()
     {
         const Rows<int> row("locks");

@@ -408,7 +408,37 @@ Task<Result<std::vector<KeyView>>> KeyReader::readBeside(std::vector<RedisKey> k
     co_return read;
 }
 
+// A reader of Redisson that unlocks between the reads of its field and of its keys is no reader whose lease has ended.
+// So a lock that lacks such keys is read twice, and a key that was there once counts.
 Task<Result<std::vector<KeyReader::Gathered>>> KeyReader::gather(std::vector<KeyView> mains)
+{
+    CO_TRY(auto &gathered, co_await gatherOnce(std::move(mains)));
+    const std::pair<QByteArray, QByteArray> forReaders("mode", "read");
+    std::vector<KeyView> doubtful;
+    for (const auto &one : gathered) {
+        const bool isRead = std::ranges::find(one.main.fields, forReaders) != one.main.fields.end();
+        if (!isRead || one.companions.size() == companionsToRead(one.main).size())
+            continue;
+        doubtful.push_back(one.main);
+        doubtful.back().fields.clear();
+    }
+    if (doubtful.empty())
+        co_return std::move(gathered);
+    CO_TRY(auto &again, co_await gatherOnce(std::move(doubtful)));
+    for (auto &second : again) {
+        auto &first = *std::ranges::find(gathered, second.main.key, [](const Gathered &one) { return one.main.key; });
+        for (const auto &key : companionsToRead(second.main)) {
+            const auto before = std::ranges::find(first.companions, key, &KeyView::key);
+            const bool isThere = std::ranges::count(second.companions, key, &KeyView::key) > 0;
+            if (before != first.companions.end() && !isThere)
+                second.companions.push_back(*before);
+        }
+        first = std::move(second);
+    }
+    co_return std::move(gathered);
+}
+
+Task<Result<std::vector<KeyReader::Gathered>>> KeyReader::gatherOnce(std::vector<KeyView> mains)
 {
     CO_TRY(auto &opened, co_await open(std::move(mains)));
     std::vector<Gathered> gathered;

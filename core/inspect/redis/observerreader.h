@@ -115,6 +115,7 @@ private:
     Task<Result<std::vector<RedisKey>>> withoutMissing(std::vector<RedisKey> keys);
     // Those of them that are there, opened.
     Task<Result<std::vector<KeyView>>> readBeside(std::vector<RedisKey> keys);
+    Task<Result<std::vector<Gathered>>> gatherOnce(std::vector<KeyView> mains);
     void takeClock(const redis::Value &time, std::chrono::system_clock::time_point sentAt);
     [[nodiscard]] KeyView viewOf(const RedisKey &key, const redis::Value &type, const redis::Value &ttl);
 
