@@ -151,11 +151,7 @@ KeyType typeOf(const QByteArray &word)
 
 bool Refusals::note(const QString &topic, const QString &message)
 {
-    auto &kept = m_byTopic[topic];
-    if (kept == message)
-        return false;
-    kept = message;
-    return true;
+    return std::exchange(m_byTopic[topic], message) != message;
 }
 
 void Refusals::noteKey(const RedisKey &key)
@@ -212,12 +208,11 @@ Task<Result<std::vector<KeyView>>> KeyReader::look(std::vector<RedisKey> keys)
     }
     const auto sentAt = datedNow(m_connection.loop());
     CO_TRY(auto &got, co_await send(std::move(commands)).taken());
-    const auto &answers = got;
-    takeClock(answers.front(), sentAt);
+    takeClock(got.front(), sentAt);
     std::vector<KeyView> views;
     views.reserve(keys.size());
     for (size_t i = 0; i < keys.size(); ++i)
-        views.push_back(viewOf(keys[i], answers[1 + 2 * i], answers[2 + 2 * i]));
+        views.push_back(viewOf(keys[i], got[1 + 2 * i], got[2 + 2 * i]));
     co_return std::move(views);
 }
 
@@ -408,37 +403,7 @@ Task<Result<std::vector<KeyView>>> KeyReader::readBeside(std::vector<RedisKey> k
     co_return read;
 }
 
-// A reader of Redisson that unlocks between the reads of its field and of its keys is no reader whose lease has ended.
-// So a lock that lacks such keys is read twice, and a key that was there once counts.
-Task<Result<std::vector<KeyReader::Gathered>>> KeyReader::gather(std::vector<KeyView> mains)
-{
-    CO_TRY(auto &gathered, co_await gatherOnce(std::move(mains)));
-    const std::pair<QByteArray, QByteArray> forReaders("mode", "read");
-    std::vector<KeyView> doubtful;
-    for (const auto &one : gathered) {
-        const bool isRead = std::ranges::find(one.main.fields, forReaders) != one.main.fields.end();
-        if (!isRead || one.companions.size() == companionsToRead(one.main).size())
-            continue;
-        doubtful.push_back(one.main);
-        doubtful.back().fields.clear();
-    }
-    if (doubtful.empty())
-        co_return std::move(gathered);
-    CO_TRY(auto &again, co_await gatherOnce(std::move(doubtful)));
-    for (auto &second : again) {
-        auto &first = *std::ranges::find(gathered, second.main.key, [](const Gathered &one) { return one.main.key; });
-        for (const auto &key : companionsToRead(second.main)) {
-            const auto before = std::ranges::find(first.companions, key, &KeyView::key);
-            const bool isThere = std::ranges::count(second.companions, key, &KeyView::key) > 0;
-            if (before != first.companions.end() && !isThere)
-                second.companions.push_back(*before);
-        }
-        first = std::move(second);
-    }
-    co_return std::move(gathered);
-}
-
-Task<Result<std::vector<KeyReader::Gathered>>> KeyReader::gatherOnce(std::vector<KeyView> mains)
+Task<Result<std::vector<KeyReader::Gathered>>> KeyReader::gather(std::vector<KeyView> mains, bool isSecond)
 {
     CO_TRY(auto &opened, co_await open(std::move(mains)));
     std::vector<Gathered> gathered;
@@ -464,14 +429,29 @@ Task<Result<std::vector<KeyReader::Gathered>>> KeyReader::gatherOnce(std::vector
         if (const auto found = there.find(besides[i]); found != there.end())
             gathered[owners[i]].companions.push_back(found->second);
     }
-    auto channels = channelsOfAll(gathered);
-    if (channels != early) {
+    if (auto channels = channelsOfAll(gathered); channels != early) {
         CO_TRY(counted, co_await countSubscribers(std::move(channels)));
     }
     for (auto &one : gathered) {
         for (const auto &channel : channelsToCount(one.main, one.companions)) {
             if (const auto at = counted.find(channel); at != counted.end())
                 one.subscribers.insert(*at);
+        }
+    }
+    // A reader of Redisson that unlocks between the reads of its field and of its keys seems to have lost its lease.
+    for (auto &one : gathered) {
+        const bool isRead =
+            std::ranges::count(one.main.fields, std::pair(QByteArray("mode"), QByteArray("read"))) > 0;
+        if (isSecond || !isRead || one.companions.size() == companionsToRead(one.main).size())
+            continue;
+        std::vector<KeyView> again(1, one.main);
+        again.front().fields.clear();
+        CO_TRY(auto &second, co_await gather(std::move(again), true));
+        const auto first = std::exchange(one, std::move(second.front()));
+        for (const auto &key : companionsToRead(one.main)) { // one that was there counts
+            const auto before = std::ranges::find(first.companions, key, &KeyView::key);
+            if (before != first.companions.end() && !std::ranges::count(one.companions, key, &KeyView::key))
+                one.companions.push_back(*before);
         }
     }
     co_return std::move(gathered);

@@ -91,8 +91,8 @@ public:
     Task<Result<std::vector<KeyView>>> samples(std::vector<RedisKey> keys);
     // Adds the values.
     Task<Result<std::vector<KeyView>>> open(std::vector<KeyView> views);
-    // Opens the mains and reads their companions and subscriber counts.
-    Task<Result<std::vector<Gathered>>> gather(std::vector<KeyView> mains);
+    // Opens the mains and reads their companions and subscriber counts; those that do not go together once more.
+    Task<Result<std::vector<Gathered>>> gather(std::vector<KeyView> mains, bool isSecond = false);
     // And who listens on these channels. Left out are this connection and that of `subscriber`, which is ours, too.
     Task<Result<ConnectedClients>> listClients(std::vector<QByteArray> channels, QByteArray subscriber);
     Task<Result<std::map<QByteArray, qint64>>> countSubscribers(std::vector<QByteArray> channels);
@@ -115,7 +115,6 @@ private:
     Task<Result<std::vector<RedisKey>>> withoutMissing(std::vector<RedisKey> keys);
     // Those of them that are there, opened.
     Task<Result<std::vector<KeyView>>> readBeside(std::vector<RedisKey> keys);
-    Task<Result<std::vector<Gathered>>> gatherOnce(std::vector<KeyView> mains);
     void takeClock(const redis::Value &time, std::chrono::system_clock::time_point sentAt);
     [[nodiscard]] KeyView viewOf(const RedisKey &key, const redis::Value &type, const redis::Value &ttl);
 
