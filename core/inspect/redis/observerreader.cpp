@@ -127,7 +127,6 @@ void fillExpiry(KeyView &view, const Value &answer, ServerTime now)
 constexpr size_t refusedKeysKept = 10'000;
 // Of fewer it is not worth a round trip of its own.
 constexpr size_t missingTogether = 100;
-
 const auto subscribersTopic = u"PUBSUB"_s;
 
 std::vector<QByteArray> channelsOfAll(const std::vector<KeyReader::Gathered> &gathered)
