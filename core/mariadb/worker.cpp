@@ -225,10 +225,9 @@ bool Worker::kill(quint64 number)
     m_wasKilled = true;
     // Between two of several, KILL QUERY would leave the client waiting for an answer that never comes.
     const auto &dialect = *m_options.dialect;
-    sendKill(shared_from_this(),
-             m_running.size() > 1 ? dialect.killConnection(m_connection, m_birth)
-                                  : dialect.killQuery(m_connection, m_birth),
-             0ms);
+    const auto text = m_running.size() > 1 ? dialect.killConnection(m_connection, m_birth)
+                                           : dialect.killQuery(m_connection, m_birth);
+    sendKill(shared_from_this(), text, 0ms);
     return true;
 }
 
@@ -396,10 +395,10 @@ bool Worker::serve(SqlConnection &connection)
         while (isLost && answers.size() < jobs.size()) // they were sent, too
             answers.emplace_back(why);
         finish(std::move(answers));
-        if (isLost)
-            notifyLostLocked(why);
-        if (isLost)
-            return true;
+        if (!isLost)
+            continue;
+        notifyLostLocked(why);
+        return true;
     }
 }
 
@@ -429,9 +428,8 @@ void Worker::finish(std::vector<Result<Rows>> answers)
     if (done.empty())
         return;
     for (auto &answer : answers) {
-        post([number = done.front().number, answer = std::move(answer)](WorkerNews &news) {
-            news.answered(number, answer);
-        });
+        const auto number = done.front().number;
+        post([number, answer = std::move(answer)](WorkerNews &news) { news.answered(number, answer); });
         done.pop_front();
     }
     for (; !done.empty(); done.pop_back())

@@ -180,7 +180,7 @@ private slots:
     }
 
     // What is queued on the next connection while a KILL for the last one is still under way may be taken back.
-    void whatIsTakenBackBehindALateKillIsNotMissed()
+    void aQueueEmptiedBehindALateKillIsWaitedForAgain()
     {
         QTcpServer silent; // whoever connects there waits for a greeting
         QVERIFY(silent.listen(QHostAddress::LocalHost));
