@@ -262,8 +262,9 @@ private slots:
         QFETCH(bool, lasting);
         QFETCH(int, wanted);
         auto session = openConnected();
-        const auto slow = session->execute({"SELECT SLEEP(30)", {}, std::nullopt, lasting}, soon());
-        const auto together = session->execute({"SELECT 1", {}, std::nullopt, false}, soon()); // a read with a read
+        const auto sameTime = soon();
+        const auto slow = session->execute({"SELECT SLEEP(30)", {}, std::nullopt, lasting}, sameTime);
+        const auto together = session->execute({"SELECT 1", {}, std::nullopt, false}, sameTime); // a read with a read
         const auto queued = session->execute({"SELECT ?", {"1"}, std::nullopt, false}, soon());
         QVERIFY(someSleep(1));
         QVERIFY(kill(*session));
