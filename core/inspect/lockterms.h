@@ -13,7 +13,8 @@ namespace lockscope::inspect {
 [[nodiscard]] bool saysLock(const QByteArray &name);
 // Likewise leader, leadership or election.
 [[nodiscard]] bool saysElection(const QByteArray &name);
-// Whether it is that word and another one, which makes it a thing for locks or about them: lock-service, leader-board.
+// Whether it is that word and another one, which makes it a thing for locks or about them: lock-service,
+// leader-board.
 // Of a longer name it may be the lock of that thing: lock-order-service.
 [[nodiscard]] bool isAboutLocks(const QByteArray &name);
 [[nodiscard]] inline bool saysLockItself(const QByteArray &name)

@@ -152,15 +152,12 @@ SqlConnection::~SqlConnection()
 
 bool SqlConnection::open()
 {
-    m_problem.reset();
     if (m_passwords) {
         const auto password = m_passwords->fetch();
-        if (!password) {
-            m_problem = password.error();
+        m_problem = password ? std::nullopt : std::optional(password.error());
+        if (!password)
             return false;
-        }
-        auto opened = database();
-        opened.setPassword(*password);
+        database().setPassword(*password);
     }
     return database().open();
 }

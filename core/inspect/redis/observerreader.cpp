@@ -428,7 +428,8 @@ Task<Result<std::vector<KeyReader::Gathered>>> KeyReader::gather(std::vector<Key
         if (const auto found = there.find(besides[i]); found != there.end())
             gathered[owners[i]].companions.push_back(found->second);
     }
-    if (auto channels = channelsOfAll(gathered); channels != early) {
+    auto channels = channelsOfAll(gathered);
+    if (channels != early) {
         CO_TRY(counted, co_await countSubscribers(std::move(channels)));
     }
     for (auto &one : gathered) {
