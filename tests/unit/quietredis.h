@@ -195,7 +195,8 @@ private:
         if (!hasPlaces)
             return cursor.toULongLong();
         const auto index = placeOf(cursor).value_or(0) / step() + (placeOf(cursor).value_or(0) % step() > 0 ? 1 : 0);
-        return cursor != "0" && !m_given.contains(cursor) ? std::min(index + losesKeys, keys.size()) : index;
+        return cursor != "0" && !m_given.contains(cursor) ? std::min<std::size_t>(index + losesKeys, keys.size())
+                                                          : index;
     }
     static Value refusalOf(const QByteArray &text)
     {
