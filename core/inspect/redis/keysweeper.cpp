@@ -43,12 +43,12 @@ quint64 mirrored(quint64 bits)
 }
 
 // Of the last page of a stretch what is beyond its end is named by the next one, too: a share, as far as it goes.
-qint64 namesWithin(const KeyStretch &stretch, const QByteArray &next, qint64 names)
+qint64 namesWithin(const KeyStretch &part, const QByteArray &next, qint64 names)
 {
-    const auto begin = placeOf(stretch.cursor), until = placeOf(next);
-    if (stretch.end == 0 || !begin || !until)
+    const auto begin = placeOf(part.cursor), until = placeOf(next);
+    if (part.end == 0 || !begin || !until)
         return names;
-    const auto share = static_cast<double>(stretch.end - *begin) / static_cast<double>(*until - *begin);
+    const auto share = static_cast<double>(part.end - *begin) / static_cast<double>(*until - *begin);
     return share < 1 ? qRound64(static_cast<double>(names) * share) : names;
 }
 
