@@ -62,12 +62,12 @@ private slots:
             /locks/worker zk-ephemeral medium held
             worker@2 holds exclusive 0)");
         row("the lock of one of several", "/shop", "lock-order-service s1\nlock_worker1 s2\nlock-okapi s3", R"(
-            /shop/lock-okapi zk-ephemeral medium held
-            lock-okapi@3 holds exclusive 0
             /shop/lock-order-service zk-ephemeral medium held
             lock-order-service@1 holds exclusive 0
             /shop/lock_worker1 zk-ephemeral medium held
-            lock_worker1@2 holds exclusive 0)");
+            lock_worker1@2 holds exclusive 0
+            /shop/lock-okapi zk-ephemeral medium held
+            lock-okapi@3 holds exclusive 0)");
         row("a barrier of locks, a party", "/shop", "lock-barrier s1\nlocks-party s2", "");
         row("Ignite's nodes", "/apacheIgnite/default/n", R"(
             a:1:x|0000000000 s1
