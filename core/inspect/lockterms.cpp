@@ -142,7 +142,7 @@ bool saysElection(const QByteArray &name)
 bool isAboutLocks(const QByteArray &name)
 {
     static const QRegularExpression otherThing(
-        QStringLiteral("^(locks?|mutex(es)?|leases?|semaphores?|leader(s|ship)?|elections?)[-_]?"
+        QStringLiteral("^(locks?|mutex(es)?|leases?|semaphores?|leader(s|ship)?|elections?)[-_.]?"
                        "((services?|svc|rpc|api|servers?)([-_.]?v?\\d+)?|clients?|instances?|workers?|members?|"
                        "part(y|ies)|barriers?|boards?|events?|history|stats|metrics)$"),
         QRegularExpression::CaseInsensitiveOption);
