@@ -77,7 +77,7 @@ void KeySweeper::beginRound()
 {
     m_stretches.clear();
     m_stretches.emplace_back();
-    m_sweep.named = 0;
+    m_sweep.named = m_sweep.namedOnce = 0;
     m_sweep.isAtEnd = false;
 }
 
@@ -115,7 +115,7 @@ void KeySweeper::split()
 // the server counts them until SCAN comes to them.
 Task<Result<bool>> KeySweeper::isShort()
 {
-    const auto isOf = [this](qint64 keys) { return m_sweep.named * 100 < keys * reported; };
+    const auto isOf = [this](qint64 keys) { return m_sweep.namedOnce * 100 < keys * reported; };
     if (m_stretches.size() == 1 || !isOf(m_sweep.counted.value_or(0)))
         co_return false;
     std::vector<Command> question{{"DBSIZE"}};
@@ -193,7 +193,8 @@ Task<Result<bool>> KeySweeper::nextPage(Pace pace)
     static const redis::Value none;
     const auto *told = areTold ? &hashes->items[1] : !hashes && m_hasNoHash ? &none : nullptr;
     const auto count = static_cast<qint64>(names.items[1].items.size());
-    m_sweep.named += namesWithin(*stretch, names.items[0].text, count);
+    m_sweep.named += count;
+    m_sweep.namedOnce += namesWithin(*stretch, names.items[0].text, count);
     if (!takeCursor(*stretch, names.items[0].text)) {
         beginRound();
         co_return true;

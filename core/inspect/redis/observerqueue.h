@@ -23,6 +23,7 @@ namespace lockscope::inspect {
 // One way through all keys.
 struct KeySweep {
     qint64 named = 0;                // names that SCAN returned in this round
+    qint64 namedOnce = 0;            // about, without those that the next stretch names, too
     qint64 before = 0;               // looked at in earlier rounds
     std::optional<qint64> counted{}; // keys, as the server says
     bool isOverrun = false;          // SCAN goes on, though it returned far more names than there are keys
