@@ -191,13 +191,10 @@ Task<Result<PgPoll>> PgReader::ask(Deadline deadline)
     const bool isSetUp = m_knownFor == connection;
     m_ahead.clear();
     m_tableNames.clear(); // they may have others since
-    // Bound to the connection it goes alone: what goes with others is undone where one of them fails.
-    std::optional<Reply<Rows>> settingUp;
-    if (!isSetUp) {
-        ++m_requests;
-        settingUp =
-            m_session.execute({"SELECT set_config('lock_timeout', '100', false)", {}, connection, false}, deadline);
-    }
+    // It may go in one text with what follows it here, and is undone where that fails; then it is not known for this
+    // connection, and is set again. As looks take turns, nothing else goes with it.
+    auto settingUp =
+        isSetUp ? std::nullopt : std::optional(send("SELECT set_config('lock_timeout', '100', false)", deadline));
     auto asking = send(mariadb::sqlText("postgresql-locks"), deadline);
     if (settingUp) {
         CO_TRY_VOID(co_await *settingUp);
