@@ -207,7 +207,8 @@ private slots:
     void failedPasswordCommandIsReported_data()
     {
         const Rows<QString, QByteArray> row("command", "problem");
-        row("status", u"echo no session >&2; exit 3"_s, "the password command ended with status 3: no session");
+        row("status", u"echo bm8gc2Vzc2lvbg== | base64 -d >&2; exit 3"_s,
+            "the password command ended with status 3: no session");
         row("nothing", u"true"_s, "the password command printed nothing");
         row("without end", u"yes"_s, "the password command printed more than 64 KiB");
         // Shells repeat the command, which may hold a secret.
