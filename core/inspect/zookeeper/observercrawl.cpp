@@ -59,11 +59,11 @@ Candidates candidates(const NamesByParent &names)
 
 namespace {
 
-constexpr qint64 stretch = 64;        // znodes between two rests
-constexpr Duration mostWork = 64ms;   // of a stretch: what took longer was waiting
-constexpr Duration leastRest = 200ms; // where there is any
+constexpr qint64 znodesPerStretch = 64; // znodes between two rests
+constexpr Duration mostWork = 64ms;     // of a stretch: what took longer was waiting
+constexpr Duration leastRest = 200ms;   // where there is any
 constexpr std::size_t smallFolder = 100;
-constexpr std::size_t sampled = 32;                // children of a large folder that show what the others may be
+constexpr std::size_t mostSampled = 32;            // children of a large folder that show what the others may be
 constexpr qint64 reportEvery = 2'000;              // znodes
 constexpr qint64 mostBytesOut = 8LL * 1024 * 1024; // that may be on their way at a time
 constexpr auto retryAfter = 500ms;
@@ -77,7 +77,7 @@ struct Sample {
     bool arePromising = false;
     std::shared_ptr<Sample> below; // of a large folder's
 
-    [[nodiscard]] bool showsLeaves() const { return seen >= sampled && open == 0 && !arePromising; }
+    [[nodiscard]] bool showsLeaves() const { return seen >= mostSampled && open == 0 && !arePromising; }
 };
 
 struct Ahead {
@@ -171,7 +171,7 @@ public:
                 m_report.failure = listed.error().message;
             }
             settle(first);
-            if (m_options.restTimes > 0 && m_report.seen % stretch == 0) {
+            if (m_options.restTimes > 0 && m_report.seen % znodesPerStretch == 0) {
                 const auto worked = std::min<Duration>(m_session.loop().now() - started, mostWork);
                 const auto pause = std::max<Duration>(worked * m_options.restTimes, leastRest);
                 m_report.took += worked + pause;
@@ -328,9 +328,9 @@ private:
         const auto sample = std::make_shared<Sample>();
         sample->arePromising = hasEphemerals;
         sample->below = std::make_shared<Sample>();
-        const auto step = std::max<std::size_t>(1, unnamed.size() / sampled);
+        const auto step = std::max<std::size_t>(1, unnamed.size() / mostSampled);
         for (std::size_t i = 0; i < unnamed.size(); ++i) {
-            if (i % step == 0 && sample->open < sampled) {
+            if (i % step == 0 && sample->open < mostSampled) {
                 ++sample->open;
                 enqueue(Rank::Sampled, path.child(unnamed[i]), sample);
             } else {
