@@ -134,6 +134,8 @@ private slots:
             "shop.stock#PRIMARY:supremum pseudo-record");
         row("of a partition", "`shop`.`stock` /* Partition `p1` */", "PRIMARY", {"id"}, "supremum pseudo-record",
             "shop.stock#PRIMARY:supremum pseudo-record of partition `p1`");
+        row("of a partition whose name was cut", "`shop`.`stock` /* Partition `", "PRIMARY", {"id"},
+            "supremum pseudo-record", "shop.stock#PRIMARY:supremum pseudo-record of partition ");
         row("no key", stock, "GEN_CLUST_INDEX", {}, "0x000000000200", "shop.stock#GEN_CLUST_INDEX:0x000000000200");
         row("not in memory", stock, "PRIMARY", {"id"}, {}, "shop.stock#PRIMARY:?");
         row("the table", stock, {}, {}, {}, "shop.stock");

@@ -147,6 +147,17 @@ QByteArrayList values(const QByteArray &data)
     return out;
 }
 
+// " of partition `p0`": each has an end of its own. Empty for a table without partitions.
+QByteArray ofPartition(const QByteArray &table)
+{
+    const auto at = table.indexOf(partitionMark);
+    if (at < 0)
+        return {};
+    auto partition = table.mid(at + partitionMark.size());
+    partition.chop(3); // " */", of which a name that was cut may lack a part
+    return " of partition " + partition;
+}
+
 // "17:3:2" of "254:17:3:2", or of MySQL's longer ones: where the row is. Two that are not told stay two.
 QByteArray placeIn(const QByteArray &lockId)
 {
@@ -193,11 +204,9 @@ QByteArray rowLockName(const SqlLockWait &wait, const IndexColumns &columns)
     const auto parts = values(wait.data);
     const bool isRecord = at != columns.end() && !at->second.isEmpty() && at->second.size() <= parts.size()
                           && !wait.data.startsWith("supremum");
-    const auto partition = wait.table.indexOf(partitionMark); // each has an end of its own
     if (!isRecord)
         return table + '#' + written(wait.index) + ':' + (wait.data.isEmpty() ? '?' + placeIn(wait.id) : wait.data)
-               + (partition < 0 ? QByteArray()
-                                : " of partition " + wait.table.mid(partition + partitionMark.size()).chopped(3));
+               + ofPartition(wait.table);
     QByteArrayList named;
     const bool isOnly = at->second.size() == 1;
     for (qsizetype i = 0; i < at->second.size(); ++i) {
