@@ -84,6 +84,7 @@ void TransportFields::show(const TransportOptions &options)
     m_ssh->setText(options.ssh.target());
     m_kube->setText(options.kube.target());
     m_passwordCommand->setText(options.passwordCommand);
+    showRows();
 }
 
 void TransportFields::setShown(bool hasAddress)
@@ -95,8 +96,10 @@ void TransportFields::setShown(bool hasAddress)
 void TransportFields::showRows()
 {
     m_form->setRowVisible(m_tls, m_hasAddress);
-    for (auto *line : {m_ssh, m_kube, m_passwordCommand})
-        m_form->setRowVisible(line->parentWidget(), m_hasAddress);
+    m_form->setRowVisible(m_ssh->parentWidget(), m_hasAddress);
+    // Rare ones have room only where the address that was pasted or saved has them.
+    for (auto *line : {m_kube, m_passwordCommand})
+        m_form->setRowVisible(line->parentWidget(), m_hasAddress && !line->text().isEmpty());
     for (const auto &[line, text] : m_lines)
         m_form->setRowVisible(line->parentWidget(), m_hasAddress && m_tls->isChecked());
     m_form->setRowVisible(m_unverified, m_hasAddress && m_tls->isChecked());
