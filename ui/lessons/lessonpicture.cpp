@@ -10,6 +10,7 @@
 #include "ui/theme/theme.h"
 
 #include <QBuffer>
+#include <QDir>
 #include <QFileInfo>
 #include <QStyle>
 #include <QTextDocument>
