@@ -318,9 +318,11 @@ private slots:
                 QVERIFY2(known.contains(found), qPrintable(found));
             }
         }
+        QVERIFY(QJsonDocument::fromJson(textOf(folder + u"/lockscope-dashboard.json"_s)).isObject());
         const auto fault = promtool({u"check"_s, u"rules"_s, folder + u"/lockscope-alerts.yml"_s});
         QVERIFY2(fault.isEmpty(), fault);
-        QVERIFY(QJsonDocument::fromJson(textOf(folder + u"/lockscope-dashboard.json"_s)).isObject());
+        if (QStandardPaths::findExecutable(u"promtool"_s).isEmpty())
+            QSKIP("promtool, which judges metrics and rules, is not installed; Debian's package is prometheus");
     }
 };
 
