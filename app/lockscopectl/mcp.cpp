@@ -71,7 +71,7 @@ private:
     Loop *m_loop;
     QSocketNotifier m_notifier;
     QByteArray m_buffer;
-    bool m_isTooLong = false; // the line that is being read: its begin was dropped
+    bool m_isTooLong = false; // the line that is being read: its beginning was dropped
     bool m_isOver = false;
     std::optional<Completion<InputLine>> m_reader;
 };
@@ -240,7 +240,7 @@ Task<Result<Exit>> runMcp(CommandContext &context)
         if (!line.isTooLong && line.bytes.trimmed().isEmpty())
             continue;
         const bool isSent = co_await handle(context, line);
-        if (!isSent) // nobody reads any more
+        if (!isSent) // its reader has gone
             co_return Exit::Done;
     }
 }

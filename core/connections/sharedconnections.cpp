@@ -116,7 +116,7 @@ Result<void> settle(const toml::table &table, const SharedPlace &place, SavedCon
             u"remove the password from the uri of %1: every reader of this file has it"_s.arg(connection.name));
     if (!spec->transport.passwordCommand.isEmpty())
         return place.error(table.source(),
-                           u"remove the password-command of %1: whoever can change this file could run "
+                           u"remove the password-command of %1: each user who can change this file could run "
                            u"commands as its readers"_s.arg(connection.name));
     if (!spec->name.isEmpty())
         return place.error(table.source(), u"the uri of %1 names another connection"_s.arg(connection.name));

@@ -4,7 +4,7 @@
 #include "core/base/fieldreader.h"
 #include "core/base/text.h"
 #include "core/inspect/json.h"
-#include "core/inspect/redis/naming.h"
+#include "core/inspect/waits/clients.h"
 
 #include <QJsonArray>
 #include <QRegularExpression>
@@ -83,18 +83,16 @@ void takeLine(DumpedThread &thread, const QString &line)
         thread.frames << trimmed;
 }
 
-// Redisson's client; for the others the session of the server.
-QString processOf(const Contender &one, const std::optional<RedissonHolder> &holder)
+// Of Redisson, whose contenders say their thread.
+std::optional<QByteArray> namedThread(const Contender &one, BackendKind backend)
 {
-    return holder ? QString::fromUtf8(holder->client) : one.session.value_or(QString());
+    return infoOf(backend).areThreadsNamed ? threadOf(one) : std::nullopt;
 }
 
-std::optional<RedissonHolder> namedThread(const Contender &one, BackendKind backend)
+// Redisson's client; for the others the session of the server.
+QString processOf(const Contender &one, const std::optional<QByteArray> &thread)
 {
-    if (!infoOf(backend).areThreadsNamed)
-        return std::nullopt;
-    auto holder = readHolder(one.id);
-    return holder || !one.identity ? holder : readHolder(*one.identity);
+    return thread ? QString::fromUtf8(thread->left(thread->lastIndexOf(':'))) : one.session.value_or(QString());
 }
 
 Result<QString> chosenClient(const LockSnapshot &lock, const QString &wanted)
@@ -124,16 +122,16 @@ bool waits(const DumpedThread &thread)
     return thread.state.contains(u"WAITING") || thread.state.isEmpty();
 }
 
-ContenderThreads threadsOf(const Contender &one, const std::optional<RedissonHolder> &holder,
+ContenderThreads threadsOf(const Contender &one, const std::optional<QByteArray> &named,
                            const std::vector<DumpedThread> &dump)
 {
     ContenderThreads found{one.id, one.role, ThreadMatch::Candidates, 0, {}};
-    if (!holder) {
+    if (!named) {
         std::ranges::copy_if(dump, std::back_inserter(found.threads),
                              [](const DumpedThread &thread) { return waits(thread) && lockCallIn(thread) >= 0; });
         return found;
     }
-    found.number = holder->thread.toLongLong();
+    found.number = named->mid(named->lastIndexOf(':') + 1).toLongLong();
     const auto at = std::ranges::find(dump, std::optional(found.number), &DumpedThread::number);
     found.match = at == dump.end() ? ThreadMatch::Missing : ThreadMatch::ThreadId;
     if (at != dump.end())
@@ -222,9 +220,9 @@ Result<JoinedThreads> joinThreads(const LockSnapshot &lock, const std::vector<Du
     TRY(auto chosen, chosenClient(lock, client));
     JoinedThreads joined{std::move(chosen), std::ssize(dump), {}};
     for (const auto &one : lock.contenders) {
-        const auto holder = namedThread(one, lock.backend);
-        if (processOf(one, holder) == joined.clientId)
-            joined.contenders.push_back(threadsOf(one, holder, dump));
+        const auto thread = namedThread(one, lock.backend);
+        if (processOf(one, thread) == joined.clientId)
+            joined.contenders.push_back(threadsOf(one, thread, dump));
     }
     return joined;
 }

@@ -4,7 +4,7 @@
 //
 // 1. Redisson stores "<client>:<thread>". The thread is Thread.getId(), which a dump prints as #NN. The dump does not
 //    name Redisson's client, so thread NN of another process would match as well.
-// 2. Curator's node names a session and no thread, and the dump names no session. All that can be told is which
+// 2. Curator's node names a session and no thread, and the dump names no session. All that is known is which
 //    threads wait in a call for a lock; they are candidates.
 // 3. So where several clients contend, the user names the client that the dump is of.
 #pragma once

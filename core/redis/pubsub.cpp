@@ -432,10 +432,8 @@ void RespConnection::broken(const QString &why, bool isExplained)
 
 void RespConnection::broken(const Error &why)
 {
-    if (!m_transport)
-        return;
-    m_transport.reset();
-    attemptFailed(why);
+    if (std::exchange(m_transport, nullptr))
+        attemptFailed(why);
 }
 
 void RespConnection::attemptFailed(const Error &why)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A port on 127.0.0.1 that leads to a server. Only this process is let in. Passages' thread only, but for openPort().
+// A port on 127.0.0.1 that leads to a server. Only this process is let in. Transports' thread only, but for
+// openPort().
 #pragma once
 
 #include "core/base/connectionuri.h"
@@ -28,7 +29,7 @@ struct Route {
 };
 
 // One connection of ours, carried on from a door to its server, until either side closes. It outlives its door, so
-// that a session can say farewell. Passages' thread only.
+// that a session can say farewell. Transports' thread only.
 class ForwardedConnection : public QObject {
 public:
     // Owns itself.

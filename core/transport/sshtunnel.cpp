@@ -23,15 +23,6 @@ QString forwardTo(const HostPort &server)
     return (server.host.contains(u':') ? u"[%1]:%2"_s : u"%1:%2"_s).arg(server.host, QString::number(server.port));
 }
 
-std::unique_ptr<QProcess> silentProcess()
-{
-    auto process = std::make_unique<QProcess>();
-    process->setProcessEnvironment(environmentWithoutPasswords());
-    process->setStandardInputFile(QProcess::nullDevice());
-    process->setStandardOutputFile(QProcess::nullDevice());
-    return process;
-}
-
 QStringList asOptions(const std::vector<QString> &options)
 {
     QStringList all;
@@ -106,7 +97,9 @@ void SshTunnel::start()
     for (std::size_t i = 0; i < m_forwarded; ++i)
         QFile::remove(socketOf(i));
     QFile::remove(wishSocket());
-    run(program, arguments(), silentProcess());
+    auto process = makeProcess();
+    process->setStandardOutputFile(QProcess::nullDevice());
+    run(program, arguments(), std::move(process));
     m_looking.start();
 }
 
@@ -158,7 +151,8 @@ void SshTunnel::forwardMore()
         return;
     for (auto i = m_forwarded; i < m_servers.size(); ++i)
         QFile::remove(socketOf(i));
-    m_wish = silentProcess();
+    m_wish = makeProcess();
+    m_wish->setStandardOutputFile(QProcess::nullDevice());
     connect(m_wish.get(), &QProcess::finished, this, [this, upTo = m_servers.size()](int status) {
         wereForwarded(upTo, m_wish->exitStatus() == QProcess::NormalExit && status == 0);
     });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread of all passages. One of its own: at the end of a program the I/O thread is gone while sessions still say
-// farewell through what is here.
+// The thread of all transports. One of its own: at the end of a program the I/O thread is gone while sessions still
+// say farewell through what is here.
 #pragma once
 
 #include <QString>
@@ -30,7 +30,7 @@ private:
 // through a passage it goes on, and nobody waits; at the latest it ends with the application object.
 void waitForTransports(std::chrono::milliseconds atMost);
 
-// What last went wrong behind a door: written by the passages' thread, read by any.
+// What last went wrong behind a door: written by the transports' thread, read by any.
 class Problem {
 public:
     // Empty: it goes well. Of TLS: somebody is there.

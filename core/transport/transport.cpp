@@ -38,7 +38,7 @@ Transport::~Transport()
 {
     if (m_doors.empty() && !m_transport.isTunnelled())
         return;
-    // Its last reference is that of the passages' thread.
+    // Its last reference is that of the transports' thread.
     onTransportThread([inside = std::exchange(m_inside, nullptr)]() mutable { inside.reset(); });
 }
 

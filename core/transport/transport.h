@@ -36,7 +36,7 @@ public:
     [[nodiscard]] bool isProblemOfTls() const { return m_problem->isOfTls(); }
 
 private:
-    struct Inside; // touched by the passages' thread
+    struct Inside; // touched by the transports' thread
     struct Opened {
         HostPort server;
         Speech speech;

@@ -37,13 +37,19 @@ void Tunnel::endProcess()
     m_process.reset();
 }
 
+std::unique_ptr<QProcess> Tunnel::makeProcess()
+{
+    auto process = std::make_unique<QProcess>();
+    process->setProcessEnvironment(environmentWithoutPasswords());
+    process->setStandardInputFile(QProcess::nullDevice());
+    return process;
+}
+
 void Tunnel::run(const QString &program, const QStringList &arguments, std::unique_ptr<QProcess> process)
 {
     m_state = State::Starting;
     m_said.clear();
     m_process = std::move(process);
-    m_process->setProcessEnvironment(environmentWithoutPasswords());
-    m_process->setStandardInputFile(QProcess::nullDevice());
     // It ends with us whatever becomes of us, and not by a Ctrl+C that is ours to answer.
     m_process->setChildProcessModifier([parent = ::getpid()] {
         ::prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -144,7 +150,7 @@ void KubeTunnel::start()
     if (!m_kube.context.isEmpty())
         arguments << u"--context="_s + m_kube.context;
     arguments << u"%1/%2"_s.arg(kind, m_kube.name) << u":%1"_s.arg(port);
-    auto process = std::make_unique<QProcess>();
+    auto process = makeProcess();
     connect(process.get(), &QProcess::readyReadStandardOutput, this, [this] { readPort(); });
     run(program, arguments, std::move(process));
 }

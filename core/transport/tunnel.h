@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program of the system that forwards to servers: ssh or kubectl. It is started again when it ends. Passages'
+// A program of the system that forwards to servers: ssh or kubectl. It is started again when it ends. Transports'
 // thread only.
 #pragma once
 
@@ -49,6 +49,8 @@ protected:
 
     // What it may still use has to outlive it: a class with such members calls this when it is destroyed.
     void endProcess();
+    // It is asked nothing, and knows no password of ours.
+    [[nodiscard]] static std::unique_ptr<QProcess> makeProcess();
     void run(const QString &program, const QStringList &arguments, std::unique_ptr<QProcess> process);
     void isUp();
     void ended(const QString &why);
@@ -76,8 +78,8 @@ private:
 // One run of the system's ssh that forwards to some servers. It forwards as well to those that are asked for later
 // (nodes that a cluster names by itself): it takes such wishes at a socket (ssh -O).
 //
-// Its near ends are sockets in a folder that only this user can enter (a port on 127.0.0.1 would be everybody's).
-// ssh asks nobody anything: keys come from the agent or its configuration, host keys are checked as that says; jumps
+// Its near ends are sockets in a folder that only this user can enter (a port on 127.0.0.1 would be every user's).
+// ssh asks no questions: keys come from the agent or its configuration, host keys are checked as that says; jumps
 // are its, too.
 class SshTunnel : public Tunnel {
 public:

@@ -39,6 +39,14 @@ class TestCtlReach : public QObject {
             arguments += {u"--no-auth-warning"_s, u"-a"_s, QString::fromUtf8(password)};
         return QProcess::execute(u"redis-cli"_s, arguments + command);
     }
+    static bool sees(Ctl &watching, const QByteArray &lock)
+    {
+        QByteArray line;
+        do
+            line = watching.line();
+        while (!line.isEmpty() && !line.contains(lock));
+        return !line.isEmpty();
+    }
     // A command that prints the password, and counts in a file how often it ran.
     [[nodiscard]] QString withCommand(const QString &command) const
     {
@@ -142,11 +150,7 @@ private slots:
         QVERIFY(pid > 0);
         QCOMPARE(::kill(pid, SIGTERM), 0);
         QCOMPARE(redis(*m_servers.redis, {u"SET"_s, u"lock:later"_s, QString(32, u'b'), u"PX"_s, u"600000"_s}), 0);
-        QByteArray seen;
-        while (!seen.contains("redis:lock:later")) {
-            seen = watching.line();
-            QVERIFY2(!seen.isEmpty(), contentOf(log()).constData());
-        }
+        QVERIFY2(sees(watching, "redis:lock:later"), contentOf(log()).constData());
         QCOMPARE(contentOf(log()).count('\n'), 2);
     }
 
@@ -164,11 +168,7 @@ private slots:
                     && contentOf(count).count('\n') > runs);
         QCOMPARE(redis(*m_redis, {u"SET"_s, u"lock:later"_s, QString(32, u'b'), u"PX"_s, u"600000"_s}, m_password),
                  0);
-        QByteArray seen;
-        while (!seen.contains("redis:lock:later")) {
-            seen = watching.line();
-            QVERIFY(!seen.isEmpty());
-        }
+        QVERIFY(sees(watching, "redis:lock:later"));
     }
 
     // A token that was refused may be followed by one that is not.
@@ -191,11 +191,7 @@ private slots:
         QVERIFY(write(m_password));
         QCOMPARE(redis(*m_redis, {u"SET"_s, u"lock:again"_s, QString(32, u'c'), u"PX"_s, u"600000"_s}, m_password),
                  0);
-        QByteArray seen;
-        while (!seen.contains("redis:lock:again")) {
-            seen = watching.line();
-            QVERIFY(!seen.isEmpty());
-        }
+        QVERIFY(sees(watching, "redis:lock:again"));
     }
     void passwordCommandIsNotShown()
     {

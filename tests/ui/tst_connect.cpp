@@ -223,6 +223,22 @@ private slots:
         QCOMPARE(dialog.form()->read()->uri, u"zk://a:2181/app?admin=9"_s);
     }
 
+    // Their rows are there where the address has them, so that saving keeps them.
+    void rareWaysAreKept()
+    {
+        auto store = openStore();
+        ConnectDialog dialog(*store, {});
+        auto *kube = field(dialog, u"no, or [context/]namespace"_s);
+        auto *command = field(dialog, u"none, or a command that prints"_s);
+        QVERIFY(kube->isHidden() || kube->parentWidget()->isHidden());
+        const auto address = u"redis://a:6379?kube=prod/shop/pod/cart-0&password-command=echo%20a"_s;
+        field(dialog, u"10.0.1.11"_s)->setText(address);
+        QCOMPARE(kube->text(), u"prod/shop/pod/cart-0"_s);
+        QCOMPARE(command->text(), u"echo a"_s);
+        QVERIFY(!kube->parentWidget()->isHidden() && !command->parentWidget()->isHidden());
+        QCOMPARE(dialog.form()->read()->uri, address);
+    }
+
     void savesThePasswordInTheKeychainOnly()
     {
         auto store = openStore();

@@ -70,6 +70,8 @@ struct HeldTogether {
 // In the order of connections and threads.
 [[nodiscard]] std::vector<HeldTogether> heldTogether(const std::vector<LockSnapshot> &locks);
 
+// "<client>:<thread>", where its id or identity says so, as Redisson's do.
+[[nodiscard]] std::optional<QByteArray> threadOf(const Contender &one);
 // The threads that hold this lock, each once.
 [[nodiscard]] std::vector<QByteArray> holdingThreads(const LockSnapshot &lock);
 [[nodiscard]] bool isHeldByAny(const LockSnapshot &lock, const std::vector<QByteArray> &threads);

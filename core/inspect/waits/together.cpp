@@ -12,8 +12,6 @@ namespace lockscope::inspect {
 
 using namespace Qt::StringLiterals;
 
-namespace {
-
 // Of one whose hold is a field with a name of its own, the identity says who it is.
 std::optional<QByteArray> threadOf(const Contender &one)
 {
@@ -22,8 +20,6 @@ std::optional<QByteArray> threadOf(const Contender &one)
         holder = readHolder(*one.identity);
     return holder ? std::optional(holder->client + ':' + holder->thread) : std::nullopt;
 }
-
-} // namespace
 
 std::vector<QByteArray> holdingThreads(const LockSnapshot &lock)
 {
