@@ -9,6 +9,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 
 namespace lockscope::testing {
@@ -75,6 +76,19 @@ DelayProxy::~DelayProxy()
     ::close(m_poll);
 }
 
+int DelayProxy::roundsUntil(std::chrono::system_clock::time_point moment) const
+{
+    const std::lock_guard lock(m_mutex);
+    return static_cast<int>(std::ranges::upper_bound(m_begun, moment) - m_begun.begin());
+}
+
+void DelayProxy::noteRound(int round)
+{
+    const std::lock_guard lock(m_mutex);
+    if (static_cast<int>(m_begun.size()) < round)
+        m_begun.resize(static_cast<size_t>(round), std::chrono::system_clock::now());
+}
+
 void DelayProxy::watch(int descriptor, End *end)
 {
     epoll_event event{};
@@ -117,7 +131,7 @@ void DelayProxy::accept()
     }
     sendAtOnce(near);
     sendAtOnce(far);
-    const auto line = std::make_shared<Line>(Line{m_answered + 1, m_answered + 1});
+    const auto line = std::make_shared<Line>(Line{m_answered + 1, m_answered + 1, Clock::now() + 2 * m_delay});
     watch(near, &m_ends.emplace_back(End{near, far, false, line}));
     watch(far, &m_ends.emplace_back(End{far, near, true, line}));
 }
@@ -133,10 +147,12 @@ void DelayProxy::read(const End &end)
         ::epoll_ctl(m_poll, EPOLL_CTL_DEL, end.from, nullptr);
     if (!end.isServers && size > 0) {
         end.line->round = std::max(m_answered, end.line->connected) + 1;
-        m_rounds = std::max<int>(m_rounds, end.line->round);
+        noteRound(end.line->round);
     }
     const int answered = end.isServers ? end.line->round : 0;
-    m_held.push_back({Clock::now() + m_delay, end.to, answered, {m_buffer.data(), m_buffer.data() + size}});
+    const auto due = std::max(Clock::now(), end.line->opened) + m_delay;
+    m_held.insert(std::ranges::upper_bound(m_held, due, {}, &Held::due),
+                  {due, end.to, answered, {m_buffer.data(), m_buffer.data() + size}});
 }
 
 void DelayProxy::deliverDue()
