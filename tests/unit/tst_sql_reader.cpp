@@ -404,6 +404,29 @@ private slots:
         QCOMPARE(reader.endedDeadlocks().size(), std::size_t(1));
     }
 
+    // A server without Galera has the size 0, or no such variable.
+    void otherNodesOfGaleraAreAGap_data()
+    {
+        QTest::addColumn<QByteArray>("nodes");
+        QTest::addColumn<bool>("isGap");
+        QTest::newRow("no such variable") << QByteArray("-") << false;
+        QTest::newRow("no cluster") << QByteArray("0") << false;
+        QTest::newRow("alone in it") << QByteArray("1") << false;
+        QTest::newRow("two nodes") << QByteArray("2") << true;
+    }
+    void otherNodesOfGaleraAreAGap()
+    {
+        QFETCH(QByteArray, nodes);
+        QFETCH(bool, isGap);
+        AnsweringSql session(m_loop, sim::SqlServer::features());
+        notifyProcesses(session);
+        session.say("information_schema.INNODB_TRX t",
+                    "is_fresh is_ours trx_id connection deadlocks galera_nodes|1 1 0 7 0 " + nodes);
+        QString gaps;
+        QVERIFY(look(session, &gaps).rowsAreFresh); // the row was read
+        QCOMPARE(gaps.contains(u"the Galera cluster are not visible here: it has 2 nodes"_s), isGap);
+    }
+
     void missingPrivilegeForDeadlocksIsAGap()
     {
         AnsweringSql session(m_loop, sim::SqlServer::features());

@@ -26,6 +26,15 @@ bool isIdleReader(const Rows &rows, std::size_t row)
     return text(rows, row, "is_read_only") == "1" && text(rows, row, "rows_locked").toLongLong() == 0;
 }
 
+// A row that is locked on another node shows only when its commit arrives here, and ends who has it here.
+QString otherNodesGap(const Rows &rows)
+{
+    const auto nodes = rows.rows.empty() ? 0 : text(rows, 0, "galera_nodes").toLongLong();
+    return nodes > 1
+               ? u"locks on the other nodes of the Galera cluster are not visible here: it has %1 nodes"_s.arg(nodes)
+               : QString();
+}
+
 } // namespace
 
 void SqlReader::sendFirst(Deadline deadline)
@@ -53,7 +62,7 @@ void SqlReader::sendDetails(const SqlPoll &look, Deadline deadline)
 
 void SqlReader::note(const QString &gap)
 {
-    if (!m_newGaps.contains(gap))
+    if (!gap.isEmpty() && !m_newGaps.contains(gap))
         m_newGaps << gap;
 }
 
@@ -152,8 +161,7 @@ Task<Result<void>> SqlReader::meetServer(Deadline deadline)
     m_pace = Pace::of(text(*server, 0, "server") + ' ' + text(*server, 0, "started"), m_session.loop().now());
     m_serverStarted = moment(*server, 0, "started");
     m_namedLocks = NamedLocks::NotAsked;
-    m_tellsAttributes = m_tellsStatements = true;
-    m_tellsOwnLimits = true;
+    m_tellsAttributes = m_tellsStatements = m_tellsOwnLimits = true;
     m_lastFresh.reset();
     m_lastFreshThere.reset();
     m_knownFor = connection;
@@ -245,6 +253,7 @@ Task<Result<void>> SqlReader::readRowLocks(SqlPoll *look, Deadline deadline)
         co_return Result<void>();
     }
     look->rowsAreFresh = false;
+    note(otherNodesGap(*rows));
     for (std::size_t i = 0; i < rows->rows.size(); ++i) {
         look->rowsAreFresh = look->rowsAreFresh || text(*rows, i, "is_fresh") == "1";
         if (const auto deadlocks = rows->cell(i, "deadlocks"))
