@@ -196,12 +196,13 @@ Task<Result<void>> confirmed(CommandContext &context, ForceReleasePlan plan)
 {
     if (context.has(u"yes"_s))
         co_return Result<void>();
-    const Error no{ErrorCode::Refused,
-                   u"not confirmed; nothing was sent. Use --yes, or run on a terminal and confirm"_s};
-    if (!::isatty(STDIN_FILENO))
-        co_return no;
     const auto &name = plan.before.lock.connection;
     const bool isProduction = context.workspace.find(name)->gate().isProduction();
+    const Error no{ErrorCode::Refused,
+                   u"not confirmed; nothing was sent. Use %1, or run on a terminal and confirm"_s.arg(
+                       isProduction ? u"--yes --confirm %1"_s.arg(escaped(name.bytes())) : u"--yes"_s)};
+    if (!::isatty(STDIN_FILENO))
+        co_return no;
     const auto wanted = isProduction ? escaped(name.bytes()) : u"yes"_s;
     const auto act = plan.act.isEmpty() ? u"release"_s : plan.act;
     const auto question = isProduction

@@ -23,14 +23,14 @@ constexpr std::chrono::seconds askWithin(30);
 constexpr std::chrono::seconds newsWithin(30);
 constexpr std::chrono::minutes lookWithin(10);
 
-QString withRemedy(const Error &error)
+QString withRemedy(const Error &error, const QByteArray &variable = "LOCKSCOPE_PASSWORD_<NAME>")
 {
     if (error.isExplained)
         return error.message;
     if (error.code == ErrorCode::NotConnected)
         return u"%1; is the server up, and are host and port right?"_s.arg(error.message);
     if (error.code == ErrorCode::AuthFailed)
-        return u"%1; give user and password in the URI or in LOCKSCOPE_PASSWORD_<NAME>"_s.arg(error.message);
+        return u"%1; give user and password in the URI or in %2"_s.arg(error.message, QString::fromLatin1(variable));
     return error.message;
 }
 
@@ -67,7 +67,7 @@ Task<Exit> connectEach(CommandContext &context, std::vector<Link *> &reached)
         const auto name = link->spec().name;
         const auto connected = co_await context.workspace.whenConnected(name, deadline);
         if (!connected) {
-            printError(u"%1: %2"_s.arg(escaped(name.bytes()), withRemedy(connected.error())));
+            printError(u"%1: %2"_s.arg(escaped(name.bytes()), withRemedy(connected.error(), passwordVariable(name))));
             worst = Exit::NoConnection;
         } else {
             printRemark(*link);
@@ -142,8 +142,10 @@ Task<Exit> lookAround(CommandContext &context)
     for (auto *link : reached) {
         if (link->isConnected())
             continue;
+        const auto &name = link->spec().name;
         printError(u"%1: the connection broke before the scan was complete; %2"_s.arg(
-            escaped(link->spec().name.bytes()), link->problem() ? withRemedy(*link->problem()) : u"try again"_s));
+            escaped(name.bytes()),
+            link->problem() ? withRemedy(*link->problem(), passwordVariable(name)) : u"try again"_s));
         status = Exit::NoConnection;
     }
     co_return status;

@@ -193,7 +193,7 @@ void printTable(const std::vector<Recording> &runs)
 {
     using Align = Table::Align;
     Table table({{u"RECIPE"_s},
-                 {u"WORLD"_s},
+                 {u"SERVER"_s},
                  {u"GRANTS"_s, Align::Right},
                  {u"GAVE UP"_s, Align::Right},
                  {u"REQUESTS"_s, Align::Right},
@@ -203,7 +203,7 @@ void printTable(const std::vector<Recording> &runs)
                  {u"P99"_s, Align::Right},
                  {u"MAX"_s, Align::Right},
                  {u"TOOK"_s, Align::Right},
-                 {u"DID NOT HOLD"_s, Align::Right}});
+                 {u"BROKEN"_s, Align::Right}});
     for (const auto &run : runs) {
         const auto &counters = run.counters;
         const auto ofDrain = [&](qint64 count) { return run.hasDrain() ? QString::number(count) : u"-"_s; };

@@ -32,7 +32,7 @@ QString befell(const QByteArray &fault, const QByteArray &how, const QString &wh
 
 // As the checkers say it (round.cpp, simulation.cpp, contenderactor.cpp): recordings keep it in English.
 constexpr const char *sentences[] = {
-    QT_TRANSLATE_NOOP("Told", "all believe to hold it: %1"),
+    QT_TRANSLATE_NOOP("Told", "all believe they hold it: %1"),
     QT_TRANSLATE_NOOP("Told", "its fencing token %1 is not above %2"),
     QT_TRANSLATE_NOOP("Told", "number %1 was granted after number %2"),
     QT_TRANSLATE_NOOP("Told", "a write of a former holder was accepted after one of its successor"),

@@ -174,7 +174,7 @@ void Checkers::begins(const Event &event)
         for (const auto &[contender, since] : m_believers)
             names << u"%1 (for %2 ms)"_s.arg(QString::fromLatin1(contenderName(contender, m_scenario.contenders)))
                          .arg((event.at - since).count() / 1000);
-        m_trace.breaks("exclusion", event.contender, u"all believe to hold it: %1"_s.arg(names.join(u", "_s)));
+        m_trace.breaks("exclusion", event.contender, u"all believe they hold it: %1"_s.arg(names.join(u", "_s)));
     }
     if (event.token != 0) {
         if (event.token <= m_highestToken && !m_readers[std::size_t(event.contender)] && m_scenario.limit == 1)

@@ -71,6 +71,8 @@ Result<int> readFileHeader(QIODevice &file)
 {
     constexpr qint64 longest = 64;
     const auto line = file.readLine(longest);
+    if (line.startsWith("{\"events\":"))
+        return Error{ErrorCode::BadInput, u"is a run of the simulator, not a recording of servers"_s};
     if (!line.startsWith(fileMark) || !line.endsWith('\n'))
         return Error{ErrorCode::BadInput, u"is not a Lockscope recording"_s};
     bool isNumber = false;

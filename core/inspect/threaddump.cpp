@@ -234,7 +234,11 @@ QStringList threadLines(const JoinedThreads &joined)
     for (const auto &one : joined.contenders) {
         auto head = u"  "_s + matchText(one);
         if (one.match == ThreadMatch::ThreadId) {
-            lines << head + threadText(one.threads.front()) << frameLines(one.threads.front());
+            const auto &thread = one.threads.front();
+            lines << head + threadText(thread);
+            if (one.role == Role::Holder && waits(thread) && lockCallIn(thread) >= 0)
+                lines << u"    It waits in a call for a lock: for another lock, or the dump is of another process."_s;
+            lines << frameLines(thread);
             continue;
         }
         lines << head;

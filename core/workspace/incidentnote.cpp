@@ -116,7 +116,7 @@ QString queue(const NoteFacts &facts)
     if (lock.contenders.empty())
         return u"It is empty.\n"_s;
     QString text = tableHead({u"#"_s, u"Role"_s, u"Mode"_s, u"Id"_s, u"Client"_s, u"From"_s, u"For"_s,
-                              u"Ends by itself in"_s, u"Says of itself"_s});
+                              u"Ends by itself in"_s, u"Its own name"_s});
     for (const auto &contender : lock.contenders) {
         const auto left = contender.expiresAt
                               ? formatDuration(std::max(std::chrono::milliseconds(0), *contender.expiresAt - now))
@@ -190,7 +190,7 @@ QString timeline(const NoteFacts &facts)
                                 : u"%1 earlier events are left out.\n\n"_s.arg(first);
     if (!facts.historyProblem.isEmpty())
         text += u"Incomplete: recording stopped (%1). Later changes may be missing.\n\n"_s.arg(problem);
-    text += tableHead({u"When it was seen"_s, u"Who"_s, u"Says of itself"_s, u"From"_s, u"What"_s});
+    text += tableHead({u"When it was seen"_s, u"Who"_s, u"Its own name"_s, u"From"_s, u"What"_s});
     for (auto i = first; i < line.events.size(); ++i) {
         const auto &event = line.events[i];
         const bool isQuoted = !event.words.isEmpty();

@@ -1014,7 +1014,7 @@
         <translation>поток %1 умер, а процесс живёт</translation>
     </message>
     <message>
-        <source>all believe to hold it: %1</source>
+        <source>all believe they hold it: %1</source>
         <translation>владельцами себя считают: %1</translation>
     </message>
     <message>

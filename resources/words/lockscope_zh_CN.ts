@@ -1014,7 +1014,7 @@
         <translation>%1 的线程死亡，进程还在</translation>
     </message>
     <message>
-        <source>all believe to hold it: %1</source>
+        <source>all believe they hold it: %1</source>
         <translation>都以为自己持有锁：%1</translation>
     </message>
     <message>

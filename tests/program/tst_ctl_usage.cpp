@@ -59,7 +59,7 @@ private slots:
                               R"("planned":[{"fault":"expire","atUs":200000,"contender":0}]})";
         const auto broken =
             run({u"simulate"_s, u"--scenario"_s, QString::fromLatin1(scenario), u"--shrink"_s, u"0"_s});
-        QVERIFY2(broken.out.contains("all believe to hold it: c00 (for 198 ms), c01 (for 0 ms)"), broken.what());
+        QVERIFY2(broken.out.contains("all believe they hold it: c00 (for 198 ms), c01 (for 0 ms)"), broken.what());
     }
 
     void errorIsOneLine_data()

@@ -198,7 +198,7 @@ private slots:
         const auto lines = eventLines(found->recording, "exclusion", 1000);
         QVERIFY(lines.size() > 5);
         QVERIFY2(lines.first().contains(u"c00"_s), qPrintable(lines.first()));
-        QVERIFY2(lines.last().contains(u"all believe to hold it"_s), qPrintable(lines.last()));
+        QVERIFY2(lines.last().contains(u"all believe they hold it"_s), qPrintable(lines.last()));
         QVERIFY(
             std::any_of(lines.begin(), lines.end(), [](const QString &line) { return line.contains(u"fault"_s); }));
         const auto last = eventLines(found->recording, "exclusion", 3);

@@ -94,7 +94,7 @@ private slots:
                  u"no problems found among the locks that are shown"_s);
         QCOMPARE(noneFound(Question::Locks, true, coverage), u"no locks of medium or high confidence found"_s);
         QCOMPARE(gapsIn(coverage, u"--all shows them"_s),
-                 QStringList(u"3 low-confidence locks are hidden: b; the worst finding is critical no-ttl; "
+                 QStringList(u"3 low-confidence locks are hidden, for example b; the worst finding is critical no-ttl; "
                              u"--all shows them"_s));
         QJsonObject answer;
         addClosing(answer, coverage);

@@ -33,6 +33,9 @@ private slots:
         }
         for (const auto &other : {QByteArray(), QByteArray("lockscope recording x\n"), QByteArray(300, 'a')})
             QVERIFY(!FlightRecording::open({fileOf(other)}));
+        // What `simulate --save` writes has the same ending.
+        const auto ofSimulator = FlightRecording::open({fileOf(R"({"events":[],"format":2})")});
+        QVERIFY(!ofSimulator && ofSimulator.error().message.contains(u"a run of the simulator, not a recording"));
     }
 
     // Of the version that kept no wait limits, as a program of that version wrote it. It is saved as what it is.

@@ -42,6 +42,7 @@ private slots:
             linesOf(lock, dumpOf(u"redisson"_s)),
             u"The dump has 4 threads. They are taken for those of client %1.\n"
             u"  holder %1:20: thread #20 \"Thread-0 \"orders\" #7\", TIMED_WAITING (parking), in org.redisson.RedissonLock.lock\n"
+            u"    It waits in a call for a lock: for another lock, or the dump is of another process.\n"
             u"    at shop.Orders.reserve(Orders.java:158)\n"
             u"    at shop.Orders$$Lambda$338/0x00007ff1142a8440.run(Unknown Source)\n"
             u"  waiter %1:22: thread #22 \"Thread-2\", RUNNABLE\n"

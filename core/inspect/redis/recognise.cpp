@@ -366,7 +366,7 @@ void addNoTtlOf(LockSnapshot &lock, const KeyView &key, Severity severity)
         key.ttl ? u"the key's time to live is %1 years, most likely a time since 1970 that EXPIRE took for "
                   u"a span. If its holder dies, the lock stays"_s.arg(
                       std::chrono::floor<std::chrono::years>(*key.ttl).count())
-                : u"the key has no expiry: if its holder dies, the lock stays for ever"_s;
+                : u"the key has no expiry: if its holder dies, the lock stays held"_s;
     addFinding(lock, FindingCode::NoTtl, severity, message,
                idsOf(lock, [](const auto &one) { return one.role == Role::Holder; }));
 }
