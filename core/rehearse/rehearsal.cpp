@@ -127,12 +127,12 @@ void judge(Rehearsal &rehearsal, const LockSnapshot &lock, const RecipeMapping &
     rehearsal.wokenInVain = static_cast<int>(std::ranges::count_if(
         outcome.woken, [&](std::size_t i) { return std::ranges::count(outcome.granted, i) == 0; }));
     if (waiters.empty() && lock.waitersKnown) {
-        rehearsal.next = Next::Nobody;
+        rehearsal.next = Next::NoOne;
     } else if (waiters.empty() || (outcome.granted.empty() && !lock.waitersKnown)) {
         rehearsal.next = Next::Chance;
         rehearsal.assumed << u"not all waiters are visible: the first client that asks gets it"_s;
     } else if (outcome.granted.empty()) {
-        rehearsal.next = Next::Nobody;
+        rehearsal.next = Next::NoOne;
     } else if (isOrderKnown(lock, waiters)) {
         takeNext(rehearsal, lock, cast, outcome);
     } else {
@@ -190,7 +190,7 @@ QByteArray word(Next next)
     switch (next) {
     case Next::Certain: return "certain";
     case Next::Chance: return "chance";
-    case Next::Nobody: return "nobody";
+    case Next::NoOne: return "none";
     case Next::NotKnown: break;
     }
     return "unknown";
@@ -204,7 +204,7 @@ Result<Rehearsal> rehearse(const operate::ForceReleasePlan &plan)
     auto rehearsal = begun(plan);
     const auto *holder = lock.find(plan.holder);
     if (!holder || holder->role != Role::Holder) {
-        rehearsal.next = Next::Nobody;
+        rehearsal.next = Next::NoOne;
         rehearsal.woken = 0;
         rehearsal.assumed << u"%1 does not hold the lock, so no client gets it by this"_s.arg(label(plan.holder, 80));
         return rehearsal;
@@ -217,7 +217,7 @@ Result<Rehearsal> rehearse(const operate::ForceReleasePlan &plan)
     }
     const auto elsewhere = inspect::firstAwaitsElsewhere(lock);
     if (elsewhere && lock.holderCount() == 1) {
-        rehearsal.next = Next::Nobody;
+        rehearsal.next = Next::NoOne;
         rehearsal.woken = static_cast<int>(beside.size());
         rehearsal.isWokenSeen = false;
         rehearsal.assumed
@@ -285,7 +285,7 @@ QString nextWords(const Rehearsal &rehearsal, const LockSnapshot &lock)
 {
     switch (rehearsal.next) {
     case Next::Chance: return u"the next holder is a matter of chance"_s;
-    case Next::Nobody:
+    case Next::NoOne:
         return lock.holderCount() > 1    ? u"no client gets it by this: others still hold it"_s
                : lock.waiterCount() == 0 ? u"no client waits for it: then it is free"_s
                                          : u"no client gets it by this"_s;

@@ -20,7 +20,7 @@ namespace lockscope::rehearse {
 enum class Next {
     Certain,  // the one in nextHolder
     Chance,   // one of those who wait: nothing puts them in an order
-    Nobody,   // others go on holding it, or nobody waits
+    NoOne,    // others go on holding it, or no client waits
     NotKnown, // it could not be played, or who would be next does not hear of it
 };
 [[nodiscard]] QByteArray word(Next next); // "certain"

@@ -195,7 +195,7 @@ class TestRehearseLive : public QObject {
     {
         if (foretold.next == Next::NotKnown)
             return u"not known: "_s + foretold.assumed.join(u'|');
-        if (foretold.next == Next::Nobody) {
+        if (foretold.next == Next::NoOne) {
             const bool isTaken = QTest::qWaitFor([&] { return !order.empty(); }, 300);
             return isTaken ? u"foretold: nobody; somebody got it"_s : QString();
         }
@@ -283,7 +283,7 @@ private slots:
             QVERIFY2(wrong.isEmpty(), qPrintable(u"scene %1: %2"_s.arg(i).arg(wrong)));
         }
         qInfo("%-24s %d scenes: certain %d, chance %d, nobody %d", recipe.constData(), scenes(), said[Next::Certain],
-              said[Next::Chance], said[Next::Nobody]);
+              said[Next::Chance], said[Next::NoOne]);
         if (info.fair)
             QCOMPARE(said[Next::Chance], 0);
     }

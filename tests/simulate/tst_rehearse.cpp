@@ -142,7 +142,7 @@ class TestRehearse : public QObject {
             return snapshot->waiterCount() > 1 && scene.granted.empty() ? QStringLiteral("nobody got it") : QString();
         if (foretold->next == Next::NotKnown)
             return foretold->assumed.join(u'|');
-        if (foretold->next == Next::Nobody)
+        if (foretold->next == Next::NoOne)
             return scene.granted.empty() ? QString() : QStringLiteral("foretold: nobody; somebody got it");
         if (scene.granted.empty())
             return QStringLiteral("foretold: somebody; nobody got it");
@@ -181,7 +181,7 @@ private slots:
             QVERIFY2(wrong.isEmpty(), qPrintable(QStringLiteral("scene %1: %2").arg(i).arg(wrong)));
         }
         qInfo("%s: certain %d, chance %d, nobody %d", recipe.constData(), said[Next::Certain], said[Next::Chance],
-              said[Next::Nobody]);
+              said[Next::NoOne]);
         // A queue is never left to chance.
         if (recipes::recipeOf(recipe).fair) {
             QCOMPARE(said[Next::Chance], 0);

@@ -565,7 +565,7 @@ private slots:
         const auto plan = operate::planForceRelease(lock, lock.contenders[0].id);
         QVERIFY(plan && !plan->nextHolder && plan->wakes.contains(u"waits for pay/config"_s));
         const auto rehearsal = rehearse::rehearse(*plan);
-        QVERIFY(rehearsal && rehearsal->next == rehearse::Next::Nobody && rehearsal->woken == 0);
+        QVERIFY(rehearsal && rehearsal->next == rehearse::Next::NoOne && rehearsal->woken == 0);
         QVERIFY(rehearsal->assumed.join(u' ').contains(u"pay/config"_s));
     }
     void manyForeignKeysLeaveTheOrderOpen()

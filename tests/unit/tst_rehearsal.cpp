@@ -76,9 +76,9 @@ std::map<QByteArray, Case> rehearsalCases()
         .woken = 3,
         .inVain = 1};
     cases["one reader of two lets nobody in"] = {
-        .lock = rehearsedLock("zk-shared", {"Hr", "Hr", "wx"}), .next = Next::Nobody, .granted = 0, .woken = 0};
+        .lock = rehearsedLock("zk-shared", {"Hr", "Hr", "wx"}), .next = Next::NoOne, .granted = 0, .woken = 0};
     cases["nobody waits"] = {
-        .lock = rehearsedLock("kazoo-lock", {"Hx"}), .next = Next::Nobody, .granted = 0, .woken = 0};
+        .lock = rehearsedLock("kazoo-lock", {"Hx"}), .next = Next::NoOne, .granted = 0, .woken = 0};
     cases["a semaphore: the first of the queue, and who moves up"] = {
         .lock = rehearsedLock("curator-semaphore", {"Hx", "Hx", "wx", "wx"}),
         .nextHolder = 2,
