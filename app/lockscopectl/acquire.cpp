@@ -5,7 +5,6 @@
 #include "app/lockscopectl/output.h"
 #include "core/async/scope.h"
 #include "core/async/sleep.h"
-#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/rules/catalogue.h"
 #include "core/workspace/hold.h"

@@ -4,7 +4,6 @@
 #include "app/lockscopectl/report.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/backendkind.h"
-#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/workspace/browsequeries.h"
 

@@ -4,7 +4,7 @@
 #include "app/lockscopectl/output.h"
 #include "core/async/sleep.h"
 #include "core/base/connectionuri.h"
-#include "core/base/duration.h"
+#include "core/base/text.h"
 #include "core/inspect/json.h"
 
 #include <QJsonDocument>

@@ -2,7 +2,6 @@
 #include "app/lockscopectl/foundfindings.h"
 
 #include "app/lockscopectl/report.h"
-#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/json.h"

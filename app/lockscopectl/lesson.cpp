@@ -3,7 +3,6 @@
 // its point, of runs played for this answer.
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/simulated.h"
-#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/lessons/lessons.h"
 

@@ -4,7 +4,6 @@
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/report.h"
 #include "core/async/completion.h"
-#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/json.h"

@@ -2,7 +2,6 @@
 #include "app/lockscopectl/report.h"
 
 #include "app/lockscopectl/output.h"
-#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"

@@ -4,7 +4,6 @@
 #include "app/lockscopectl/output.h"
 #include "core/async/completion.h"
 #include "core/base/clock.h"
-#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/history/flightrecorder.h"
 #include "core/inspect/json.h"

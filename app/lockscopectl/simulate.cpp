@@ -3,7 +3,6 @@
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/simulated.h"
-#include "core/base/duration.h"
 #include "core/base/regularfile.h"
 #include "core/base/text.h"
 #include "core/contention/explain.h"

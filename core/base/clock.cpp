@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/clock.h"
 
-#include "core/base/duration.h"
+#include "core/base/text.h"
 
 #include <QDateTime>
 

@@ -3,10 +3,14 @@
 // not UTF-8, megabytes. These are the only ways it becomes text that a person or a terminal sees.
 #pragma once
 
+#include "core/base/result.h"
+
 #include <QByteArray>
+#include <QString>
 #include <QStringList>
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <optional>
 
@@ -55,5 +59,54 @@ template <class List, class Range, class Make>
         list.insert(list.end(), std::invoke(make, element));
     return list;
 }
+
+// Durations as people write and read them.
+
+// "500ms", "30s", "2m" (also "h" and "d"); not negative.
+[[nodiscard]] Result<std::chrono::milliseconds> parseDuration(const QString &text);
+// "640 ms", "1.8 s", "4 m 12 s", "9 h 02 m", "3 d".
+[[nodiscard]] QString formatDuration(std::chrono::milliseconds span);
+// The nearest of what somebody else wrote, who may have written anything: at most 10,000 years either way, so that
+// two of them can be subtracted; zero of what is no number.
+[[nodiscard]] std::chrono::milliseconds millisecondsOf(double milliseconds);
+
+// Moments as JSON and logs write them.
+
+// "2026-03-01T10:00:00.123Z"
+[[nodiscard]] QString isoTime(std::chrono::milliseconds sinceEpoch);
+// "2026-03-01T10:00:00Z"
+[[nodiscard]] QString isoSeconds(std::chrono::seconds sinceEpoch);
+
+// The shapes of the identifiers that clients write into names and values.
+
+// Of ASCII; the standard's ask the locale.
+[[nodiscard]] constexpr bool isDigit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+[[nodiscard]] constexpr bool isAsciiLetter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+[[nodiscard]] bool isHex(QByteArrayView text);        // small letters, as UUIDs are written
+[[nodiscard]] bool isDigits(const QByteArray &text);  // not empty
+[[nodiscard]] bool isSqlWord(const QByteArray &text); // an identifier that needs no quotes, or a number
+inline constexpr qsizetype uuidLength = 36;
+[[nodiscard]] bool isUuid36(QByteArrayView text); // with its four dashes
+[[nodiscard]] bool isHex32(QByteArrayView text);  // without
+// Whether a UUID, in either form, stands anywhere in the text.
+[[nodiscard]] bool holdsUuid(QByteArrayView text);
+
+// Hosts of clients in one form, so that what several servers and clients write can be compared.
+
+// An IPv6 address in its short form, without a zone; the IPv4 address in it where it is a mapped one. Anything else
+// as it is. "0:0:0:0:0:0:0:1" → "::1", "fe80::1%eth0" → "fe80::1", "::ffff:10.0.3.7" → "10.0.3.7".
+[[nodiscard]] QString plainHost(const QString &host);
+// Of a client as a server lists it: "10.0.3.7:56332", "[::1]:5432", MariaDB's "::1:5432"; plainHost() of what is
+// before the port.
+[[nodiscard]] QString hostOfEndpoint(const QString &endpoint);
+// Whether it is a machine's name for itself: such an address is of every machine.
+[[nodiscard]] bool isLoopbackHost(const QString &host);
 
 } // namespace lockscope

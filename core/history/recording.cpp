@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/history/recording.h"
 
-#include "core/base/duration.h"
+#include "core/base/text.h"
 #include "core/base/regularfile.h"
 #include "core/history/chunk.h"
 #include "core/inspect/coverage.h"

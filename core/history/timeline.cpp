@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/history/timeline.h"
 
-#include "core/base/duration.h"
+#include "core/base/text.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/findings.h"
 

@@ -2,7 +2,6 @@
 #include "core/inspect/json.h"
 
 #include "core/base/clock.h"
-#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/waits/clients.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/mariadb/dialect.h"
 
-#include "core/base/identifiers.h"
 #include "core/base/regularfile.h"
 #include "core/base/text.h"
 #include "core/mariadb/freshness.h"

@@ -2,7 +2,6 @@
 #include "core/operate/forcerelease.h"
 
 #include "core/async/sleep.h"
-#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"

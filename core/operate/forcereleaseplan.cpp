@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/operate/forcereleaseplan.h"
 
-#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/operate/releasemethod.h"
 #include "core/operate/sql.h"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/base/duration.h"
-#include "core/base/identifiers.h"
 #include "core/base/text.h"
 #include "core/inspect/mariadb/poll.h"
 #include "core/inspect/mariadb/reader.h"

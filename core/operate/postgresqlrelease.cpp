@@ -2,8 +2,6 @@
 #include "core/operate/sql.h"
 
 #include "core/async/sleep.h"
-#include "core/base/duration.h"
-#include "core/base/identifiers.h"
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/postgresql/observer.h"

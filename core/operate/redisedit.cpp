@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/operate/redis.h"
 
-#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/operate/precheck.h"
 #include "core/operate/texts.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/operate/redis.h"
 
-#include "core/base/duration.h"
-#include "core/base/identifiers.h"
 #include "core/base/text.h"
 #include "core/operate/precheck.h"
 #include "core/operate/releasemethod.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/rules/keysignals.h"
 
-#include "core/base/identifiers.h"
+#include "core/base/text.h"
 #include "core/rules/userrules.h"
 
 namespace lockscope::recipes {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/rules/turn.h"
 
-#include "core/base/identifiers.h"
+#include "core/base/text.h"
 
 #include <QtEndian>
 

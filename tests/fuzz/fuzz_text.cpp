@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text: what is escaped reads back as what it was, and what people type in (addresses, locks, durations, labels).
 #include "core/base/connectionuri.h"
-#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/connections/connectionstore.h"
 #include "core/recipes/mariadb/rowname.h"

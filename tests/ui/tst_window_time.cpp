@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The window at another moment than now: every page shows what was then, it says loudly that it is not now, does
 // nothing, and comes back to what is now, news included.
-#include "core/base/duration.h"
+#include "core/base/text.h"
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Escaping, durations, moments, connection URIs.
 #include "core/base/connectionuri.h"
-#include "core/base/duration.h"
-#include "core/base/identifiers.h"
 #include "core/base/random.h"
 #include "core/base/result.h"
 #include "core/base/text.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hosts of clients, as servers and clients write them.
-#include "core/base/identifiers.h"
+#include "core/base/text.h"
 #include "tests/support/testmain.h"
 
 class TestEndpoint : public QObject {

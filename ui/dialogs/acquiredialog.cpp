@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/dialogs/acquiredialog.h"
 
-#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/workspace/values.h"
 #include "ui/parts/notices.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/dialogs/bulkdialog.h"
 
-#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/dialogs/editdialog.h"
 
-#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/parts/notices.h"

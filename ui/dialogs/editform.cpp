@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the form of an edit is built, and how it finds room on the screen.
-#include "core/base/duration.h"
 #include "core/base/fieldreader.h"
 #include "core/base/text.h"
 #include "ui/dialogs/editdialog.h"

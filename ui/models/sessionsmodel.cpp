@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/models/sessionsmodel.h"
 
-#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "ui/theme/pill.h"
 #include "ui/theme/text.h"

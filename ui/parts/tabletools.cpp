@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/parts/tabletools.h"
 
-#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "ui/models/rowsmodel.h"
 #include "ui/models/screenclock.h"

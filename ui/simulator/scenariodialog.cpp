@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/scenariodialog.h"
 
-#include "core/base/duration.h"
+#include "core/base/text.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/simulatortext.h"
 #include "ui/theme/text.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/views/incidentlist.h"
 
-#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "ui/parts/labels.h"
 #include "ui/parts/parts.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a key's name, lease and value tell of the lock that it claims.
-#include "core/base/identifiers.h"
+#include "core/base/text.h"
 #include "core/inspect/etcd/recognise.h"
 #include "core/inspect/lockterms.h"
 

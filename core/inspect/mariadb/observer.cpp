@@ -2,7 +2,6 @@
 #include "core/inspect/mariadb/observer.h"
 
 #include "core/async/sleep.h"
-#include "core/base/duration.h"
 #include "core/base/random.h"
 #include "core/base/text.h"
 #include "core/inspect/mariadb/poll.h"

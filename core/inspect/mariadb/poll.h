@@ -2,7 +2,7 @@
 // What one look at a MariaDB or MySQL server said, as plain values, and the pure functions that make snapshots of it.
 #pragma once
 
-#include "core/base/duration.h"
+#include "core/base/text.h"
 #include "core/inspect/snapshot.h"
 #include "core/mariadb/session.h"
 #include "core/rules/rowlayouts.h"

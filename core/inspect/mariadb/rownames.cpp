@@ -2,7 +2,7 @@
 // From what InnoDB prints to the names of rows and named locks.
 #include "core/inspect/mariadb/poll.h"
 
-#include "core/base/identifiers.h"
+#include "core/base/text.h"
 #include "core/mariadb/session.h"
 
 namespace lockscope::inspect {

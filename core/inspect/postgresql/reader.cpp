@@ -2,7 +2,6 @@
 #include "core/inspect/postgresql/observer.h"
 
 #include "core/async/dated.h"
-#include "core/base/identifiers.h"
 #include "core/base/text.h"
 #include "core/postgresql/dialect.h"
 

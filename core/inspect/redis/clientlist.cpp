@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/redis/clientlist.h"
 
-#include "core/base/identifiers.h"
 #include "core/base/text.h"
 #include "core/inspect/waits/clients.h"
 #include "core/rules/catalogue.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/redis/keysweeper.h"
 
-#include "core/base/identifiers.h"
 #include "core/base/text.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "core/inspect/redis/naming.h"
 
 #include "core/base/fieldreader.h"
-#include "core/base/identifiers.h"
+#include "core/base/text.h"
 #include "core/inspect/lockterms.h"
 
 #include <QByteArrayList>

@@ -2,7 +2,6 @@
 #include "core/inspect/redis/observerreader.h"
 
 #include "core/async/dated.h"
-#include "core/base/duration.h"
 #include "core/base/text.h"
 
 #include <algorithm>

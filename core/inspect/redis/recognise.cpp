@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/redis/recognise.h"
 
-#include "core/base/identifiers.h"
+#include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/lockterms.h"
 #include "core/inspect/redis/claims.h"

@@ -4,7 +4,6 @@
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/pieces.h"
 
-#include "core/base/duration.h"
 #include "core/base/text.h"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Semaphores that are no Redisson's: permits as members of a sorted set, or as fields of a hash. Many things are
 // sorted sets and hashes: each is told by what no other client writes, all of it, and not by its name.
-#include "core/base/identifiers.h"
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/redis/naming.h"

@@ -6,7 +6,6 @@
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/pieces.h"
 
-#include "core/base/identifiers.h"
 #include "core/base/text.h"
 #include "core/rules/keysignals.h"
 

@@ -3,7 +3,6 @@
 #include "core/inspect/redis/pieces.h"
 #include "core/inspect/redis/userrulelocks.h"
 
-#include "core/base/identifiers.h"
 #include "core/base/text.h"
 #include "core/inspect/lockterms.h"
 #include "core/inspect/redis/naming.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A deadlock in words: who holds what and waits for what, whose end costs least, and what may end it.
-#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/waits/waitanalysis.h"

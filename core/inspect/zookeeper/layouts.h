@@ -3,7 +3,7 @@
 // rules of docs/layouts.md, "Rules for ZooKeeper"). The rows are in resources/rules/zookeeper-layouts.json.
 #pragma once
 
-#include "core/base/identifiers.h"
+#include "core/base/text.h"
 #include "core/inspect/zookeeper/recognise.h"
 #include "core/rules/turn.h"
 

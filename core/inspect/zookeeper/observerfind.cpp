@@ -2,7 +2,7 @@
 #include "core/inspect/zookeeper/observerfind.h"
 
 #include "core/async/sleep.h"
-#include "core/base/duration.h"
+#include "core/base/text.h"
 #include "core/inspect/coverage.h"
 
 #include <algorithm>

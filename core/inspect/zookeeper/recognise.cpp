@@ -5,7 +5,7 @@
 // own.
 #include "core/inspect/zookeeper/recognise.h"
 
-#include "core/base/identifiers.h"
+#include "core/base/text.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/lockterms.h"
 #include "core/inspect/zookeeper/layouts.h"

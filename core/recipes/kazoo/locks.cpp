@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Locks as kazoo makes them.
-#include "core/base/identifiers.h"
 #include "core/base/text.h"
 #include "core/recipes/lockbase.h"
 #include "core/recipes/zookeeper/locks.h"

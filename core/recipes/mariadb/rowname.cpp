@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/recipes/mariadb/rowname.h"
 
-#include "core/base/identifiers.h"
 #include "core/base/text.h"
 #include "core/recipes/mariadb/sqllock.h"
 #include "core/rules/rowlayouts.h"
