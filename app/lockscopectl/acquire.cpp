@@ -4,7 +4,7 @@
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
 #include "core/async/scope.h"
-#include "core/async/sleep.h"
+#include "core/async/completion.h"
 #include "core/base/text.h"
 #include "core/rules/catalogue.h"
 #include "core/workspace/hold.h"

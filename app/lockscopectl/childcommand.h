@@ -4,7 +4,7 @@
 #pragma once
 
 #include "app/lockscopectl/interrupts.h"
-#include "core/base/regularfile.h"
+#include "core/base/fieldreader.h"
 
 #include <QSocketNotifier>
 #include <QStringList>

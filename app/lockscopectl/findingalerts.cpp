@@ -2,7 +2,7 @@
 #include "app/lockscopectl/findingalerts.h"
 
 #include "app/lockscopectl/output.h"
-#include "core/async/sleep.h"
+#include "core/async/completion.h"
 #include "core/base/connectionuri.h"
 #include "core/base/text.h"
 #include "core/inspect/json.h"

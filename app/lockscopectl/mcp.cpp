@@ -3,7 +3,7 @@
 // inspects (resources/mcp.json), on connections that open read-only; none of them writes.
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
-#include "core/base/regularfile.h"
+#include "core/base/fieldreader.h"
 
 #include <QJsonArray>
 #include <QJsonDocument>

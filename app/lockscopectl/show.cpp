@@ -3,7 +3,7 @@
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/report.h"
-#include "core/base/regularfile.h"
+#include "core/base/fieldreader.h"
 #include "core/base/text.h"
 #include "core/history/timeline.h"
 #include "core/inspect/coverage.h"

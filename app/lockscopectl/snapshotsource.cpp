@@ -3,7 +3,7 @@
 
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
-#include "core/async/dated.h"
+#include "core/async/loop.h"
 #include "core/base/backendkind.h"
 #include "core/base/text.h"
 #include "core/inspect/json.h"

@@ -10,7 +10,7 @@
 #include <version>
 
 #include "core/async/loop.h"
-#include "core/async/slot.h"
+#include "core/async/freelist.h"
 #include "core/base/result.h"
 
 #include <QtGlobal>
@@ -249,5 +249,19 @@ private:
 // What every request of a port returns: it has been sent already; the answer arrives once.
 template <class T>
 using Reply = Completion<Result<T>>;
+
+// Waiting for a moment: `auto woken = sleepUntil(loop, when); co_await woken;`
+
+[[nodiscard]] inline Completion<bool> sleepUntil(Loop &loop, Instant when)
+{
+    Completion<bool> woken(loop);
+    woken.completeAt(Deadline::at(when), true);
+    return woken;
+}
+
+[[nodiscard]] inline Completion<bool> sleepFor(Loop &loop, Duration span)
+{
+    return sleepUntil(loop, loop.now() + span);
+}
 
 } // namespace lockscope

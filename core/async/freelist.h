@@ -16,6 +16,7 @@
 #include <memory>
 #include <new>
 #include <unordered_map>
+#include <utility>
 
 namespace lockscope::freelist {
 
@@ -160,5 +161,131 @@ using UnorderedMap =
     std::unordered_map<Key, Value, std::hash<Key>, std::equal_to<Key>, Allocator<std::pair<const Key, Value>>>;
 
 } // namespace freelist
+
+// Slot<T>: the place of a value that comes later, once. Neither copied nor moved itself.
+//
+// Instead of std::optional, whose layers the compiler builds anew for each of the hundreds of types that coroutines
+// answer with.
+template <class T>
+class Slot {
+public:
+    Slot() {} // nothing in it yet
+    Slot(const Slot &) = delete;
+    Slot &operator=(const Slot &) = delete;
+    ~Slot()
+    {
+        if (m_isFilled)
+            std::destroy_at(&m_value);
+    }
+
+    [[nodiscard]] bool isFilled() const { return m_isFilled; }
+    // Once.
+    template <class U>
+    void fill(U &&value)
+    {
+        std::construct_at(&m_value, std::forward<U>(value));
+        m_isFilled = true;
+    }
+    // Only when filled.
+    [[nodiscard]] T &value() { return m_value; }
+
+private:
+    union {
+        T m_value;
+    };
+    bool m_isFilled = false;
+};
+
+// The same in one pointer: what arrives has a block of its own, and while nothing has there is no room for it.
+template <class T>
+class FarSlot {
+public:
+    FarSlot() = default;
+    FarSlot(const FarSlot &) = delete;
+    FarSlot &operator=(const FarSlot &) = delete;
+    ~FarSlot()
+    {
+        if (!m_value)
+            return;
+        std::destroy_at(m_value);
+        freelist::give(m_value, sizeof(T));
+    }
+
+    [[nodiscard]] bool isFilled() const { return m_value; }
+    // Once.
+    template <class U>
+    void fill(U &&value)
+    {
+        m_value = new (freelist::take(sizeof(T))) T(std::forward<U>(value));
+    }
+    // Only when filled.
+    [[nodiscard]] T &value() { return *m_value; }
+
+private:
+    T *m_value = nullptr;
+};
+
+// LocalPtr<T>: shared, and counted in what it points to, on one thread alone. A std::shared_ptr counts as if other
+// threads did, too, which takes its time where there are several for each of millions of messages.
+class LocallyCounted {
+public:
+    LocallyCounted() = default;
+    LocallyCounted(const LocallyCounted &) = delete;
+    LocallyCounted &operator=(const LocallyCounted &) = delete;
+    virtual ~LocallyCounted() = default;
+
+private:
+    template <class T>
+    friend class LocalPtr;
+    int m_holders = 0;
+};
+
+template <class T>
+class LocalPtr {
+public:
+    LocalPtr() = default;
+    explicit LocalPtr(T *kept) noexcept : m_kept(kept)
+    {
+        if (m_kept)
+            ++counted().m_holders;
+    }
+    LocalPtr(const LocalPtr &other) noexcept : LocalPtr(other.m_kept) {}
+    LocalPtr(LocalPtr &&other) noexcept : m_kept(std::exchange(other.m_kept, nullptr)) {}
+    LocalPtr &operator=(LocalPtr other) noexcept
+    {
+        std::swap(m_kept, other.m_kept);
+        return *this;
+    }
+    ~LocalPtr()
+    {
+        if (m_kept && --counted().m_holders == 0)
+            delete m_kept;
+    }
+
+    [[nodiscard]] T *get() const { return m_kept; }
+    T *operator->() const { return m_kept; }
+    explicit operator bool() const { return m_kept; }
+
+private:
+    [[nodiscard]] LocallyCounted &counted() const { return *m_kept; }
+    T *m_kept = nullptr;
+};
+
+// LocalShared<T>, LocalWeak<T>: std::shared_ptr and std::weak_ptr for what is held on one thread alone, counted in
+// plain steps, not in atomic ones.
+//
+// libstdc++'s own, by the names it has for them: the standard's are the same templates with another policy.
+template <class T>
+using LocalShared = std::__shared_ptr<T, __gnu_cxx::_S_single>;
+template <class T>
+using LocalWeak = std::__weak_ptr<T, __gnu_cxx::_S_single>;
+template <class T>
+using EnableLocalShared = std::__enable_shared_from_this<T, __gnu_cxx::_S_single>;
+
+template <class T, class... Args>
+[[nodiscard]] LocalShared<T> makeLocalShared(Args &&...args)
+{
+    return std::__allocate_shared<T, __gnu_cxx::_S_single>(freelist::Allocator<T>(), std::forward<Args>(args)...);
+}
 
 } // namespace lockscope

@@ -9,6 +9,7 @@
 #include <version>
 
 #include "core/async/moveonlyfunction.h"
+#include "core/base/clock.h"
 
 #include <chrono>
 #include <functional>
@@ -77,5 +78,19 @@ private:
     explicit Deadline(Instant when) : m_when(when) {}
     Instant m_when = Instant::max();
 };
+
+// By what a loop's observers and recorders date what they see: its wall clock, less what that was set by meanwhile.
+
+// Goes on evenly when somebody sets the wall clock: ages and spans are differences of such moments. What is written
+// for others to compare with their clocks takes loop.wallNow().
+[[nodiscard]] inline WallTime datedNow(const Loop &loop)
+{
+    for (;;) {
+        const auto before = programClock().setBy();
+        const auto wall = loop.wallNow();
+        if (programClock().setBy() == before) // else it was set between the two
+            return wall - before;
+    }
+}
 
 } // namespace lockscope

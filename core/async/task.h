@@ -11,7 +11,6 @@
 #include <version>
 
 #include "core/async/freelist.h"
-#include "core/async/slot.h"
 
 #include <coroutine>
 #include <exception>

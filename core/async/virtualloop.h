@@ -4,7 +4,6 @@
 #pragma once
 
 #include "core/async/freelist.h"
-#include "core/async/localptr.h"
 #include "core/async/moveonlyfunction.h"
 #include "core/async/timerqueue.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/connections/secretstore.h"
 
-#include "core/base/regularfile.h"
+#include "core/base/fieldreader.h"
 
 #include <QDir>
 #include <QFileInfo>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/connections/connectionstore.h"
 
-#include "core/base/regularfile.h"
+#include "core/base/fieldreader.h"
 #include "core/base/text.h"
 
 #include <QDir>

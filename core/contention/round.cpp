@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/contention/round.h"
 
-#include "core/async/sleep.h"
+#include "core/async/completion.h"
 #include "core/contention/mutants/mutants.h"
 #include "core/contention/recording.h"
 #include "core/rules/turn.h"

@@ -2,7 +2,7 @@
 #include "core/contention/simulation.h"
 
 #include "core/async/freelist.h"
-#include "core/async/sleep.h"
+#include "core/async/completion.h"
 #include "core/base/text.h"
 #include "core/contention/contenderactor.h"
 #include "core/contention/faults.h"

@@ -3,7 +3,7 @@
 // is tried, with back-off.
 #include "core/etcd/client.h"
 
-#include "core/async/sleep.h"
+#include "core/async/completion.h"
 #include "core/async/task.h"
 #include "core/etcd/http.h"
 

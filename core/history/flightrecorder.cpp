@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/history/flightrecorder.h"
 
-#include "core/async/dated.h"
+#include "core/async/loop.h"
 #include "core/base/clock.h"
 
 #include <QDateTime>

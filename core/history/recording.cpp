@@ -2,7 +2,7 @@
 #include "core/history/recording.h"
 
 #include "core/base/text.h"
-#include "core/base/regularfile.h"
+#include "core/base/fieldreader.h"
 #include "core/history/chunk.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/json.h"

@@ -2,7 +2,6 @@
 #include "core/lessons/lessons.h"
 
 #include "core/base/fieldreader.h"
-#include "core/base/regularfile.h"
 #include "core/base/text.h"
 #include "core/contention/guarantees.h"
 

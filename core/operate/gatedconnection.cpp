@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/base/regularfile.h"
+#include "core/base/fieldreader.h"
 #include "core/base/text.h"
 #include "core/operate/gatedport.h"
 #include "core/redis/connection.h"

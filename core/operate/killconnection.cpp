@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/operate/sql.h"
 
-#include "core/async/sleep.h"
+#include "core/async/completion.h"
 #include "core/base/random.h"
 #include "core/base/text.h"
 #include "core/inspect/mariadb/poll.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/recipes/keepalive.h"
 
-#include "core/async/sleep.h"
+#include "core/async/completion.h"
 
 #include <algorithm>
 

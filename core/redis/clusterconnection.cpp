@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/redis/deployments.h"
 
-#include "core/base/regularfile.h"
+#include "core/base/fieldreader.h"
 #include "core/base/text.h"
 #include "core/redis/clusternodes.h"
 #include "core/redis/resp.h"

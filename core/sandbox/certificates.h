@@ -3,7 +3,7 @@
 // (127.0.0.1 and localhost) and one for clients. Made by the openssl program, gone with the sandbox.
 #pragma once
 
-#include "core/base/transportoptions.h"
+#include "core/base/connectionuri.h"
 #include "core/sandbox/temporaryfolder.h"
 
 namespace lockscope::sandbox {

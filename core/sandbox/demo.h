@@ -22,7 +22,7 @@
 
 #include "core/base/connectionuri.h"
 #include "core/async/scope.h"
-#include "core/async/sleep.h"
+#include "core/async/completion.h"
 #include "core/base/random.h"
 #include "core/recipes/lock.h"
 

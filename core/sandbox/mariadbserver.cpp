@@ -6,7 +6,7 @@
 // without grant tables, makes them, and reads them as the last statement, all of it before the first client is let
 // in. That takes one second instead of the five of mariadb-install-db, and one process that dies with us.
 #include "core/base/connectionuri.h"
-#include "core/base/regularfile.h"
+#include "core/base/fieldreader.h"
 #include "core/mariadb/dialect.h"
 #include "core/transport/speech.h"
 #include "core/transport/transport.h"

@@ -9,7 +9,7 @@
 // sessions (pg_monitor, pg_signal_backend) but is no superuser, so that nobody gets to our files or programs by
 // it; or "onlooker", who may do nothing that is not everybody's.
 #include "core/base/connectionuri.h"
-#include "core/base/regularfile.h"
+#include "core/base/fieldreader.h"
 #include "core/postgresql/dialect.h"
 #include "core/recipes/make.h"
 #include "core/sandbox/certificates.h"

@@ -7,7 +7,6 @@
 #pragma once
 
 #include "core/async/freelist.h"
-#include "core/async/localptr.h"
 #include "core/async/virtualloop.h"
 #include "core/base/random.h"
 

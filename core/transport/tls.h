@@ -3,7 +3,7 @@
 // and its name are checked unless the options say no.
 #pragma once
 
-#include "core/base/transportoptions.h"
+#include "core/base/connectionuri.h"
 
 class QSslConfiguration;
 class QSslSocket;

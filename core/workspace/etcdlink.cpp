@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An etcd connection: client, gate, observer. The client reconnects by itself.
-#include "core/async/sleep.h"
+#include "core/async/completion.h"
 #include "core/contention/etcdtraced.h"
 #include "core/inspect/etcd/observer.h"
 #include "core/operate/etcd.h"

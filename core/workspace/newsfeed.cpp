@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workspace/newsfeed.h"
 
-#include "core/async/dated.h"
+#include "core/async/loop.h"
 #include "core/base/clock.h"
 #include "core/base/overloaded.h"
 #include "core/operate/releasemethod.h"

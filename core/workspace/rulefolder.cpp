@@ -2,7 +2,7 @@
 #include "core/workspace/rulefolder.h"
 
 #include "core/base/text.h"
-#include "core/base/regularfile.h"
+#include "core/base/fieldreader.h"
 #include "core/inspect/redis/observerreader.h"
 #include "core/workspace/settingsfile.h"
 

@@ -2,7 +2,6 @@
 // A ZooKeeper connection: session, gate, evidence, observer. A session that expired is replaced.
 #include "core/async/completion.h"
 #include "core/async/scope.h"
-#include "core/async/sleep.h"
 #include "core/base/connectionuri.h"
 #include "core/contention/traced/tracedport.h"
 #include "core/inspect/zookeeper/observer.h"

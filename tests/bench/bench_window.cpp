@@ -5,7 +5,7 @@
 // screen is there. Sizes by LOCKSCOPE_BENCH_ZNODES (100000) and LOCKSCOPE_BENCH_CHILDREN (300000).
 #include "core/async/qtloop.h"
 #include "core/async/scope.h"
-#include "core/async/sleep.h"
+#include "core/async/completion.h"
 #include "core/workspace/livebackend.h"
 #include "core/zookeeper/client.h"
 #include "tests/bench/metered.h"

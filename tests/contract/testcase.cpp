@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testcase.h"
 
-#include "core/async/sleep.h"
+#include "core/async/completion.h"
 
 namespace lockscope::contract {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/async/scope.h"
-#include "core/async/sleep.h"
+#include "core/async/completion.h"
 #include "tests/interop/foreignclients.h"
 #include "tests/interop/ours.h"
 

@@ -4,7 +4,7 @@
 //
 // LOCKSCOPE_RACES=300 runs each race that often, instead of 8 times; the counts are printed.
 #include "core/async/scope.h"
-#include "core/async/sleep.h"
+#include "core/async/completion.h"
 #include "core/base/random.h"
 #include "core/inspect/mariadb/observer.h"
 #include "core/operate/forcerelease.h"

@@ -2,7 +2,7 @@
 // The observer of a real MariaDB: who holds, who waits, who is idle, what cannot be seen and why, and force-
 // release of what was seen.
 #include "core/async/scope.h"
-#include "core/async/sleep.h"
+#include "core/async/completion.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/mariadb/observer.h"
 #include "core/operate/forcerelease.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The eager mutex on a real server: what it saves, and that it never believes too much. It takes its turn
 // on the word of an event; each test here takes away one of the reasons why it may.
-#include "core/async/sleep.h"
+#include "core/async/completion.h"
 #include "tests/support/recipefixture.h"
 #include "tests/support/testmain.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The SQL recipes on a real MariaDB: conflicts, deadlocks, four kinds of failure that are not the
 // same, and names. The rest: tests/contract.
-#include "core/async/sleep.h"
+#include "core/async/completion.h"
 #include "core/recipes/make.h"
 #include "core/recipes/mariadb/rowname.h"
 #include "mariadbfixture.h"

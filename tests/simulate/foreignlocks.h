@@ -3,7 +3,7 @@
 // Election of etcd's Go client, and a lock that is one key. They ask again instead of watching.
 #pragma once
 
-#include "core/async/sleep.h"
+#include "core/async/completion.h"
 #include "core/etcd/client.h"
 #include "core/recipes/lockbase.h"
 

@@ -2,7 +2,7 @@
 // Very many contenders on the simulated ZooKeeper: lists that cost nothing to hand out, and the decision that is
 // made from the end of a list instead of all of it.
 #include "core/async/scope.h"
-#include "core/async/sleep.h"
+#include "core/async/completion.h"
 #include "core/recipes/make.h"
 #include "core/recipes/zookeeper/queueentry.h"
 #include "core/simservers/zookeeper/tree.h"

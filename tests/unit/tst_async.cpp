@@ -4,10 +4,9 @@
 
 #include "core/async/closing.h"
 #include "core/async/completion.h"
-#include "core/async/localptr.h"
+#include "core/async/freelist.h"
 #include "core/async/qtloop.h"
 #include "core/async/scope.h"
-#include "core/async/sleep.h"
 #include "core/async/virtualloop.h"
 #include "core/async/workers.h"
 #include "core/base/random.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program's clock goes on evenly when somebody sets the machine's, and so does all that is dated by it.
-#include "core/async/dated.h"
+#include "core/async/loop.h"
 #include "core/async/virtualloop.h"
 #include "core/history/flightrecorder.h"
 #include "core/history/recording.h"

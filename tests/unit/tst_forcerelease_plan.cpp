@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Force-release: what is refused, and what a plan says before anything is sent.
-#include "core/base/regularfile.h"
+#include "core/base/fieldreader.h"
 #include "core/base/text.h"
 #include "core/operate/texts.h"
 #include "tests/support/testmain.h"

@@ -2,7 +2,7 @@
 #include "ui/parts/notices.h"
 
 #include "core/base/text.h"
-#include "core/base/transportoptions.h"
+#include "core/base/connectionuri.h"
 #include "ui/models/screenclock.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/runner.h"
 
-#include "core/base/regularfile.h"
+#include "core/base/fieldreader.h"
 #include "core/base/text.h"
 #include "ui/parts/pagetext.h"
 #include "ui/parts/parts.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/mariadb/reader.h"
 
-#include "core/async/dated.h"
-#include "core/async/sleep.h"
+#include "core/async/loop.h"
+#include "core/async/completion.h"
 #include "core/async/turns.h"
 #include "core/inspect/mariadb/poll.h"
 #include "core/mariadb/freshness.h"

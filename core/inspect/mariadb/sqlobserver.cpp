@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/mariadb/sqlobserver.h"
 
-#include "core/async/sleep.h"
+#include "core/async/completion.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/pace.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/postgresql/observer.h"
 
-#include "core/async/dated.h"
+#include "core/async/loop.h"
 #include "core/base/text.h"
 #include "core/postgresql/dialect.h"
 

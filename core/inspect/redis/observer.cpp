@@ -2,7 +2,7 @@
 #include "core/inspect/redis/observer.h"
 
 #include "core/inspect/redis/observerreader.h"
-#include "core/async/sleep.h"
+#include "core/async/completion.h"
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/redis/observerqueue.h"
 
-#include "core/async/sleep.h"
+#include "core/async/completion.h"
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/pieces.h"
 #include "core/rules/turn.h"

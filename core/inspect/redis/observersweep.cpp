@@ -3,7 +3,7 @@
 #include "core/inspect/redis/observer.h"
 #include "core/inspect/redis/observerreader.h"
 
-#include "core/async/sleep.h"
+#include "core/async/completion.h"
 
 namespace lockscope::inspect {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/zookeeper/observercrawl.h"
 
-#include "core/async/sleep.h"
+#include "core/async/completion.h"
 #include "core/inspect/lockterms.h"
 #include "core/inspect/observer.h"
 #include "core/rules/turn.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/zookeeper/observerfind.h"
 
-#include "core/async/sleep.h"
+#include "core/async/completion.h"
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
 

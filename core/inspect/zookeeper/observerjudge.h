@@ -2,7 +2,7 @@
 // From what was read of a directory to the locks in it: what they are, what is wrong with them, what changed.
 #pragma once
 
-#include "core/async/dated.h"
+#include "core/async/loop.h"
 #include "core/async/task.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/observer.h"

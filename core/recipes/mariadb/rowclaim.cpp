@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/async/sleep.h"
+#include "core/async/completion.h"
 #include "core/base/logging.h"
 #include "core/base/text.h"
 #include "core/recipes/mariadb/rowclaim.h"

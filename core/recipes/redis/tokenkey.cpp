@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/recipes/redis/tokenkey.h"
 
-#include "core/async/sleep.h"
+#include "core/async/completion.h"
 #include "core/base/logging.h"
 #include "core/base/text.h"
 #include "core/redis/client.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/text.h"
 #include "core/recipes/zookeeper/queueentry.h"
-#include "core/async/sleep.h"
+#include "core/async/completion.h"
 
 #include <limits>
 

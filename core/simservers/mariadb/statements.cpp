@@ -2,7 +2,7 @@
 #include "core/simservers/mariadb/statements.h"
 
 #include "core/base/text.h"
-#include "core/base/regularfile.h"
+#include "core/base/fieldreader.h"
 
 #include <QHash>
 
