@@ -4,7 +4,7 @@
 #include "core/base/fieldreader.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
-#include "core/sandbox/kit.h"
+#include "core/sandbox/demo.h"
 
 #include <algorithm>
 

@@ -6,7 +6,6 @@
 #include "core/async/completion.h"
 #include "core/base/text.h"
 #include "core/sandbox/demo.h"
-#include "core/sandbox/kit.h"
 
 #include <QJsonArray>
 

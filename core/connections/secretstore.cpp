@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/connections/secretstore.h"
+#include "core/connections/connectionstore.h"
 
 #include "core/base/fieldreader.h"
 

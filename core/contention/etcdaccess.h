@@ -4,8 +4,8 @@
 #pragma once
 
 #include "core/contention/servers.h"
-#include "core/contention/etcdtraced.h"
-#include "core/recipes/etcd/make.h"
+#include "core/contention/traced/tracedport.h"
+#include "core/recipes/make.h"
 #include "core/simservers/etcd/server.h"
 
 namespace lockscope::contention {

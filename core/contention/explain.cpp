@@ -30,7 +30,7 @@ QString befell(const QByteArray &fault, const QByteArray &how, const QString &wh
     return told.replace(u"%1"_s, who);
 }
 
-// As the checkers say it (round.cpp, simulation.cpp, contenderactor.cpp): recordings keep it in English.
+// As the checkers say it (round.cpp, simulation.cpp): recordings keep it in English.
 constexpr const char *sentences[] = {
     QT_TRANSLATE_NOOP("Told", "all believe they hold it: %1"),
     QT_TRANSLATE_NOOP("Told", "its fencing token %1 is not above %2"),

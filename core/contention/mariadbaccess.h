@@ -2,10 +2,10 @@
 // The row, the named lock and the leased row that contenders of a simulated MariaDB contend for.
 #pragma once
 
-#include "core/contention/sqlaccess.h"
+#include "core/contention/sqlservers.h"
 #include "core/recipes/make.h"
 #include "core/rules/rowlayouts.h"
-#include "core/simservers/mariadb/session.h"
+#include "core/simservers/mariadb/server.h"
 
 namespace lockscope::contention {
 

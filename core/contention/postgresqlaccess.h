@@ -2,7 +2,7 @@
 // The row and the advisory lock that contenders of a simulated PostgreSQL contend for.
 #pragma once
 
-#include "core/contention/sqlaccess.h"
+#include "core/contention/sqlservers.h"
 #include "core/recipes/make.h"
 #include "core/simservers/postgresql/session.h"
 

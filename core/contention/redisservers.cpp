@@ -3,7 +3,7 @@
 #include "core/base/text.h"
 #include "core/contention/servers.h"
 #include "core/contention/redisaccess.h"
-#include "core/rules/keysignals.h"
+#include "core/rules/turn.h"
 #include "core/contention/backendrules.h"
 #include "core/contention/mutants/mutants.h"
 

@@ -5,11 +5,216 @@
 #include "core/contention/mutants/mutants.h"
 #include "core/contention/recording.h"
 #include "core/rules/turn.h"
+#include "core/base/text.h"
 
 #include <algorithm>
 #include <set>
 
 namespace lockscope::contention {
+
+namespace {
+
+QByteArray reason(recipes::Loss loss)
+{
+    switch (loss) {
+    case recipes::Loss::SessionOver: return QByteArrayLiteral("its session is over");
+    case recipes::Loss::CutOff: return QByteArrayLiteral("cut off for so long that its session may be over");
+    case recipes::Loss::TakenAway: return QByteArrayLiteral("it was removed or replaced");
+    case recipes::Loss::LeaseOver: break;
+    }
+    return QByteArrayLiteral("its lease is over");
+}
+
+// Completes with true when the span is over, with false when the lock is lost before.
+Completion<bool> spanOrLoss(Loop &loop, Duration span, const Completion<bool> &lost)
+{
+    Completion<bool> over(loop);
+    lost.then([over](bool) { over.complete(false); });
+    over.completeAt(Deadline::at(loop.now() + span), true);
+    return over;
+}
+
+} // namespace
+
+void Resource::write(int contender, qint64 grant, std::optional<qint64> token, bool isShared)
+{
+    const bool isOld = m_checksTokens && token && *token < m_highestToken;
+    if (token)
+        m_highestToken = std::max(m_highestToken, *token);
+    m_trace.add({{},
+                 contender,
+                 Mark::Writes,
+                 false,
+                 token.value_or(0),
+                 isOld ? QByteArrayLiteral("refused") : QByteArrayLiteral("accepted"),
+                 {}});
+    if (isOld || isShared)
+        return;
+    auto &newestGrant = m_newestGrant[std::size_t(contender) % m_newestGrant.size()];
+    if (grant < newestGrant)
+        m_trace.breaks("effect", contender, u"a write of a former holder was accepted after one of its successor"_s);
+    newestGrant = std::max(newestGrant, grant);
+}
+
+void Resource::writeAfter(int contender, qint64 version)
+{
+    m_trace.add({{}, contender, Mark::Writes, false, version, "accepted", {}});
+    if (!m_succeeded.insert(version).second)
+        m_trace.breaks("effect", contender,
+                       u"a second write was accepted as the successor of version %1"_s.arg(version));
+}
+
+ContenderActor::ContenderActor(Loop &loop, std::unique_ptr<recipes::Lock> lock, ContenderPlan plan, Trace &trace,
+                               Resource &resource, WhenDone whenDone)
+    : m_loop(loop), m_plan(std::move(plan)), m_trace(trace), m_resource(resource), m_whenDone(std::move(whenDone)),
+      m_lock(std::move(lock))
+{
+}
+
+ContenderActor::~ContenderActor() = default;
+
+Task<void> ContenderActor::play()
+{
+    m_trace.add({{}, m_plan.number, Mark::Joins, false, 0, m_plan.reads ? "read" : "write", {}});
+    const auto limit = [this] { return m_plan.wait ? Deadline::after(m_loop, *m_plan.wait) : Deadline::never(); };
+    auto deadline = limit();
+    int triesLeft = m_plan.tries - 1;
+    for (;;) {
+        // Of 100,000 who wait each has this frame: what it waits for stays where it comes.
+        auto acquiring = m_lock->acquire(deadline);
+        co_await acquiring.finish();
+        const auto &granted = acquiring.value();
+        if (granted) {
+            const auto &grant = *granted;
+            const bool isDone = co_await work(grant);
+            if (isDone)
+                break;
+        } else {
+            m_trace.add({{}, m_plan.number, Mark::GivesUp, false, 0, granted.error().message.toUtf8(), {}});
+            if (!granted.error().retryable)
+                break;
+            if (granted.error().code == ErrorCode::TimedOut && triesLeft > 0) {
+                // An acquire of its own: it queues anew.
+                --triesLeft;
+                deadline = limit();
+                m_trace.add({{}, m_plan.number, Mark::Joins, false, 0, "again", {}});
+                continue;
+            }
+        }
+        if (deadline.hasPassed(m_loop))
+            break;
+        // As a program would: a moment later, once more.
+        co_await sleepFor(m_loop, 20ms);
+        if (deadline.hasPassed(m_loop))
+            break;
+        m_trace.add({{}, m_plan.number, Mark::Joins, false, 0, "again", {}});
+    }
+    if (!m_isStopped)
+        m_whenDone();
+}
+
+void ContenderActor::write(const recipes::Grant &grant)
+{
+    if (!m_holds || m_plan.isOptimistic || m_plan.reads)
+        return;
+    m_resource.write(m_plan.number, m_grant, grant.fencingToken, m_plan.isShared);
+}
+
+// What was written is in the row the version is of: accepted with it, or not at all.
+bool ContenderActor::isWritten(const recipes::Grant &grant, const Result<void> &released)
+{
+    if (released) {
+        m_resource.writeAfter(m_plan.number, grant.fencingToken.value_or(0));
+        return true;
+    }
+    const auto &why = released.error();
+    const auto message = why.message.toUtf8();
+    m_trace.add({{},
+                 m_plan.number,
+                 Mark::GivesUp,
+                 false,
+                 0,
+                 why.code == ErrorCode::BadVersion ? "conflict: " + message : message,
+                 {}});
+    // Who does not know whether it was written must not write it twice.
+    const bool isInVain = why.code == ErrorCode::BadVersion || why.code == ErrorCode::NotConnected
+                          || why.code == ErrorCode::TimedOut || why.code == ErrorCode::Cancelled;
+    return !isInVain;
+}
+
+Task<bool> ContenderActor::work(const recipes::Grant &grant)
+{
+    m_holds = true;
+    // What stands for the hold on the server: a node's name has its place in the queue in it.
+    const auto name = grant.node.isEmpty() ? grant.id : grant.node.name().bytes();
+    m_trace.add({{}, m_plan.number, Mark::Holds, false, grant.fencingToken.value_or(0), name, {}});
+    m_grant = m_trace.grants();
+    Completion<bool> lost(m_loop); // false: lost; listened to more than once
+    const auto losing = m_lock->lost();
+    losing.then([this, lost](const recipes::Loss &loss) {
+        if (!std::exchange(m_holds, false))
+            return;
+        m_trace.add({{}, m_plan.number, Mark::Loses, false, 0, reason(loss), {}});
+        lost.complete(false);
+    });
+    write(grant);
+    if (m_mayRelease) {
+        const auto gate = *m_mayRelease;
+        co_await gate;
+    }
+    const auto half = std::chrono::duration_cast<Duration>(m_plan.hold) / 2;
+    for (int i = 0; i < 2 && m_holds; ++i) {
+        co_await spanOrLoss(m_loop, half, lost);
+        if (m_isStopped) {
+            const Completion<bool> never(m_loop);
+            co_await never;
+        }
+        write(grant);
+    }
+    if (!std::exchange(m_holds, false))
+        co_return true;
+    m_trace.add({{}, m_plan.number, Mark::Releases, false, 0, {}, {}});
+    const auto patience = Deadline::after(m_loop, 10s);
+    const auto released = co_await m_lock->release(patience);
+    if (m_plan.isOptimistic)
+        co_return isWritten(grant, released);
+    if (!released && released.error().code == ErrorCode::NotHeld)
+        m_trace.add({{}, m_plan.number, Mark::Loses, false, 0, "it was no longer ours when we released it", {}});
+    co_return true;
+}
+
+namespace {
+
+// The same lock once more.
+class Again final : public recipes::Lock {
+public:
+    explicit Again(std::shared_ptr<recipes::Lock> lock) : m_lock(std::move(lock)) {}
+    Task<Result<recipes::Grant>> acquire(Deadline deadline) override { return m_lock->acquire(deadline); }
+    Task<Result<void>> release(Deadline deadline) override { return m_lock->release(deadline); }
+    [[nodiscard]] int holdCount() const override { return m_lock->holdCount(); }
+    Task<Result<bool>> isStillMine(Deadline deadline) override { return m_lock->isStillMine(deadline); }
+    [[nodiscard]] Completion<recipes::Loss> lost() const override { return m_lock->lost(); }
+
+private:
+    std::shared_ptr<recipes::Lock> m_lock;
+};
+
+} // namespace
+
+Result<std::unique_ptr<recipes::MultiLock>> nestedLock(
+    Loop &loop, int times, bool isReentrant, const std::function<Result<std::unique_ptr<recipes::Lock>>()> &make)
+{
+    std::vector<std::unique_ptr<recipes::Lock>> all;
+    std::shared_ptr<recipes::Lock> same;
+    for (int i = 0; i < times; ++i) {
+        if (!isReentrant || !same) {
+            TRY(auto &made, make());
+            same = std::move(made);
+        }
+        all.push_back(std::make_unique<Again>(same));
+    }
+    return std::make_unique<recipes::MultiLock>(loop, std::move(all));
+}
 
 bool isReader(const Scenario &scenario, int contender)
 {

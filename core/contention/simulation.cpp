@@ -4,7 +4,6 @@
 #include "core/async/freelist.h"
 #include "core/async/completion.h"
 #include "core/base/text.h"
-#include "core/contention/contenderactor.h"
 #include "core/contention/faults.h"
 #include "core/contention/mutants/mutants.h"
 #include "core/contention/round.h"

@@ -7,7 +7,7 @@
 #include "core/contention/mutants/mutants.h"
 #include "core/contention/servers.h"
 #include "core/recipes/multilock.h"
-#include "core/simservers/zookeeper/session.h"
+#include "core/simservers/zookeeper/ensemble.h"
 #include "core/zookeeper/session.h"
 
 namespace lockscope::contention {

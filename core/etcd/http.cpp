@@ -2,7 +2,7 @@
 #include "core/etcd/http.h"
 
 #include "core/base/text.h"
-#include "core/transport/tls.h"
+#include "core/transport/transport.h"
 
 #include <QNetworkProxy>
 

@@ -3,7 +3,7 @@
 
 #include "core/base/fieldreader.h"
 #include "core/base/text.h"
-#include "core/mariadb/freshness.h"
+#include "core/mariadb/session.h"
 
 #include <QSqlDatabase>
 #include <QSqlError>

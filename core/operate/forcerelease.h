@@ -15,7 +15,6 @@
 
 #include "core/inspect/observer.h"
 #include "core/operate/audit.h"
-#include "core/operate/bulktargets.h"
 #include "core/operate/forcereleaseplan.h"
 #include "core/operate/guardedact.h"
 

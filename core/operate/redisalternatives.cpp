@@ -7,7 +7,7 @@
 #include "core/operate/texts.h"
 #include "core/redis/client.h"
 #include "core/rules/catalogue.h"
-#include "core/rules/keysignals.h"
+#include "core/rules/turn.h"
 
 namespace lockscope::operate {
 

@@ -6,7 +6,6 @@
 #include "core/operate/releasemethod.h"
 #include "core/operate/texts.h"
 #include "core/redis/client.h"
-#include "core/rules/keysignals.h"
 #include "core/rules/turn.h"
 #include "core/rules/userrules.h"
 

@@ -4,7 +4,6 @@
 
 #include "core/async/task.h"
 #include "core/inspect/mariadb/poll.h"
-#include "core/mariadb/freshness.h"
 #include "core/mariadb/session.h"
 #include "core/operate/gate.h"
 #include "core/operate/releasemethod.h"
@@ -16,7 +15,7 @@ namespace lockscope::operate {
 // KILL takes a number and nothing else, so whether that number still stands for the same hold is looked at right
 // before, and nothing that may be old counts:
 //   named lock  IS_USED_LOCK, and since when this server runs;
-//   row lock    the transaction by its number and start, in a copy that was made while we asked (freshness.h); where
+//   row lock    the transaction by its number and start, in a copy that was made while we asked (freshMark()); where
 //               somebody reads too often for that, in SHOW ENGINE INNODB STATUS, which is printed from what is; in
 //               data_locks where the server has these (MySQL), whose STATUS leaves out transactions that only read.
 // Where the server has blocks without a name (MariaDB), it looks and kills in one statement: between the two lie

@@ -6,7 +6,6 @@
 #include "core/operate/texts.h"
 #include "core/rules/catalogue.h"
 #include "core/rules/turn.h"
-#include "core/rules/keysignals.h"
 
 #include <algorithm>
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/random.h"
+#include "core/etcd/client.h"
 #include "core/mariadb/session.h"
 #include "core/recipes/lock.h"
 #include "core/redis/connection.h"
@@ -32,5 +33,10 @@ namespace lockscope::recipes {
 // On a PostgreSQL, whose sessions have MariaDB's port: "ADVISORY#42", "public.stock#id=1".
 [[nodiscard]] Result<std::unique_ptr<Lock>> makePostgreSqlLock(const QByteArray &id, mariadb::Session &session,
                                                                const QByteArray &lock, const AcquireOptions &options);
+
+// On an etcd. The client outlives the lock.
+[[nodiscard]] Result<std::unique_ptr<Lock>> makeLock(const QByteArray &id, etcd::Client &client,
+                                                     const QByteArray &lock, const AcquireOptions &options,
+                                                     Random random);
 
 } // namespace lockscope::recipes

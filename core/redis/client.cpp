@@ -3,7 +3,7 @@
 
 #include "core/base/fieldreader.h"
 #include "core/base/text.h"
-#include "core/transport/tls.h"
+#include "core/transport/transport.h"
 #include "core/redis/pubsub.h"
 
 #include <QCryptographicHash>

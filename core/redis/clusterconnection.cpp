@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/redis/deployments.h"
+#include "core/redis/client.h"
 
 #include "core/base/fieldreader.h"
 #include "core/base/text.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/async/completion.h"
 #include "core/base/text.h"
-#include "core/redis/deployments.h"
+#include "core/redis/client.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Here a lock may be a row, too, that says until when it is taken; released, its time is ended
 // (core/operate/sql.h).
-#include "core/rehearse/sqlstage.h"
+#include "core/rehearse/stage.h"
 
 #include "core/contention/mariadbaccess.h"
 

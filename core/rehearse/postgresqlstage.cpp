@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/rehearse/sqlstage.h"
+#include "core/rehearse/stage.h"
 
 #include "core/contention/postgresqlaccess.h"
 

@@ -5,6 +5,8 @@
 #include "core/contention/servers.h"
 #include "core/operate/forcerelease.h"
 #include "core/operate/forcereleaseplan.h"
+#include "core/contention/sqlservers.h"
+#include "core/operate/releasemethod.h"
 
 #include <set>
 
@@ -72,5 +74,45 @@ struct Outcome {
 
 // Fails where the release is refused in the fork, or a contender cannot be made.
 [[nodiscard]] Result<Outcome> playRelease(const operate::ForceReleasePlan &plan, const RecipeMapping &cast);
+
+// A row or a named lock of its own: which one it is changes nothing. The release ends the connection that holds it,
+// as in core/operate/sql.h; what they look at beforehand is not simulated and is
+// left out.
+
+class SqlStage : public Stage {
+public:
+    using OpenAccess = std::unique_ptr<contention::SqlAccess> (*)(const contention::SqlAccessContext &context);
+    SqlStage(const StageContext &context, OpenAccess openAccess, sim::SqlServerRules rules = {})
+        : m_context(context), m_server(context.world, rules), m_openAccess(openAccess)
+    {
+        m_server.addRow(contention::simulatedTable, contention::simulatedKey, contention::simulatedRow, 1);
+    }
+
+    [[nodiscard]] std::unique_ptr<contention::ContenderAccess> open(sim::Process &process, int contender) override
+    {
+        auto access =
+            m_openAccess({m_context.scenario, m_context.network, m_context.trace, m_server, process, contender});
+        m_accesses[contender] = access.get();
+        return access;
+    }
+
+    [[nodiscard]] Task<Result<operate::Sent>> release(operate::ForceReleasePlan plan, int contender,
+                                                      recipes::Grant /*grant*/) override
+    {
+        if (!endHold(contender))
+            co_return operate::goneAlready(plan);
+        co_return operate::Sent();
+    }
+
+protected:
+    virtual bool endHold(int contender) { return m_server.kill(m_accesses.at(contender)->connection()); }
+
+    const StageContext m_context;
+    sim::SqlServer m_server;
+
+private:
+    const OpenAccess m_openAccess;
+    std::map<int, const contention::SqlAccess *> m_accesses; // while they live
+};
 
 } // namespace lockscope::rehearse

@@ -2,7 +2,7 @@
 // The ZooKeeper scenes of the demo. Every contender has a session of its own, as a process would.
 #include "core/recipes/make.h"
 #include "core/rules/turn.h"
-#include "core/sandbox/kit.h"
+#include "core/sandbox/demo.h"
 #include "core/transport/transport.h"
 #include "core/zookeeper/client.h"
 

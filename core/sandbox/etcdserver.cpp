@@ -3,10 +3,9 @@
 #include "core/base/connectionuri.h"
 #include "core/etcd/client.h"
 #include "core/transport/transport.h"
-#include "core/recipes/etcd/make.h"
+#include "core/recipes/make.h"
 #include "core/sandbox/certificates.h"
 #include "core/sandbox/demo.h"
-#include "core/sandbox/kit.h"
 #include "core/sandbox/serverprocess.h"
 
 #include <QDir>

@@ -14,7 +14,6 @@
 #include "core/recipes/make.h"
 #include "core/sandbox/certificates.h"
 #include "core/sandbox/demo.h"
-#include "core/sandbox/kit.h"
 #include "core/sandbox/server.h"
 #include "core/sandbox/serverprocess.h"
 

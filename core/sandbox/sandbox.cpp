@@ -2,7 +2,7 @@
 #include "core/sandbox/sandbox.h"
 
 #include "core/base/text.h"
-#include "core/sandbox/kit.h"
+#include "core/sandbox/demo.h"
 
 #include <algorithm>
 #include <array>

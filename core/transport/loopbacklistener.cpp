@@ -2,7 +2,7 @@
 #include "core/transport/loopbacklistener.h"
 
 #include "core/base/logging.h"
-#include "core/transport/tls.h"
+#include "core/transport/transport.h"
 
 #include <QFile>
 #include <QLocalSocket>

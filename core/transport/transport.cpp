@@ -4,14 +4,214 @@
 #include "core/async/closing.h"
 #include "core/transport/loopbacklistener.h"
 #include "core/transport/thread.h"
+#include "core/base/fieldreader.h"
+#include "core/base/text.h"
 
 #include <QCoreApplication>
+#include <QSslCertificate>
+#include <QSslCipher>
+#include <QSslConfiguration>
+#include <QSslError>
+#include <QSslKey>
+#include <QSslSocket>
 #include <QThread>
 #include <algorithm>
+#include <array>
 #include <condition_variable>
 #include <deque>
+#include <optional>
+#include <thread>
 
 namespace lockscope::transport {
+
+namespace {
+
+// What to do about a server that speaks no TLS.
+constexpr auto withoutTls = "if that port does not use TLS, omit tls=, and write redis:// or etcd://"_L1;
+
+Error unusable(const QString &what, const QString &file, const QString &why)
+{
+    return Error{ErrorCode::BadInput, u"TLS: %1 %2: %3"_s.arg(what, file, why)};
+}
+
+Result<QByteArray> contentOf(const QString &what, const QString &name)
+{
+    constexpr qint64 most = 16LL * 1024 * 1024; // the system's authorities are 200 kB
+    const auto content = readRegularFile(name, most);
+    return content ? content : unusable(what, name, content.error().message);
+}
+
+Result<QList<QSslCertificate>> certificatesIn(const QString &what, const QString &name)
+{
+    TRY(const auto &content, contentOf(what, name));
+    auto certificates = QSslCertificate::fromData(content, QSsl::Pem);
+    if (certificates.isEmpty())
+        return unusable(what, name, u"holds no certificate in PEM form"_s);
+    return certificates;
+}
+
+Result<QSslKey> keyIn(const TlsOptions &tls)
+{
+    TRY(const auto &content, contentOf(u"the key"_s, tls.key));
+    for (const auto kind : {QSsl::Rsa, QSsl::Ec, QSsl::Dsa}) {
+        QSslKey key(content, kind, QSsl::Pem, QSsl::PrivateKey, tls.keyPassphrase.toUtf8());
+        if (!key.isNull())
+            return key;
+    }
+    const bool isLocked = content.contains("ENCRYPTED");
+    return unusable(u"the key"_s, tls.key,
+                    isLocked ? u"is encrypted, and the passphrase is missing or wrong; it is read from "
+                               "LOCKSCOPE_PASSWORD_<NAME>_KEY"_s
+                             : u"holds no RSA, EC or DSA key in PEM form"_s);
+}
+
+QString dayOf(const QDateTime &moment)
+{
+    return moment.toUTC().toString(Qt::ISODate);
+}
+
+QString namesOf(const QSslCertificate &certificate)
+{
+    QStringList names = certificate.subjectAlternativeNames().values();
+    if (names.isEmpty())
+        names = certificate.subjectInfo(QSslCertificate::CommonName);
+    names.removeDuplicates();
+    return names.isEmpty() ? u"nothing"_s : label(names.join(u", "_s).toUtf8());
+}
+
+QString issuerOf(const QSslCertificate &certificate)
+{
+    return label(certificate.issuerDisplayName().toUtf8(), 80);
+}
+
+QString inWords(const QSslError &error, const TlsOptions &tls, const QString &name)
+{
+    const auto certificate = error.certificate();
+    const auto remedy = tls.ca.isEmpty() ? u"name its file with ca="_s : u"it is not in %1"_s.arg(tls.ca);
+    switch (error.error()) {
+    case QSslError::CertificateExpired:
+        return u"the server's certificate expired on %1"_s.arg(dayOf(certificate.expiryDate()));
+    case QSslError::CertificateNotYetValid:
+        return u"the server's certificate is valid from %1 on, which is in the future"_s.arg(
+            dayOf(certificate.effectiveDate()));
+    case QSslError::HostNameMismatch:
+        return u"the server's certificate is not for the host name %1, but for %2; if that is right, give it with "
+               u"servername="_s.arg(name, namesOf(certificate));
+    case QSslError::SelfSignedCertificate:
+    case QSslError::SelfSignedCertificateInChain:
+        return u"the server's certificate is self-signed or of an authority that is not trusted (%1); %2"_s.arg(
+            issuerOf(certificate), remedy);
+    case QSslError::UnableToGetIssuerCertificate:
+    case QSslError::UnableToGetLocalIssuerCertificate:
+    case QSslError::UnableToVerifyFirstCertificate:
+    case QSslError::CertificateUntrusted:
+        return u"the authority of the server's certificate is not trusted (%1); %2"_s.arg(issuerOf(certificate),
+                                                                                          remedy);
+    case QSslError::CertificateRevoked: return u"the server's certificate was revoked"_s;
+    default: return label(error.errorString().toUtf8());
+    }
+}
+
+Result<QSslConfiguration> readConfiguration(const TlsOptions &tls)
+{
+    if (!QSslSocket::supportsSsl())
+        return Error{ErrorCode::Unsupported, u"TLS: this Qt does not support it (no OpenSSL at run time)"_s};
+    auto configuration = QSslConfiguration::defaultConfiguration();
+    configuration.setProtocol(QSsl::TlsV1_2OrLater);
+    configuration.setPeerVerifyMode(tls.isVerified ? QSslSocket::VerifyPeer : QSslSocket::VerifyNone);
+    if (!tls.ca.isEmpty()) {
+        TRY(const auto &authorities, certificatesIn(u"the authorities"_s, tls.ca));
+        configuration.setCaCertificates(authorities);
+    }
+    if (!tls.cert.isEmpty()) {
+        TRY(const auto &chain, certificatesIn(u"the client certificate"_s, tls.cert));
+        TRY(const auto &key, keyIn(tls));
+        configuration.setLocalCertificateChain(chain);
+        configuration.setPrivateKey(key);
+    }
+    return configuration;
+}
+
+} // namespace
+
+// In a thread that ends with it. What OpenSSL could not read (an EC key as an RSA one) stays in its thread's list of
+// errors, and another connection of that thread that reads next takes it for an error of its own, and ends.
+Result<QSslConfiguration> tlsConfiguration(const TlsOptions &tls)
+{
+    std::optional<Result<QSslConfiguration>> read;
+    std::thread([&read, &tls] { read = readConfiguration(tls); }).join();
+    return std::move(*read);
+}
+
+QString tlsNameOf(const TlsOptions &tls, const QString &host)
+{
+    return tls.serverName.isEmpty() ? host : tls.serverName;
+}
+
+Result<void> prepareTls(QSslSocket &socket, const TlsOptions &tls, const QString &host)
+{
+    TRY(const auto &configuration, tlsConfiguration(tls));
+    socket.setSslConfiguration(configuration);
+    socket.setPeerVerifyName(tlsNameOf(tls, host));
+    return {};
+}
+
+TlsProblem tlsProblem(const QSslSocket &socket, const TlsOptions &tls, const QString &host)
+{
+    const auto errors = socket.sslHandshakeErrors();
+    if (tls.isVerified && !errors.isEmpty() && socket.error() == QAbstractSocket::SslHandshakeFailedError) {
+        auto words =
+            mapped<QStringList>(errors, [&](const auto &error) { return inWords(error, tls, tlsNameOf(tls, host)); });
+        words.removeDuplicates();
+        return {u"TLS: "_s + words.join(u"; "_s), true};
+    }
+    const bool isShaken = socket.isEncrypted() || !socket.sessionCipher().isNull();
+    if (socket.error() == QAbstractSocket::RemoteHostClosedError && !isShaken)
+        return {u"TLS: the server closed the connection without a handshake"_s + clause(withoutTls), true};
+    const auto said = socket.errorString();
+    const auto alert = alertInWords(said, tls);
+    return alert.isEmpty() ? TlsProblem{label(said.toUtf8())} : TlsProblem{alert, true};
+}
+
+QString closedWithoutAWord()
+{
+    return u"the server closed the connection without a message. The port may accept TLS only (tls=on, rediss://, "
+           u"etcds://)"_s;
+}
+
+QString silentHandshake()
+{
+    return u"TLS: the server accepted the connection but does not start the handshake"_s + clause(withoutTls);
+}
+
+QString alertInWords(const QString &said, const TlsOptions &tls)
+{
+    struct Alert {
+        QLatin1StringView mark;
+        QString words;
+    };
+    const bool isNameless = tls.cert.isEmpty();
+    const auto demanded = u"the server demands a client certificate; name it and its key with cert= and key="_s;
+    const std::array alerts{
+        Alert{"certificate required"_L1, demanded},
+        Alert{"alert unknown ca"_L1, u"the server does not know the authority of our client certificate"_s},
+        Alert{"alert certificate expired"_L1, u"the server reports that our client certificate has expired"_s},
+        Alert{"alert certificate revoked"_L1, u"the server reports that our client certificate was revoked"_s},
+        Alert{"alert certificate unknown"_L1, isNameless ? demanded : u"the server rejects our client certificate"_s},
+        Alert{"alert bad certificate"_L1, isNameless ? demanded : u"the server rejects our client certificate"_s},
+        Alert{"handshake failure"_L1,
+              isNameless ? u"the server rejects the handshake; it may demand a client certificate (cert= and key=)"_s
+                         : u"the server rejects the handshake"_s},
+        Alert{"alert unrecognized name"_L1, u"the server does not know the requested host name"_s},
+        Alert{"wrong version number"_L1, u"the server does not use TLS"_s + clause(withoutTls)},
+        Alert{"packet length too long"_L1, u"the server does not use TLS"_s + clause(withoutTls)},
+    };
+    for (const auto &alert : alerts) {
+        if (said.contains(alert.mark, Qt::CaseInsensitive))
+            return u"TLS: "_s + alert.words;
+    }
+    return {};
+}
 
 struct Transport::Inside {
     std::shared_ptr<Tunnel> tunnel; // null without ssh and kubectl

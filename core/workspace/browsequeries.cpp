@@ -4,7 +4,7 @@
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/mariadb/reader.h"
-#include "core/transport/tls.h"
+#include "core/transport/transport.h"
 
 #include <QHostAddress>
 #include <QSslSocket>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // An etcd connection: client, gate, observer. The client reconnects by itself.
 #include "core/async/completion.h"
-#include "core/contention/etcdtraced.h"
+#include "core/contention/traced/tracedport.h"
 #include "core/inspect/etcd/observer.h"
 #include "core/operate/etcd.h"
-#include "core/recipes/etcd/make.h"
+#include "core/recipes/make.h"
 #include "core/workspace/linkbase.h"
-#include "core/workspace/owncontender.h"
+#include "core/workspace/hold.h"
 
 #include <algorithm>
 

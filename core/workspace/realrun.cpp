@@ -3,7 +3,6 @@
 
 #include "core/async/completion.h"
 #include "core/base/text.h"
-#include "core/workspace/realrunrules.h"
 
 namespace lockscope {
 

@@ -9,7 +9,6 @@
 #include "core/operate/redis.h"
 #include "core/recipes/make.h"
 #include "core/redis/client.h"
-#include "core/redis/deployments.h"
 #include "core/rules/turn.h"
 #include "core/workspace/linkbase.h"
 

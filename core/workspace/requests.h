@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/base/overloaded.h"
-#include "core/base/znode.h"
+#include "core/base/bytes.h"
 #include "core/workspace/values.h"
 
 #include <QPointer>

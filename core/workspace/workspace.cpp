@@ -5,7 +5,7 @@
 #include "core/base/clock.h"
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
-#include "core/transport/tls.h"
+#include "core/transport/transport.h"
 #include "core/workspace/linkbase.h"
 
 #include <QSslConfiguration>

@@ -10,7 +10,7 @@
 #include "core/operate/forcerelease.h"
 #include "core/operate/gate.h"
 #include "core/workspace/account.h"
-#include "core/workspace/owncontender.h"
+#include "core/workspace/hold.h"
 
 #include <map>
 

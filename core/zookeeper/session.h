@@ -10,7 +10,6 @@
 
 #include "core/async/port.h"
 #include "core/base/bytes.h"
-#include "core/base/znode.h"
 
 #include <QMetaType>
 

@@ -3,7 +3,7 @@
 #include "testenvironment.h"
 
 #include "core/etcd/client.h"
-#include "core/recipes/etcd/make.h"
+#include "core/recipes/make.h"
 #include "core/sandbox/server.h"
 #include "tests/support/plannedports.h"
 

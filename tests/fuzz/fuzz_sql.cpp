@@ -4,7 +4,7 @@
 // number an error instead.
 #include "core/async/virtualloop.h"
 #include "core/inspect/mariadb/reader.h"
-#include "core/mariadb/freshness.h"
+#include "core/mariadb/session.h"
 #include "core/recipes/mariadb/rowname.h"
 #include "core/simservers/mariadb/server.h"
 #include "tests/fuzz/locks.h"

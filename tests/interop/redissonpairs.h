@@ -5,7 +5,7 @@
 #include "tests/interop/rediscross.h"
 
 #include "core/recipes/make.h"
-#include "core/rules/keysignals.h"
+#include "core/rules/turn.h"
 
 namespace lockscope::interop {
 

@@ -5,7 +5,7 @@
 #include "core/etcd/client.h"
 #include "core/inspect/etcd/observer.h"
 #include "core/operate/etcd.h"
-#include "core/recipes/etcd/make.h"
+#include "core/recipes/make.h"
 #include "core/sandbox/server.h"
 #include "tests/interop/counting.h"
 #include "tests/interop/fetched.h"

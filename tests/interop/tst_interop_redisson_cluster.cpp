@@ -2,8 +2,8 @@
 // Redisson itself on a real cluster of six nodes, waiting on plain channels and on sharded ones: seen with who waits,
 // waited for by ours, and woken by our release and by force.
 #include "core/recipes/make.h"
-#include "core/redis/deployments.h"
-#include "core/sandbox/redisdeployments.h"
+#include "core/redis/client.h"
+#include "core/sandbox/server.h"
 #include "tests/interop/console.h"
 #include "tests/interop/rediscross.h"
 #include "tests/support/redisfixture.h"

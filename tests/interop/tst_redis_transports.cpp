@@ -2,7 +2,7 @@
 // A real Redis Cluster and a real Redis behind sentinels that speak TLS only, and both through a real sshd: reached
 // by the URI that the sandbox prints, and by one of their servers alone, which names the others.
 #include "core/redis/clusternodes.h"
-#include "core/sandbox/redisdeployments.h"
+#include "core/sandbox/server.h"
 #include "core/sandbox/sandbox.h"
 #include "tests/live/onebackend.h"
 #include "tests/interop/pythonholder.h"

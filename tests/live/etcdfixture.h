@@ -4,7 +4,7 @@
 
 #include "core/inspect/etcd/observer.h"
 #include "core/operate/etcd.h"
-#include "core/recipes/etcd/make.h"
+#include "core/recipes/make.h"
 #include "core/sandbox/server.h"
 #include "tests/support/contender.h"
 #include "tests/support/finish.h"

@@ -2,7 +2,7 @@
 // The script that takes a Redisson lock from one holder, on a real Redis: what is left, and who is told; and whom the
 // lease tells from who had it before, by the same id.
 #include "core/operate/releasemethod.h"
-#include "core/rules/keysignals.h"
+#include "core/rules/turn.h"
 #include "redisalone.h"
 #include "tests/support/testmain.h"
 

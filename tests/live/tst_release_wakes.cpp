@@ -4,7 +4,7 @@
 #include "rediscontender.h"
 #include "tests/support/testmain.h"
 
-#include "core/rules/keysignals.h"
+#include "core/rules/turn.h"
 
 using namespace lockscope;
 using namespace lockscope::testing;

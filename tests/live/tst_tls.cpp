@@ -4,7 +4,7 @@
 #include <version>
 
 #include "core/async/closing.h"
-#include "core/transport/tls.h"
+#include "core/transport/transport.h"
 #include "core/sandbox/sandbox.h"
 #include "tests/live/onebackend.h"
 #include "tests/live/sshdfixture.h"

@@ -14,10 +14,9 @@
 #include "core/operate/etcd.h"
 #include "core/operate/redis.h"
 #include "core/operate/zookeeper.h"
-#include "core/recipes/etcd/make.h"
 #include "core/recipes/make.h"
 #include "core/simservers/etcd/server.h"
-#include "core/simservers/mariadb/session.h"
+#include "core/simservers/mariadb/server.h"
 #include "core/zookeeper/evidence.h"
 #include "tests/support/keepingsink.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The session on the simulated MariaDB tells what the real one tells: which errors, what was lost, what may have
 // been done, and when it is noticed.
-#include "core/simservers/mariadb/session.h"
+#include "core/simservers/mariadb/server.h"
 #include "tests/support/testmain.h"
 
 #include <QTest>

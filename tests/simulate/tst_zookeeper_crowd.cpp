@@ -5,7 +5,7 @@
 #include "core/async/completion.h"
 #include "core/recipes/make.h"
 #include "core/recipes/zookeeper/queueentry.h"
-#include "core/simservers/zookeeper/tree.h"
+#include "core/simservers/zookeeper/ensemble.h"
 #include "core/zookeeper/session.h"
 #include "tests/simulate/zookeeperworld.h"
 #include "tests/support/testmain.h"

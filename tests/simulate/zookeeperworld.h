@@ -3,7 +3,7 @@
 // each, and waiting in virtual time.
 #pragma once
 
-#include "core/simservers/zookeeper/session.h"
+#include "core/simservers/zookeeper/ensemble.h"
 
 #include <QTest>
 

@@ -2,7 +2,7 @@
 // A keychain in memory.
 #pragma once
 
-#include "core/connections/secretstore.h"
+#include "core/connections/connectionstore.h"
 
 #include <map>
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "core/recipes/zookeeper/queueentry.h"
-#include "core/rules/keysignals.h"
+#include "core/rules/turn.h"
 
 namespace lockscope::testing {
 

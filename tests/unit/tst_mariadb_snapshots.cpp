@@ -3,7 +3,7 @@
 #include "core/inspect/findings.h"
 #include "core/inspect/mariadb/poll.h"
 #include "core/inspect/waits/waitgraph.h"
-#include "core/mariadb/freshness.h"
+#include "core/mariadb/session.h"
 #include "core/operate/forcerelease.h"
 #include "core/operate/gate.h"
 #include "tests/support/testmain.h"

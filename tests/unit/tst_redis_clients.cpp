@@ -2,7 +2,7 @@
 // Which connection of a Redis a lock's contender is: told where nothing else can be meant, and else not.
 #include "core/inspect/redis/clientlist.h"
 #include "core/inspect/waits/waitgraph.h"
-#include "core/rules/keysignals.h"
+#include "core/rules/turn.h"
 #include "tests/support/testmain.h"
 
 using namespace lockscope::inspect;

@@ -3,7 +3,7 @@
 // what a failover looks like from here. On virtual time.
 #include "clusterfakes.h"
 #include "core/redis/clusternodes.h"
-#include "core/redis/deployments.h"
+#include "core/redis/client.h"
 #include "tests/support/testmain.h"
 
 using redis::ConnectionState;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The primary that sentinels name, and what a server says of itself, over servers that are played. On virtual time.
 #include "clusterfakes.h"
-#include "core/redis/deployments.h"
+#include "core/redis/client.h"
 #include "tests/support/testmain.h"
 
 using redis::ConnectionState;

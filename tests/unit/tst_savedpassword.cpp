@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Passwords of connections given on a command line: from the keychain, for the server they were saved for.
 #include "core/connections/connectionstore.h"
-#include "core/connections/secretstore.h"
 #include "tests/support/fakesecrets.h"
 #include "tests/support/testmain.h"
 

@@ -3,7 +3,7 @@
 // and a TLS library say, in words.
 #include "core/transport/loopbacklistener.h"
 #include "core/transport/speech.h"
-#include "core/transport/tls.h"
+#include "core/transport/transport.h"
 #include "tests/support/testmain.h"
 
 using namespace lockscope::transport;

@@ -8,7 +8,7 @@
 #include "core/inspect/mariadb/poll.h"
 #include "core/inspect/redis/userrulelocks.h"
 #include "core/operate/forcereleaseplan.h"
-#include "core/rules/keysignals.h"
+#include "core/rules/turn.h"
 #include "core/workspace/rulefolder.h"
 
 #include <QFile>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Connecting: the fields of one connection, new or saved.
-// The password goes to the connection and, if wished, to where passwords are kept (secretstore.h); nowhere
+// The password goes to the connection and, if wished, to where passwords are kept (connectionstore.h); nowhere
 // else. GUI thread only.
 #pragma once
 

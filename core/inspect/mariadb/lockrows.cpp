@@ -3,7 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/inspect/mariadb/poll.h"
-#include "core/mariadb/freshness.h"
+#include "core/mariadb/session.h"
 #include "core/rules/userrules.h"
 
 #include <algorithm>

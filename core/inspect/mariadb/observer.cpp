@@ -5,7 +5,7 @@
 #include "core/base/random.h"
 #include "core/base/text.h"
 #include "core/inspect/mariadb/poll.h"
-#include "core/mariadb/freshness.h"
+#include "core/mariadb/session.h"
 #include "core/rules/catalogue.h"
 
 #include <algorithm>

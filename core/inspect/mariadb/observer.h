@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One MariaDB's or MySQL's observer. It looks less often where the looks of others keep the server from renewing what
-// it tells of rows (core/mariadb/freshness.h). Coverage says then how old that may be, and so does each snapshot of a
+// it tells of rows (core/mariadb/session.h). Coverage says then how old that may be, and so does each snapshot of a
 // row.
 #pragma once
 

@@ -162,7 +162,7 @@ struct SqlPoll {
     quint64 ownConnection = 0; // which is among them
     IndexColumns columns;
     std::optional<ServerTime> serverStarted;
-    // Rows are told from a copy of the server's, see core/mariadb/freshness.h. Not: it is from before this look,
+    // Rows are told from a copy of the server's, see core/mariadb/session.h. Not: it is from before this look,
     // and from after `rowsAsOf` where that is known.
     bool rowsAreFresh = true;
     std::optional<ServerTime> rowsAsOf;

@@ -3,9 +3,8 @@
 
 #include "core/async/loop.h"
 #include "core/async/completion.h"
-#include "core/async/turns.h"
 #include "core/inspect/mariadb/poll.h"
-#include "core/mariadb/freshness.h"
+#include "core/mariadb/session.h"
 
 #include <algorithm>
 #include <map>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/async/task.h"
-#include "core/async/turns.h"
+#include "core/async/completion.h"
 #include "core/inspect/mariadb/deadlocks.h"
 #include "core/inspect/mariadb/lockrows.h"
 #include "core/inspect/mariadb/sqlobserver.h"

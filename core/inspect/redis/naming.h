@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How names and values of Redis clients are read; how Redisson makes them: core/rules/keysignals.h.
+// How names and values of Redis clients are read; how Redisson makes them: core/rules/turn.h.
 #pragma once
 
 #include "core/inspect/knownclients.h"

@@ -4,7 +4,7 @@
 #include "core/inspect/redis/observerreader.h"
 #include "core/base/text.h"
 #include "core/rules/catalogue.h"
-#include "core/rules/keysignals.h"
+#include "core/rules/turn.h"
 
 #include <algorithm>
 

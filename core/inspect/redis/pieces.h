@@ -5,7 +5,7 @@
 #include "core/base/result.h"
 #include "core/inspect/knownclients.h"
 #include "core/inspect/redis/recognise.h"
-#include "core/rules/keysignals.h"
+#include "core/rules/turn.h"
 
 namespace lockscope::inspect {
 
@@ -36,7 +36,7 @@ void addNoTtl(LockSnapshot &lock, const Case &about, Severity severity = Severit
 void addNoTtlOf(LockSnapshot &lock, const KeyView &key, Severity severity = Severity::Critical);
 // Decades: a time since 1970 that was given to EXPIRE as a number of seconds. As good as no time to live.
 [[nodiscard]] bool isMistakenTtl(std::chrono::milliseconds ttl);
-// "1700000000", "1700000000.25" or "1700000000123", as core/rules/keysignals.h reads them.
+// "1700000000", "1700000000.25" or "1700000000123", as core/rules/turn.h reads them.
 [[nodiscard]] std::optional<ServerTime> momentIn(const QByteArray &value, ServerTime now);
 // A hash that is a session and, if its field `lock` is above zero, the lock of it.
 [[nodiscard]] bool isSessionWithLock(const KeyView &view);

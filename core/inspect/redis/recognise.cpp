@@ -10,7 +10,6 @@
 #include "core/inspect/redis/userrulelocks.h"
 #include "core/rules/catalogue.h"
 #include "core/rules/turn.h"
-#include "core/rules/keysignals.h"
 
 #include <algorithm>
 #include <string_view>

@@ -5,7 +5,6 @@
 #include "core/inspect/findings.h"
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/pieces.h"
-#include "core/rules/keysignals.h"
 #include "core/rules/turn.h"
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 #include "core/inspect/redis/pieces.h"
 
 #include "core/base/text.h"
-#include "core/rules/keysignals.h"
+#include "core/rules/turn.h"
 
 #include <QByteArrayList>
 

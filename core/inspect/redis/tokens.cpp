@@ -6,7 +6,7 @@
 #include "core/base/text.h"
 #include "core/inspect/lockterms.h"
 #include "core/inspect/redis/naming.h"
-#include "core/rules/keysignals.h"
+#include "core/rules/turn.h"
 #include "core/rules/userrules.h"
 
 #include <QDateTime>

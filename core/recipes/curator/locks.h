@@ -5,7 +5,7 @@
 #include "core/async/task.h"
 #include "core/recipes/zookeeper/locks.h"
 #include "core/recipes/zookeeper/sessionlock.h"
-#include "core/rules/keysignals.h"
+#include "core/rules/turn.h"
 #include "core/zookeeper/session.h"
 
 namespace lockscope::recipes {

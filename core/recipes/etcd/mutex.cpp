@@ -12,7 +12,7 @@
 // Ours alone: 1 also reads the key PREFIX itself, by which clients of another form lock. Where that has a lease, we
 // leave: neither would keep the other out.
 // The lease is kept alive all the while. The fencing token is the revision that created the key.
-#include "core/recipes/etcd/make.h"
+#include "core/recipes/make.h"
 #include "core/async/completion.h"
 #include "core/base/text.h"
 

@@ -6,7 +6,6 @@
 
 #include "core/base/random.h"
 #include "core/mariadb/session.h"
-#include "core/recipes/keepalive.h"
 #include "core/recipes/lockbase.h"
 #include "core/recipes/make.h"
 #include "core/recipes/mariadb/rowname.h"

@@ -4,7 +4,7 @@
 #include "core/async/completion.h"
 #include "core/base/logging.h"
 #include "core/base/text.h"
-#include "core/recipes/redis/tokenkey.h"
+#include "core/recipes/redis/locks.h"
 #include "core/redis/client.h"
 #include "core/rules/catalogue.h"
 

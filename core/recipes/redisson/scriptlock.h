@@ -6,7 +6,6 @@
 #include "core/async/task.h"
 #include "core/base/random.h"
 #include "core/recipes/lockbase.h"
-#include "core/recipes/keepalive.h"
 #include "core/redis/connection.h"
 
 #include <map>

@@ -15,7 +15,7 @@
 // The reply to 1 lost: look how often we hold it. A message wakes one waiter of each process. Not fair.
 #include "core/recipes/redisson/scriptlock.h"
 
-#include "core/rules/keysignals.h"
+#include "core/rules/turn.h"
 
 #include <algorithm>
 #include <climits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/simservers/mariadb/locks.h"
+#include "core/simservers/mariadb/server.h"
 
 #include <algorithm>
 

@@ -11,15 +11,130 @@
 
 #include "core/async/virtualloop.h"
 #include "core/mariadb/session.h"
-#include "core/simservers/mariadb/locks.h"
 #include "core/simservers/mariadb/statements.h"
+#include "core/simservers/network.h"
+
+#include <QByteArray>
 
 #include <cstddef>
+#include <deque>
 #include <map>
+#include <optional>
+#include <tuple>
 #include <vector>
 #include <set>
 
 namespace lockscope::sim {
+
+// The locks of the simulated MariaDB: rows, and names.
+
+using TransactionId = quint64;
+
+struct RowId {
+    QByteArray table;
+    QByteArray value;
+    friend bool operator<(const RowId &one, const RowId &other)
+    {
+        return std::tie(one.table, one.value) < std::tie(other.table, other.value);
+    }
+};
+
+// The row locks of the simulated MariaDB, as InnoDB keeps them: exclusive record locks, a queue per row in the
+// order of arrival, and a deadlock found by who closes the circle.
+//
+// Knows nothing of time and connections: a transaction is a number. Whoever calls tells the transactions
+// whose wait ended.
+class RowLocks {
+public:
+    enum class Outcome {
+        Granted, // or its already
+        Waits,
+        Conflicts, // only without waiting: nothing was asked for
+    };
+    [[nodiscard]] Outcome lock(TransactionId transaction, const RowId &row, bool mayWait);
+    // A row that does not exist: only the gap is locked, which keeps nobody from locking it, too.
+    void lockGap(TransactionId transaction, const QByteArray &table);
+    // It changed one more row, which makes it more expensive to roll back.
+    void wrote(TransactionId transaction) { ++m_transactions[transaction].weight; }
+
+    // After it began to wait: whom to roll back, if it waits in a circle. The one that weighs least by what it
+    // wrote and by its lock objects; of equal ones the one that closed the circle.
+    [[nodiscard]] std::optional<TransactionId> victimOf(TransactionId transaction) const;
+
+    // One that it looked at and does not want. Returns who has it now, if anybody waited.
+    [[nodiscard]] std::vector<TransactionId> unlock(TransactionId transaction, const RowId &row);
+    // Its statement ends without the lock; what it has it keeps. Returns who got a lock by that, in order.
+    [[nodiscard]] std::vector<TransactionId> stopWaiting(TransactionId transaction);
+    // Everything it has and waits for.
+    [[nodiscard]] std::vector<TransactionId> release(TransactionId transaction);
+
+    [[nodiscard]] std::optional<TransactionId> holderOf(const RowId &row) const;
+    // Who has what it waits for; empty: it waits for nothing.
+    [[nodiscard]] std::optional<TransactionId> blockerOf(TransactionId transaction) const;
+    [[nodiscard]] std::optional<TransactionId> firstWaiterFor(const RowId &row) const;
+    [[nodiscard]] std::vector<RowId> lockedRows() const;
+    // Who has it, and who waits for it, in their order.
+    [[nodiscard]] std::deque<TransactionId> queueOf(const RowId &row) const;
+
+private:
+    struct Transaction {
+        std::set<RowId> rows; // locked, in no wait
+        std::optional<RowId> waitsFor;
+        std::map<QByteArray, int> objects; // on each table's records
+        std::set<QByteArray> tables, gaps;
+        qint64 weight = 0;
+    };
+    void addTable(Transaction &transaction, const QByteArray &table);
+    void leave(TransactionId transaction, const RowId &row, std::vector<TransactionId> &granted);
+
+    std::map<TransactionId, Transaction> m_transactions;
+    std::map<RowId, std::deque<TransactionId>> m_queues; // the first has it
+};
+
+using ConnectionNumber = quint64;
+
+// The named locks of the simulated MariaDB (GET_LOCK): as many as a connection likes, each counted, a queue per
+// name in the order of arrival, and a deadlock found by who closes the circle - of named locks only: the
+// server keeps them apart from the row locks, and sees no circle that goes through both.
+//
+// Knows nothing of time, as RowLocks.
+class NamedLocks {
+public:
+    enum class Outcome { Granted, Waits, Conflicts };
+    [[nodiscard]] Outcome lock(ConnectionNumber connection, const QByteArray &name, bool mayWait);
+    // After it began to wait: whose wait has to end, if it waits in a circle. The one that was chosen least often
+    // since it connected; of equal ones the one that closed the circle. It counts as chosen from then on.
+    [[nodiscard]] std::optional<ConnectionNumber> chooseVictim(ConnectionNumber connection);
+    // Its wait ends without the lock.
+    void stopWaiting(ConnectionNumber connection);
+    // Empty: nobody has it. False: another has it. True: given back, once.
+    [[nodiscard]] std::optional<bool> release(ConnectionNumber connection, const QByteArray &name,
+                                              std::vector<ConnectionNumber> &granted);
+    // Its connection is over: everything it has and waits for. Returns who got a lock by that.
+    [[nodiscard]] std::vector<ConnectionNumber> releaseAll(ConnectionNumber connection);
+
+    [[nodiscard]] std::optional<ConnectionNumber> holderOf(const QByteArray &name) const;
+    // Who has what it waits for; empty: it waits for nothing.
+    [[nodiscard]] std::optional<ConnectionNumber> blockerOf(ConnectionNumber connection) const;
+    [[nodiscard]] std::optional<ConnectionNumber> firstWaiterFor(const QByteArray &name) const;
+    [[nodiscard]] std::vector<QByteArray> names() const;
+    // Who has it, and who waits for it, in their order.
+    [[nodiscard]] std::deque<ConnectionNumber> queueOf(const QByteArray &name) const;
+
+private:
+    struct Held {
+        ConnectionNumber holder = 0;
+        int count = 0;
+        std::deque<ConnectionNumber> waiting;
+    };
+    using Locks = std::map<QByteArray, Held>;
+    // Goes to who waits first, or away.
+    Locks::iterator passOn(Locks::iterator lock, std::vector<ConnectionNumber> &granted);
+
+    Locks m_locks;
+    std::map<ConnectionNumber, QByteArray> m_waiting;
+    std::map<ConnectionNumber, int> m_timesVictim;
+};
 
 // The tables of the simulated MariaDB whose rows are locks that nothing ends: marks, which are there while they are
 // held (name, owner, created_at), and flags (id, version, status). Each statement is a transaction of its own, and
@@ -268,6 +383,67 @@ private:
     mariadb::ConnectionId m_lastConnection = 2;  // a real one has some of its own
     std::deque<mariadb::ConnectionId> m_granted; // their statements go on
     bool m_goesOn = false;
+};
+
+// A session on the simulated MariaDB: what core/mariadb/dialect.h is on a real one, over a link that can break.
+//
+// Statements go out one at a time; an idle connection is asked once a second whether it still stands, and counts as
+// gone when it does not answer for long; deadlines and interrupt() end a statement by KILL QUERY on a
+// connection of its own; a server that does not answer that either counts as gone. Reconnects with the same
+// back-off, and tells the same errors.
+//
+// Lives on `process`, which outlives it, as do the server and the network. Destroying it ends what it runs by
+// KILL and closes its connection, except that a statement that is to last is not cut off.
+
+struct SqlLinkOptions {
+    int server = 0; // its number in the network
+    // When the server notices a connection that was cut without a word: idle for so long (wait_timeout), or no
+    // sign of life from the other machine (the defaults of Linux).
+    Duration idleAtMost = std::chrono::hours(8);
+    Duration keepAlive = std::chrono::hours(2) + std::chrono::seconds(9 * 75);
+    // What the client does with a connection that is not used.
+    Duration askIdleEvery = std::chrono::seconds(1);
+    Duration idleAnswersWithin = std::chrono::seconds(10);
+};
+
+[[nodiscard]] std::unique_ptr<mariadb::Session> openSession(Process &process, SqlServer &server, Network &network,
+                                                            const SqlLinkOptions &options = {});
+
+// One TCP connection to the simulated MariaDB, both of its ends: what is sent here is run there, and each end
+// notices when the other is gone - or does not, until it has waited long enough.
+class SqlLink : public std::enable_shared_from_this<SqlLink> {
+public:
+    // Empty when the server cannot be reached.
+    [[nodiscard]] static std::shared_ptr<SqlLink> dial(Process &process, SqlServer &server, Network &network,
+                                                       const SqlLinkOptions &options);
+
+    // Both are called on the process, and only while the link is kept: greeted once, broken once.
+    void onGreeting(std::function<void(mariadb::ConnectionId)> greeted) { m_greeted = std::move(greeted); }
+    void onBroken(std::function<void()> broken) { m_broken = std::move(broken); }
+    [[nodiscard]] bool isBroken() const { return m_isBroken; }
+
+    void send(const mariadb::Statement &statement, std::function<void(const SqlAnswer &)> heard);
+    // The client's end; the server hears of it after what was sent before.
+    void close();
+
+private:
+    SqlLink(SqlServer &server, Network &network, SqlLinkOptions options, int process)
+        : m_server(server), m_network(network), m_options(options), m_process(process)
+    {
+    }
+    // The server's end: knows nothing of the client's.
+    struct Far;
+    [[nodiscard]] static std::shared_ptr<Far> accept(SqlLink &link);
+
+    SqlServer &m_server;
+    Network &m_network;
+    const SqlLinkOptions m_options;
+    const int m_process;
+    LocalShared<NetworkLink> m_networkLink;
+    std::shared_ptr<Far> m_far;
+    std::function<void(mariadb::ConnectionId)> m_greeted;
+    std::function<void()> m_broken;
+    bool m_isBroken = false;
 };
 
 } // namespace lockscope::sim

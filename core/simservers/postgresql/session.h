@@ -6,7 +6,7 @@
 // than who waits.
 #pragma once
 
-#include "core/simservers/mariadb/session.h"
+#include "core/simservers/mariadb/server.h"
 
 namespace lockscope::sim {
 

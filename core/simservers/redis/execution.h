@@ -2,7 +2,7 @@
 // One command being executed by a simulated Redis, and the table of all of them.
 #pragma once
 
-#include "core/simservers/redis/keyspace.h"
+#include "core/simservers/redis/server.h"
 #include "core/redis/connection.h"
 
 #include <optional>

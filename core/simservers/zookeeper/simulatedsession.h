@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/simservers/zookeeper/protocol.h"
-#include "core/simservers/zookeeper/session.h"
+#include "core/simservers/zookeeper/ensemble.h"
 #include "core/zookeeper/sendable.h"
 
 #include <list>

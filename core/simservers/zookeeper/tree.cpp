@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/simservers/zookeeper/tree.h"
+#include "core/simservers/zookeeper/ensemble.h"
 
 #include "core/rules/turn.h"
 
