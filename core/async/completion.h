@@ -13,7 +13,6 @@
 #include <version>
 
 #include "core/async/loop.h"
-#include "core/async/freelist.h"
 #include "core/base/result.h"
 
 #include <QtGlobal>

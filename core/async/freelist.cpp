@@ -2,7 +2,6 @@
 #include "core/async/freelist.h"
 
 #include <atomic>
-#include <utility>
 
 #include <sys/mman.h>
 

@@ -5,7 +5,6 @@
 
 #include "core/async/completion.h"
 #include "core/async/workers.h"
-#include "core/base/result.h"
 
 #include <atomic>
 

@@ -8,7 +8,6 @@
 #pragma once
 
 #include "core/async/completion.h"
-#include "core/async/loop.h"
 #include "core/async/scope.h"
 
 #include <algorithm>

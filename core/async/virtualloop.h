@@ -3,8 +3,6 @@
 // which need not always be the same one.
 #pragma once
 
-#include "core/async/freelist.h"
-#include "core/async/moveonlyfunction.h"
 #include "core/async/timerqueue.h"
 
 namespace lockscope {

@@ -8,7 +8,6 @@
 #include <QUrl>
 #include <QUrlQuery>
 
-#include <algorithm>
 #include <set>
 
 namespace lockscope {

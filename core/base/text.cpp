@@ -5,10 +5,8 @@
 #include <QHostAddress>
 #include <QRegularExpression>
 #include <QStringDecoder>
-#include <QStringList>
 #include <QTimeZone>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>

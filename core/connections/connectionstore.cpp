@@ -14,7 +14,6 @@
 #include <QUrl>
 #include <QUuid>
 
-#include <algorithm>
 #include <array>
 
 namespace lockscope {

@@ -9,7 +9,6 @@
 #include <version>
 
 #include "core/base/connectionuri.h"
-#include "core/base/result.h"
 
 #include <QDateTime>
 #include <QJsonObject>

@@ -3,9 +3,6 @@
 
 #include "core/base/fieldreader.h"
 #include "core/contention/mutants/mutants.h"
-#include "core/contention/servers.h"
-
-#include <array>
 
 namespace lockscope::contention {
 

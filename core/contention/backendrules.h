@@ -3,10 +3,8 @@
 // break, and for how long. One implementation per backend, as a table of functions.
 #pragma once
 
-#include "core/async/loop.h"
 #include "core/contention/faults.h"
 #include "core/contention/guarantees.h"
-#include "core/contention/scenario.h"
 #include "core/rules/catalogue.h"
 
 namespace lockscope::contention {

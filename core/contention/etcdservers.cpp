@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulated etcd as the server of a run.
-#include "core/contention/servers.h"
 #include "core/contention/etcdaccess.h"
 #include "core/contention/backendrules.h"
 

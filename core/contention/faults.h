@@ -5,7 +5,6 @@
 // wait for that contender's next message: that is how a client dies between any two of its requests.
 #pragma once
 
-#include "core/base/random.h"
 #include "core/contention/servers.h"
 
 namespace lockscope::contention {

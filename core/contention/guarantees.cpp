@@ -4,7 +4,6 @@
 #include "core/base/text.h"
 #include "core/contention/backendrules.h"
 #include "core/contention/mutants/mutants.h"
-#include "core/rules/catalogue.h"
 
 #include <algorithm>
 

@@ -5,7 +5,6 @@
 #include "core/contention/sqlservers.h"
 #include "core/recipes/make.h"
 #include "core/rules/rowlayouts.h"
-#include "core/simservers/mariadb/server.h"
 
 namespace lockscope::contention {
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulated MariaDB that contenders of the SQL recipes contend on.
 #include "core/contention/mariadbaccess.h"
-#include "core/contention/sqlservers.h"
 #include "core/contention/backendrules.h"
 #include "core/contention/mutants/mutants.h"
-#include "core/simservers/mariadb/statements.h"
 #include "core/base/text.h"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulated PostgreSQL that contenders of its recipes contend on.
 #include "core/contention/postgresqlaccess.h"
-#include "core/contention/sqlservers.h"
 #include "core/contention/backendrules.h"
 
 namespace lockscope::contention {

@@ -5,7 +5,6 @@
 // events is what two runs of one seed are compared by.
 #pragma once
 
-#include "core/base/result.h"
 #include "core/contention/scenario.h"
 
 #include <QByteArray>

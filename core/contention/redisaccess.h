@@ -4,7 +4,6 @@
 
 #include "core/contention/mutants/mutants.h"
 #include "core/contention/servers.h"
-#include "core/recipes/make.h"
 #include "core/simservers/redis/server.h"
 
 #include <algorithm>

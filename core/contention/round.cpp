@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/contention/round.h"
 
-#include "core/async/completion.h"
 #include "core/contention/mutants/mutants.h"
-#include "core/contention/recording.h"
 #include "core/rules/turn.h"
 #include "core/base/text.h"
-
-#include <algorithm>
-#include <set>
 
 namespace lockscope::contention {
 

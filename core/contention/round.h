@@ -5,11 +5,7 @@
 // rest it begins to release. Spread: they come when the seed says. Belongs to the thread of `loop`.
 #pragma once
 
-#include "core/base/random.h"
 #include "core/contention/trace.h"
-#include "core/async/freelist.h"
-#include "core/async/scope.h"
-#include "core/recipes/lock.h"
 #include "core/recipes/multilock.h"
 
 #include <map>

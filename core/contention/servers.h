@@ -5,7 +5,6 @@
 
 #include "core/recipes/lock.h"
 #include "core/base/backendkind.h"
-#include "core/base/random.h"
 #include "core/simservers/network.h"
 #include "core/contention/trace.h"
 

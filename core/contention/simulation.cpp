@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/contention/simulation.h"
 
-#include "core/async/freelist.h"
-#include "core/async/completion.h"
 #include "core/base/text.h"
 #include "core/contention/faults.h"
 #include "core/contention/mutants/mutants.h"
 #include "core/contention/round.h"
-#include "core/contention/scenario.h"
-#include "core/contention/servers.h"
-#include "core/rules/catalogue.h"
 
 #include <algorithm>
 

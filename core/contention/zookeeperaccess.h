@@ -2,13 +2,10 @@
 // A contender's way to a lock on the simulated ZooKeeper, in a run or in a rehearsal.
 #pragma once
 
-#include "core/async/freelist.h"
-#include "core/base/result.h"
 #include "core/contention/mutants/mutants.h"
 #include "core/contention/servers.h"
 #include "core/recipes/multilock.h"
 #include "core/simservers/zookeeper/ensemble.h"
-#include "core/zookeeper/session.h"
 
 namespace lockscope::contention {
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulated ZooKeeper as the servers of a run: one server, or three where a follower is to lag.
-#include "core/contention/servers.h"
 #include "core/contention/zookeeperaccess.h"
 #include "core/rules/turn.h"
 #include "core/contention/backendrules.h"

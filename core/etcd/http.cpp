@@ -6,8 +6,6 @@
 
 #include <QNetworkProxy>
 
-#include <algorithm>
-
 namespace lockscope::etcd {
 
 namespace {

@@ -4,8 +4,6 @@
 // itself, has six connections per host, of which each watch would take one, and its own thread.
 #pragma once
 
-#include "core/async/completion.h"
-#include "core/base/connectionuri.h"
 #include "core/etcd/client.h"
 
 #include <QJsonObject>

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The real client. Asks once a second whether the cluster is there; where one of its hosts does not answer, the next
 // is tried, with back-off.
-#include "core/etcd/client.h"
 
-#include "core/async/completion.h"
-#include "core/async/task.h"
 #include "core/etcd/http.h"
 
 #include <QJsonDocument>

@@ -2,14 +2,12 @@
 #include "core/history/chunk.h"
 #include "core/base/text.h"
 #include "core/history/flightrecorder.h"
-#include "core/history/recording.h"
 #include "core/inspect/snapshotstore.h"
 
 #include <QDataStream>
 #include <QDateTime>
 #include <QFileInfo>
 
-#include <algorithm>
 #include <zlib.h>
 
 namespace lockscope::history {

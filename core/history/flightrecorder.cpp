@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/history/flightrecorder.h"
 
-#include "core/async/loop.h"
-#include "core/base/clock.h"
-
 #include <QDateTime>
 #include <QDir>
 #include <QLockFile>
 #include <QTemporaryDir>
-
-#include <algorithm>
-#include <set>
 
 namespace lockscope::history {
 

@@ -5,8 +5,6 @@
 // and it goes on once it can; what came in between is as if the connections had been broken.
 #pragma once
 
-#include "core/async/loop.h"
-#include "core/history/chunk.h"
 #include "core/history/recording.h"
 #include "core/inspect/observer.h"
 

@@ -3,7 +3,6 @@
 
 #include "core/base/text.h"
 #include "core/base/fieldreader.h"
-#include "core/history/chunk.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
 
@@ -12,8 +11,6 @@
 #include <QFile>
 #include <QRegularExpression>
 #include <QSaveFile>
-
-#include <algorithm>
 
 namespace lockscope::history {
 

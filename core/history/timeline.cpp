@@ -5,8 +5,6 @@
 #include "core/inspect/coverage.h"
 #include "core/inspect/findings.h"
 
-#include <algorithm>
-
 namespace lockscope::history {
 
 using inspect::Contender;

@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <set>
 
 namespace lockscope::lessons {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/mariadb/dialect.h"
 
 #include "core/async/closing.h"
 #include "core/base/logging.h"

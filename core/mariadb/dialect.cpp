@@ -3,17 +3,12 @@
 
 #include "core/base/fieldreader.h"
 #include "core/base/text.h"
-#include "core/mariadb/session.h"
 
 #include <QSqlDatabase>
 #include <QSqlError>
 #include <QSqlQuery>
 #include <QStringDecoder>
 #include <QVariant>
-
-#include <algorithm>
-#include <array>
-#include <atomic>
 
 namespace lockscope::mariadb {
 

@@ -9,8 +9,6 @@
 #include <QSqlQuery>
 #include <QSqlRecord>
 
-#include <algorithm>
-#include <atomic>
 #include <thread>
 
 namespace lockscope::mariadb {

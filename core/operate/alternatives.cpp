@@ -4,7 +4,6 @@
 #include "core/base/text.h"
 #include "core/operate/precheck.h"
 #include "core/operate/texts.h"
-#include "core/rules/catalogue.h"
 
 #include <algorithm>
 #include <array>

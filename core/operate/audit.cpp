@@ -17,7 +17,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <limits>
-#include <optional>
 #include <pwd.h>
 #include <sys/file.h>
 #include <sys/stat.h>

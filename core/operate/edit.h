@@ -11,8 +11,6 @@
 #include "core/async/loop.h"
 #include "core/async/task.h"
 #include "core/operate/audit.h"
-#include "core/base/result.h"
-#include "core/base/bytes.h"
 #include "core/inspect/snapshot.h"
 
 #include <QJsonObject>

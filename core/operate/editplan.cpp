@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/operate/edit.h"
 
 #include "core/base/text.h"
 #include "core/operate/precheck.h"

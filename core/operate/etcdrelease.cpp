@@ -3,10 +3,8 @@
 
 #include "core/base/text.h"
 #include "core/inspect/etcd/recognise.h"
-#include "core/inspect/snapshot.h"
 #include "core/operate/gatedport.h"
 #include "core/operate/precheck.h"
-#include "core/operate/releasemethod.h"
 #include "core/operate/texts.h"
 
 #include <algorithm>

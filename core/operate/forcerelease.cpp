@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/operate/forcerelease.h"
 
-#include "core/async/completion.h"
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
-#include "core/inspect/snapshot.h"
 #include "core/operate/releasemethod.h"
 #include "core/operate/precheck.h"
 #include "core/operate/texts.h"
-#include "core/rules/catalogue.h"
-
-#include <algorithm>
 
 namespace lockscope::operate {
 

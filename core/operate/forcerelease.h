@@ -14,7 +14,6 @@
 #pragma once
 
 #include "core/inspect/observer.h"
-#include "core/operate/audit.h"
 #include "core/operate/forcereleaseplan.h"
 #include "core/operate/guardedact.h"
 

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/operate/forcereleaseplan.h"
 
-#include "core/base/text.h"
-#include "core/operate/releasemethod.h"
 #include "core/operate/sql.h"
 #include "core/operate/texts.h"
-#include "core/rules/catalogue.h"
-#include "core/rules/turn.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/waits/clients.h"
-#include "core/operate/forcerelease.h"
 #include "core/operate/precheck.h"
 
-#include <algorithm>
 #include <map>
 
 namespace lockscope::operate {

@@ -9,7 +9,6 @@
 #include "core/mariadb/session.h"
 #include "core/redis/connection.h"
 #include "core/zookeeper/session.h"
-#include "core/base/bytes.h"
 
 #include <QString>
 

@@ -2,7 +2,6 @@
 // A port behind the gate, whichever: what is refused, logged and counted of every request and state.
 #pragma once
 
-#include "core/async/port.h"
 #include "core/operate/gate.h"
 
 namespace lockscope::operate {

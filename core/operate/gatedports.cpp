@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/text.h"
-#include "core/mariadb/session.h"
 #include "core/operate/gatedport.h"
-#include "core/zookeeper/session.h"
 #include "core/base/fieldreader.h"
-#include "core/redis/connection.h"
 
 #include <QSet>
 

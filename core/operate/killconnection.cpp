@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/operate/sql.h"
 
-#include "core/async/completion.h"
 #include "core/base/random.h"
-#include "core/base/text.h"
-#include "core/inspect/mariadb/poll.h"
 #include "core/operate/texts.h"
-#include "core/rules/catalogue.h"
 
 namespace lockscope::operate {
 

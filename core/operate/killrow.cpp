@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/base/text.h"
-#include "core/inspect/mariadb/poll.h"
 #include "core/inspect/mariadb/reader.h"
-#include "core/operate/releasemethod.h"
 #include "core/operate/sql.h"
 #include "core/operate/texts.h"
 #include "core/postgresql/dialect.h"
-#include "core/rules/catalogue.h"
 
 #include <QStringDecoder>
 #include <algorithm>

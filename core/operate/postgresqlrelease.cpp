@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/operate/sql.h"
 
-#include "core/async/completion.h"
-#include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/postgresql/observer.h"
-#include "core/operate/releasemethod.h"
 #include "core/operate/texts.h"
 #include "core/postgresql/dialect.h"
-#include "core/rules/catalogue.h"
 
 #include <algorithm>
 #include <map>

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Letting a lease end sooner, and taking one waiter's place in a fair lock's queue away.
 #include "core/base/text.h"
-#include "core/operate/releasemethod.h"
 #include "core/operate/precheck.h"
 #include "core/operate/redis.h"
 #include "core/operate/texts.h"
 #include "core/redis/client.h"
-#include "core/rules/catalogue.h"
-#include "core/rules/turn.h"
 
 namespace lockscope::operate {
 

@@ -3,10 +3,8 @@
 
 #include "core/base/text.h"
 #include "core/operate/precheck.h"
-#include "core/operate/releasemethod.h"
 #include "core/operate/texts.h"
 #include "core/redis/client.h"
-#include "core/rules/turn.h"
 #include "core/rules/userrules.h"
 
 namespace lockscope::operate {

@@ -5,10 +5,6 @@
 #include "core/inspect/redis/naming.h"
 #include "core/operate/precheck.h"
 #include "core/operate/texts.h"
-#include "core/rules/catalogue.h"
-#include "core/rules/turn.h"
-
-#include <algorithm>
 
 namespace lockscope::operate {
 

@@ -2,11 +2,7 @@
 // The ways of force-release as a table: each backend has rows for its own, in the file that also sends them.
 #pragma once
 
-#include "core/base/backendkind.h"
-#include "core/base/result.h"
-#include "core/inspect/snapshot.h"
 #include "core/operate/forcerelease.h"
-#include "core/operate/forcereleaseplan.h"
 #include "core/rules/catalogue.h"
 
 namespace lockscope::operate {

@@ -2,9 +2,7 @@
 // What goes to an SQL server that writes: releases.
 #pragma once
 
-#include "core/async/task.h"
 #include "core/inspect/mariadb/poll.h"
-#include "core/mariadb/session.h"
 #include "core/operate/gate.h"
 #include "core/operate/releasemethod.h"
 

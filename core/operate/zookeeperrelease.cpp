@@ -2,10 +2,7 @@
 #include "core/operate/zookeeper.h"
 
 #include "core/base/text.h"
-#include "core/operate/releasemethod.h"
 #include "core/operate/texts.h"
-#include "core/rules/catalogue.h"
-#include "core/rules/turn.h"
 
 #include <algorithm>
 

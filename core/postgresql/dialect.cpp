@@ -10,8 +10,6 @@
 #include <QStringDecoder>
 #include <QVariant>
 
-#include <algorithm>
-
 namespace lockscope::postgresql {
 
 using mariadb::ConnectionId;

@@ -2,9 +2,7 @@
 // PostgreSQL, for a session of core/mariadb/dialect.h.
 #pragma once
 
-#include "core/base/result.h"
 #include "core/mariadb/dialect.h"
-#include "core/mariadb/session.h"
 
 namespace lockscope::postgresql {
 

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/recipes/lockbase.h"
 
-#include "core/async/completion.h"
 #include "core/base/text.h"
 
-#include <algorithm>
 #include <QNetworkInterface>
 #include <QUuid>
-#include <optional>
 
 namespace lockscope::recipes {
 

@@ -3,11 +3,8 @@
 // destroys the lock. What all recipes share, whatever server they talk to.
 #pragma once
 
-#include "core/async/completion.h"
-#include "core/async/freelist.h"
 #include "core/async/scope.h"
 #include "core/base/random.h"
-#include "core/base/result.h"
 #include "core/recipes/lock.h"
 
 #include <chrono>

@@ -13,9 +13,6 @@
 #include <QSslSocket>
 #include <QTimer>
 
-#include <array>
-#include <chrono>
-
 namespace lockscope::redis {
 
 namespace {

@@ -7,8 +7,6 @@
 #pragma once
 
 #include "core/async/passwordsource.h"
-#include "core/base/connectionuri.h"
-#include "core/redis/connection.h"
 #include "core/redis/clusternodes.h"
 
 #include <QByteArray>

@@ -3,7 +3,6 @@
 
 #include "core/base/fieldreader.h"
 #include "core/base/text.h"
-#include "core/redis/clusternodes.h"
 #include "core/redis/resp.h"
 
 #include <QCryptographicHash>

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/redis/clusternodes.h"
 
-#include "core/async/completion.h"
 #include "core/redis/resp.h"
-
-#include <algorithm>
 
 namespace lockscope::redis {
 

@@ -7,9 +7,7 @@
 // (cluster-require-full-coverage no). Loop thread only.
 #pragma once
 
-#include "core/async/scope.h"
 #include "core/base/connectionuri.h"
-#include "core/base/result.h"
 #include "core/redis/connection.h"
 
 #include <QByteArray>

@@ -5,8 +5,6 @@
 
 #include <hiredis/hiredis.h>
 
-#include <array>
-
 namespace lockscope::redis {
 
 namespace {

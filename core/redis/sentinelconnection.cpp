@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/async/completion.h"
 #include "core/base/text.h"
 #include "core/redis/client.h"
 

@@ -4,7 +4,6 @@
 #include "core/contention/etcdaccess.h"
 #include "core/inspect/etcd/recognise.h"
 #include "core/operate/etcd.h"
-#include "core/operate/releasemethod.h"
 
 namespace lockscope::rehearse {
 

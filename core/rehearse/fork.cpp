@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "core/async/scope.h"
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/rehearse/stage.h"
-#include "core/rules/catalogue.h"
 
 #include <algorithm>
 #include <array>

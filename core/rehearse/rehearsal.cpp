@@ -3,11 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
-#include "core/inspect/snapshot.h"
 #include "core/rehearse/stage.h"
-#include "core/rules/catalogue.h"
-
-#include <algorithm>
 
 namespace lockscope::rehearse {
 

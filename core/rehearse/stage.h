@@ -2,9 +2,6 @@
 // The simulated servers that a release is rehearsed on: one kind per backend, each in a file of its own.
 #pragma once
 
-#include "core/contention/servers.h"
-#include "core/operate/forcerelease.h"
-#include "core/operate/forcereleaseplan.h"
 #include "core/contention/sqlservers.h"
 #include "core/operate/releasemethod.h"
 

@@ -2,7 +2,6 @@
 #include "core/rehearse/stage.h"
 
 #include "core/contention/zookeeperaccess.h"
-#include "core/operate/releasemethod.h"
 #include "core/operate/zookeeper.h"
 
 namespace lockscope::rehearse {

@@ -20,13 +20,9 @@
 // What is taken away by force comes back after a while.
 #pragma once
 
-#include "core/base/connectionuri.h"
 #include "core/async/scope.h"
-#include "core/async/completion.h"
 #include "core/base/random.h"
 #include "core/recipes/lock.h"
-#include "core/base/backendkind.h"
-#include "core/sandbox/certificates.h"
 #include "core/sandbox/server.h"
 
 #include <memory>

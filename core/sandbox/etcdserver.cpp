@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A private etcd: one member, loopback only, for its peers, too (it has none).
-#include "core/base/connectionuri.h"
-#include "core/etcd/client.h"
 #include "core/transport/transport.h"
 #include "core/recipes/make.h"
-#include "core/sandbox/certificates.h"
 #include "core/sandbox/demo.h"
 #include "core/sandbox/serverprocess.h"
 

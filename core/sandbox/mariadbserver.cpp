@@ -5,16 +5,11 @@
 // The tables of a new data folder are made by the server itself, from Debian's SQL files, as its init-file: it starts
 // without grant tables, makes them, and reads them as the last statement, all of it before the first client is let
 // in. That takes one second instead of the five of mariadb-install-db, and one process that dies with us.
-#include "core/base/connectionuri.h"
 #include "core/base/fieldreader.h"
 #include "core/mariadb/dialect.h"
-#include "core/transport/speech.h"
 #include "core/transport/transport.h"
-#include "core/recipes/lock.h"
 #include "core/recipes/make.h"
-#include "core/sandbox/certificates.h"
 #include "core/sandbox/demo.h"
-#include "core/sandbox/server.h"
 #include "core/sandbox/serverprocess.h"
 
 #include <QByteArrayList>

@@ -8,11 +8,9 @@
 // Whoever reaches it over loopback is "shop": owner of the database of that name, who sees and may end everybody's
 // sessions (pg_monitor, pg_signal_backend) but is no superuser, so that nobody gets to our files or programs by
 // it; or "onlooker", who may do nothing that is not everybody's.
-#include "core/base/connectionuri.h"
 #include "core/base/fieldreader.h"
 #include "core/postgresql/dialect.h"
 #include "core/recipes/make.h"
-#include "core/sandbox/certificates.h"
 #include "core/sandbox/demo.h"
 #include "core/sandbox/serverprocess.h"
 

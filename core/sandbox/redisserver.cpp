@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the sandbox has of Redis, and the scenes that the demo plays there.
-#include "core/base/connectionuri.h"
 #include "core/recipes/make.h"
 #include "core/redis/client.h"
 #include "core/rules/turn.h"
 #include "core/sandbox/demo.h"
-#include "core/sandbox/server.h"
-#include "core/base/random.h"
 #include "core/sandbox/serverprocess.h"
 
 #include <QFile>

@@ -7,7 +7,6 @@
 // leaves nothing behind; after a crash the servers die with us and the next sandbox sweeps.
 #pragma once
 
-#include "core/sandbox/certificates.h"
 #include "core/sandbox/server.h"
 
 #include <QObject>

@@ -8,8 +8,6 @@
 // crash are swept at the next start.
 #pragma once
 
-#include "core/base/connectionuri.h"
-#include "core/base/result.h"
 #include "core/sandbox/certificates.h"
 
 #include <QByteArrayList>

@@ -3,9 +3,7 @@
 // answers. What differs is in a ServerKind.
 #pragma once
 
-#include "core/base/result.h"
 #include "core/sandbox/server.h"
-#include "core/sandbox/temporaryfolder.h"
 
 #include <QByteArray>
 #include <QByteArrayList>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A private ZooKeeper on loopback, one standalone server or the members of an ensemble, from Debian's jar or from a
 // class path that LOCKSCOPE_ZOOKEEPER_CLASSPATH names.
-#include "core/sandbox/certificates.h"
 #include "core/sandbox/demo.h"
 #include "core/sandbox/serverprocess.h"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/simservers/network.h"
 
-#include <vector>
-
 namespace lockscope::sim {
 
 // Outlives the process in what is queued in the world.

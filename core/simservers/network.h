@@ -6,7 +6,6 @@
 // what is sent, until it heals or one side gives up. World's thread only.
 #pragma once
 
-#include "core/async/freelist.h"
 #include "core/async/virtualloop.h"
 #include "core/base/random.h"
 

@@ -3,9 +3,7 @@
 // openPort().
 #pragma once
 
-#include "core/base/connectionuri.h"
 #include "core/transport/speech.h"
-#include "core/transport/thread.h"
 #include "core/transport/tunnel.h"
 
 #include <QByteArray>

@@ -3,7 +3,6 @@
 
 #include "core/async/closing.h"
 #include "core/transport/loopbacklistener.h"
-#include "core/transport/thread.h"
 #include "core/base/fieldreader.h"
 #include "core/base/text.h"
 
@@ -15,11 +14,9 @@
 #include <QSslKey>
 #include <QSslSocket>
 #include <QThread>
-#include <algorithm>
 #include <array>
 #include <condition_variable>
 #include <deque>
-#include <optional>
 #include <thread>
 
 namespace lockscope::transport {

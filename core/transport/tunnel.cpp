@@ -9,7 +9,6 @@
 #include <QRegularExpression>
 #include <QStandardPaths>
 
-#include <algorithm>
 #include <csignal>
 
 #include <sys/prctl.h>

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workspace/deadlocks.h"
 
-#include "core/async/loop.h"
-#include "core/async/completion.h"
 #include "core/base/text.h"
 #include "core/operate/precheck.h"
-
-#include <algorithm>
 
 namespace lockscope {
 

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // An etcd connection: client, gate, observer. The client reconnects by itself.
-#include "core/async/completion.h"
 #include "core/contention/traced/tracedport.h"
 #include "core/inspect/etcd/observer.h"
 #include "core/operate/etcd.h"
-#include "core/recipes/make.h"
 #include "core/workspace/linkbase.h"
-#include "core/workspace/hold.h"
 
 #include <algorithm>
 

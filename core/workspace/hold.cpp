@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workspace/hold.h"
 
-#include "core/async/loop.h"
-#include "core/async/completion.h"
 #include "core/base/text.h"
 #include "core/operate/precheck.h"
 #include "core/workspace/iocontroller.h"
-
-#include <algorithm>
 
 namespace lockscope {
 

@@ -7,11 +7,7 @@
 // cancels, destroying it while it holds releases in the background.
 #pragma once
 
-#include "core/rules/catalogue.h"
 #include "core/workspace/workspace.h"
-#include "core/async/scope.h"
-#include "core/inspect/snapshot.h"
-#include "core/recipes/lock.h"
 
 namespace lockscope {
 

@@ -3,15 +3,10 @@
 
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
-#include "core/inspect/findings.h"
 #include "core/inspect/json.h"
 #include "core/workspace/newsfeed.h"
 
 #include <QJsonDocument>
-#include <QJsonObject>
-
-#include <algorithm>
-#include <functional>
 
 namespace lockscope {
 

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workspace/iocontroller.h"
 
-#include "core/async/completion.h"
 #include "core/workspace/browsequeries.h"
-
-#include <algorithm>
-#include <set>
 
 namespace lockscope {
 

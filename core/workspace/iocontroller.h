@@ -4,12 +4,8 @@
 #pragma once
 
 #include "core/async/qtloop.h"
-#include "core/async/scope.h"
-#include "core/workspace/hold.h"
 #include "core/workspace/livebackend.h"
-#include "core/workspace/newsfeed.h"
 #include "core/workspace/realrun.h"
-#include "core/workspace/requests.h"
 
 #include <deque>
 

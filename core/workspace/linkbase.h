@@ -2,9 +2,7 @@
 // What the links of all backends share: spec, gate, proxy, the telling of state changes.
 #pragma once
 
-#include "core/async/passwordsource.h"
 #include "core/contention/trace.h"
-#include "core/inspect/observer.h"
 #include "core/transport/transport.h"
 #include "core/recipes/make.h"
 #include "core/workspace/workspace.h"

@@ -5,11 +5,8 @@
 // Lives in the GUI thread; destroying it stops the I/O thread after closing what is open.
 #pragma once
 
-#include "core/async/workers.h"
-#include "core/history/flightrecorder.h"
 #include "core/workspace/backend.h"
 #include "core/workspace/past.h"
-#include "core/workspace/workspace.h"
 
 #include <QThread>
 

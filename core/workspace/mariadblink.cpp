@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/mariadb/observer.h"
 #include "core/operate/sql.h"
-#include "core/rules/rowlayouts.h"
-#include "core/transport/speech.h"
 #include "core/workspace/sqllink.h"
 
 namespace lockscope {

@@ -3,7 +3,6 @@
 
 #include "core/base/text.h"
 #include "core/inspect/json.h"
-#include "core/inspect/thresholds.h"
 #include "core/workspace/settingsfile.h"
 
 #include <QDateTime>
@@ -13,9 +12,6 @@
 #include <QJsonArray>
 #include <QRegularExpression>
 #include <QSet>
-
-#include <algorithm>
-#include <variant>
 
 namespace lockscope {
 

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workspace/newsfeed.h"
 
-#include "core/async/loop.h"
-#include "core/base/clock.h"
 #include "core/base/overloaded.h"
 #include "core/operate/releasemethod.h"
 
 #include <QFileInfo>
 #include <QJsonDocument>
-
-#include <algorithm>
 
 namespace lockscope {
 

@@ -5,8 +5,6 @@
 
 #include "core/history/flightrecorder.h"
 #include "core/workspace/deadlocks.h"
-#include "core/workspace/workspace.h"
-#include "core/base/clock.h"
 #include "core/workspace/values.h"
 
 #include <QDateTime>

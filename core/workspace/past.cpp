@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workspace/past.h"
 
-#include "core/async/workers.h"
-
-#include "core/inspect/findings.h"
 #include "core/inspect/json.h"
 #include "core/workspace/deadlocks.h"
 
 #include <QPointer>
-
-#include <algorithm>
 
 namespace lockscope {
 

@@ -5,8 +5,6 @@
 
 #include <version>
 
-#include "core/history/recording.h"
-#include "core/inspect/waits/clients.h"
 #include "core/workspace/incidentnote.h"
 
 #include <QObject>

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/postgresql/observer.h"
 #include "core/operate/sql.h"
-#include "core/transport/speech.h"
 #include "core/postgresql/dialect.h"
-#include "core/recipes/make.h"
 #include "core/workspace/sqllink.h"
 
 namespace lockscope {

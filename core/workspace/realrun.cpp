@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workspace/realrun.h"
 
-#include "core/async/completion.h"
 #include "core/base/text.h"
 
 namespace lockscope {

@@ -6,13 +6,8 @@
 // production; faults are for the simulated world. Loop thread only; the workspace outlives it.
 #pragma once
 
-#include "core/async/scope.h"
 #include "core/contention/round.h"
 #include "core/workspace/linkbase.h"
-#include "core/workspace/workspace.h"
-#include "core/base/connectionuri.h"
-#include "core/contention/recording.h"
-#include "core/rules/catalogue.h"
 
 namespace lockscope {
 

@@ -3,13 +3,10 @@
 // primary that sentinels name: to all that stands on it these are the same.
 #include "core/base/text.h"
 #include "core/contention/traced/tracedport.h"
-#include "core/inspect/redis/observer.h"
 #include "core/inspect/redis/rights.h"
 #include "core/inspect/redis/setobserver.h"
 #include "core/operate/redis.h"
-#include "core/recipes/make.h"
 #include "core/redis/client.h"
-#include "core/rules/turn.h"
 #include "core/workspace/linkbase.h"
 
 namespace lockscope {

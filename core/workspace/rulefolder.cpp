@@ -11,7 +11,6 @@
 #include <QFileInfo>
 #include <QFileSystemWatcher>
 
-#include <algorithm>
 #include <set>
 
 namespace lockscope {

@@ -3,10 +3,8 @@
 // files that were named on the command line. A file with mistakes is not used, and told with all of them.
 #pragma once
 
-#include "core/async/task.h"
 #include "core/inspect/redis/userrulelocks.h"
 #include "core/redis/connection.h"
-#include "core/rules/userrules.h"
 
 #include <QObject>
 #include <QStringList>

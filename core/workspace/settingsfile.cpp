@@ -11,7 +11,6 @@
 #include <QSaveFile>
 #include <QStandardPaths>
 
-#include <algorithm>
 #include <array>
 
 namespace lockscope {

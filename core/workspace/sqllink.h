@@ -4,8 +4,6 @@
 #pragma once
 
 #include "core/mariadb/dialect.h"
-#include "core/operate/gate.h"
-#include "core/recipes/make.h"
 #include "core/workspace/linkbase.h"
 
 namespace lockscope {

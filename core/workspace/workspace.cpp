@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workspace/workspace.h"
 
-#include "core/base/backendkind.h"
-#include "core/base/clock.h"
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
-#include "core/transport/transport.h"
 #include "core/workspace/linkbase.h"
 
 #include <QSslConfiguration>
-
-#include <algorithm>
 
 namespace lockscope {
 

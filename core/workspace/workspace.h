@@ -3,13 +3,6 @@
 // observer. Both programs stand on it: lockscopectl directly, the window through LiveBackend. Loop thread only.
 #pragma once
 
-#include "core/base/connectionuri.h"
-#include "core/inspect/observer.h"
-#include "core/inspect/waits/clients.h"
-#include "core/operate/edit.h"
-#include "core/operate/forcerelease.h"
-#include "core/operate/gate.h"
-#include "core/workspace/account.h"
 #include "core/workspace/hold.h"
 
 #include <map>

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A ZooKeeper connection: session, gate, evidence, observer. A session that expired is replaced.
-#include "core/async/completion.h"
-#include "core/async/scope.h"
-#include "core/base/connectionuri.h"
 #include "core/contention/traced/tracedport.h"
 #include "core/inspect/zookeeper/observer.h"
 #include "core/operate/zookeeper.h"

@@ -3,7 +3,6 @@
 #include "core/zookeeper/client.h"
 
 #include "core/async/closing.h"
-#include "core/async/workers.h"
 #include "core/base/logging.h"
 #include "core/zookeeper/clientsession.h"
 #include "core/zookeeper/libraryguard.h"
@@ -12,10 +11,6 @@
 
 #include <cerrno>
 #include <condition_variable>
-#include <cstring>
-#include <functional>
-#include <memory>
-#include <mutex>
 #include <thread>
 
 namespace lockscope::zk {

@@ -2,10 +2,8 @@
 // The session on libzookeeper, as the room's own files see it; everybody else uses openSession().
 #pragma once
 
-#include "core/async/loop.h"
 #include "core/zookeeper/client.h"
 #include "core/zookeeper/sendable.h"
-#include "core/zookeeper/session.h"
 
 #include <atomic>
 #include <deque>

@@ -3,7 +3,6 @@
 // or the other way round where that worked the last time.
 #include "core/zookeeper/evidence.h"
 
-#include "core/async/loop.h"
 #include "core/base/text.h"
 #include "core/zookeeper/exchange.h"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a session sends and what becomes of the answers.
 #include "core/zookeeper/clientsession.h"
-#include "core/zookeeper/sendable.h"
-#include "core/base/clock.h"
 #include "core/base/logging.h"
 #include "core/zookeeper/libraryguard.h"
 

@@ -5,8 +5,6 @@
 
 #include <zookeeper/zookeeper.h>
 
-#include <algorithm>
-
 namespace lockscope::zk {
 
 Error makeError(ErrorCode code, const Attempt &attempt, const QString &why, bool retryable)

@@ -3,10 +3,6 @@
 
 #include "core/base/text.h"
 #include "core/recipes/zookeeper/locks.h"
-#include "core/recipes/zookeeper/sessionlock.h"
-#include "core/recipes/zookeeper/queueentry.h"
-
-#include <algorithm>
 
 namespace lockscope::contention {
 

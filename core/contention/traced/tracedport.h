@@ -3,8 +3,6 @@
 // alike; several contenders may share what stands behind it. Outlived by both.
 #pragma once
 
-#include "core/async/freelist.h"
-#include "core/async/port.h"
 #include "core/contention/trace.h"
 #include "core/redis/connection.h"
 #include "core/zookeeper/session.h"

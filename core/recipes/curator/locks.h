@@ -2,11 +2,7 @@
 // Locks as Apache Curator makes them.
 #pragma once
 
-#include "core/async/task.h"
 #include "core/recipes/zookeeper/locks.h"
-#include "core/recipes/zookeeper/sessionlock.h"
-#include "core/rules/turn.h"
-#include "core/zookeeper/session.h"
 
 namespace lockscope::recipes {
 

@@ -15,8 +15,6 @@
 // counting all neither would ever get in.
 #include "core/recipes/curator/locks.h"
 
-#include "core/recipes/zookeeper/queueentry.h"
-
 namespace lockscope::recipes {
 
 CuratorSemaphore::CuratorSemaphore(zk::Session &session, ZPath path, int limit, Random random)

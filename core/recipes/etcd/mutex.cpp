@@ -13,7 +13,6 @@
 // leave: neither would keep the other out.
 // The lease is kept alive all the while. The fencing token is the revision that created the key.
 #include "core/recipes/make.h"
-#include "core/async/completion.h"
 #include "core/base/text.h"
 
 #include <algorithm>

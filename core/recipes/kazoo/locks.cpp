@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Locks as kazoo makes them.
 #include "core/base/text.h"
-#include "core/recipes/lockbase.h"
 #include "core/recipes/zookeeper/locks.h"
 
 namespace lockscope::recipes::kazoo {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The locks on a MariaDB or MySQL, but for two (rowclaim.cpp).
 #include "core/base/text.h"
-#include "core/recipes/make.h"
 #include "core/recipes/mariadb/rowclaim.h"
 
 namespace lockscope::recipes {

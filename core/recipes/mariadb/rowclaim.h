@@ -4,13 +4,9 @@
 // connection may end.
 #pragma once
 
-#include "core/base/random.h"
-#include "core/mariadb/session.h"
-#include "core/recipes/lockbase.h"
 #include "core/recipes/make.h"
 #include "core/recipes/mariadb/rowname.h"
 #include "core/recipes/mariadb/sqllock.h"
-#include "core/async/task.h"
 
 #include <QScopeGuard>
 

@@ -7,9 +7,6 @@
 
 #include <QDateTime>
 
-#include <algorithm>
-#include <utility>
-
 namespace lockscope::recipes {
 
 namespace {

@@ -4,8 +4,6 @@
 // "GET_LOCK#name" for a named lock.
 #pragma once
 
-#include "core/async/task.h"
-#include "core/base/result.h"
 #include "core/mariadb/session.h"
 
 #include <QByteArrayList>

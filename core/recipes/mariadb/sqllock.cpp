@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/recipes/mariadb/sqllock.h"
 
-#include "core/async/completion.h"
 #include "core/base/logging.h"
-
-#include <algorithm>
 
 namespace lockscope::recipes {
 

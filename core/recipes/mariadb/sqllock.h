@@ -6,7 +6,6 @@
 // wait ends whatever the connection does.
 #pragma once
 
-#include "core/async/task.h"
 #include "core/mariadb/session.h"
 #include "core/recipes/lockbase.h"
 

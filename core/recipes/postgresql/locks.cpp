@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The locks on a PostgreSQL.
-#include "core/async/completion.h"
 #include "core/base/text.h"
 #include "core/postgresql/dialect.h"
 #include "core/recipes/make.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The locks on Redis that are here to show what is wrong with them.
 #include "core/recipes/redis/locks.h"
-#include "core/rules/catalogue.h"
 #include "core/rules/turn.h"
 
 namespace lockscope::recipes {

@@ -4,13 +4,9 @@
 #include "core/recipes/redis/locks.h"
 #include "core/recipes/redisson/scriptlock.h"
 #include "core/redis/client.h"
-#include "core/async/completion.h"
 #include "core/base/logging.h"
 #include "core/base/text.h"
-#include "core/rules/catalogue.h"
 #include "core/rules/turn.h"
-
-#include <algorithm>
 
 namespace lockscope::recipes {
 

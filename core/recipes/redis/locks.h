@@ -2,11 +2,9 @@
 // The locks on Redis that are not Redisson's; each one's rules stand in its own file.
 #pragma once
 
-#include "core/base/random.h"
 #include "core/recipes/lockbase.h"
 #include "core/redis/connection.h"
 #include "core/rules/catalogue.h"
-#include "core/async/completion.h"
 
 #include <QScopeGuard>
 

@@ -16,7 +16,6 @@
 #include "core/base/text.h"
 #include "core/rules/turn.h"
 #include "core/redis/client.h"
-#include "core/async/completion.h"
 
 namespace lockscope::recipes {
 

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/recipes/redisson/scriptlock.h"
 
-#include "core/async/completion.h"
 #include "core/base/logging.h"
 #include "core/base/text.h"
 #include "core/recipes/redis/locks.h"
 #include "core/redis/client.h"
-#include "core/rules/catalogue.h"
 
-#include <algorithm>
 #include <climits>
 
 namespace lockscope::recipes {

@@ -3,8 +3,6 @@
 // they hold, and leave by one script. Which scripts those are is the recipe (ScriptSet).
 #pragma once
 
-#include "core/async/task.h"
-#include "core/base/random.h"
 #include "core/recipes/lockbase.h"
 #include "core/redis/connection.h"
 

@@ -19,10 +19,6 @@
 // Saves a round trip per hand-off, for one or two requests more; without network delay it gains nothing.
 #include "core/recipes/zookeeper/locks.h"
 
-#include "core/async/completion.h"
-#include "core/async/task.h"
-#include "core/zookeeper/session.h"
-
 #include <algorithm>
 #include <map>
 

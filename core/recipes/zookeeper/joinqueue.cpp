@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/text.h"
 #include "core/recipes/zookeeper/queueentry.h"
-#include "core/async/completion.h"
 
 #include <limits>
 

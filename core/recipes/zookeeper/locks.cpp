@@ -2,7 +2,6 @@
 // The locks on ZooKeeper that textbooks and tutorials describe, and from a recipe's id to its class.
 #include "core/base/text.h"
 #include "core/recipes/curator/locks.h"
-#include "core/recipes/lockbase.h"
 #include "core/recipes/make.h"
 #include "core/recipes/zookeeper/locks.h"
 

@@ -3,9 +3,6 @@
 #pragma once
 
 #include "core/recipes/zookeeper/sessionlock.h"
-#include "core/rules/turn.h"
-#include "core/base/random.h"
-#include "core/recipes/zookeeper/queueentry.h"
 
 namespace lockscope::recipes {
 

@@ -4,8 +4,6 @@
 #include "core/base/logging.h"
 #include "core/base/text.h"
 
-#include <algorithm>
-
 namespace lockscope::recipes {
 
 namespace {

@@ -3,9 +3,6 @@
 // background, also while the reply to its create is still out. Loop thread only.
 #pragma once
 
-#include "core/async/freelist.h"
-#include "core/async/task.h"
-#include "core/base/random.h"
 #include "core/recipes/lockbase.h"
 #include "core/zookeeper/session.h"
 #include "core/rules/turn.h"

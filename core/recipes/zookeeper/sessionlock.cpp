@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/recipes/zookeeper/sessionlock.h"
 
-#include "core/async/completion.h"
 #include "core/base/text.h"
-#include "core/rules/turn.h"
 
 namespace lockscope::recipes {
 

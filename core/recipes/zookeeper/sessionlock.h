@@ -10,11 +10,7 @@
 // the session, which removes what the session owns and nothing else.
 #pragma once
 
-#include "core/base/random.h"
-#include "core/recipes/lock.h"
-#include "core/recipes/lockbase.h"
 #include "core/recipes/zookeeper/queueentry.h"
-#include "core/zookeeper/session.h"
 
 namespace lockscope::recipes {
 

@@ -6,7 +6,6 @@
 // second). The differential test (tests/live/tst_simulated_etcd.cpp) holds it against the real one.
 #pragma once
 
-#include "core/async/virtualloop.h"
 #include "core/etcd/client.h"
 #include "core/simservers/network.h"
 

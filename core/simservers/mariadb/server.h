@@ -9,8 +9,6 @@
 // rules it takes as well (core/simservers/postgresql/session.h), is tests/live/tst_simulated_postgresql.cpp.
 #pragma once
 
-#include "core/async/virtualloop.h"
-#include "core/mariadb/session.h"
 #include "core/simservers/mariadb/statements.h"
 #include "core/simservers/network.h"
 

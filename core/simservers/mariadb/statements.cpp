@@ -6,10 +6,6 @@
 
 #include <QHash>
 
-#include <algorithm>
-#include <map>
-#include <vector>
-
 namespace lockscope::sim {
 
 namespace {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/simservers/postgresql/session.h"
 
-#include "core/mariadb/session.h"
-
 namespace lockscope::sim {
 
 using mariadb::Rows;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // All commands in one table.
 #include "core/simservers/redis/execution.h"
-#include "core/simservers/redis/server.h"
 
 #include <unordered_map>
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "core/simservers/redis/server.h"
-#include "core/redis/connection.h"
 
 #include <optional>
 

@@ -6,10 +6,8 @@
 // as a real one does. World's thread only; it must outlive what is queued in the world, as its network must.
 #pragma once
 
-#include "core/redis/connection.h"
 #include "core/redis/resp.h"
 #include "core/simservers/network.h"
-#include "core/async/loop.h"
 
 #include <QByteArray>
 

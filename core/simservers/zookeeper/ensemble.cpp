@@ -2,8 +2,6 @@
 // Connections and sessions of the ensemble: who is connected, who has gone silent, who has expired.
 #include "core/simservers/zookeeper/ensemble.h"
 
-#include <algorithm>
-
 namespace lockscope::sim::zookeeper {
 
 namespace {

@@ -7,11 +7,8 @@
 // ensemble outlives the sessions on it, and nothing of the world runs any more when it is gone.
 #pragma once
 
-#include "core/async/virtualloop.h"
 #include "core/simservers/network.h"
 #include "core/simservers/zookeeper/protocol.h"
-#include "core/zookeeper/session.h"
-#include "core/async/freelist.h"
 
 #include <deque>
 #include <functional>

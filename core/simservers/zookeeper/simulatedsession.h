@@ -2,7 +2,6 @@
 // The simulated session, as its own files see it; everybody else uses openSession().
 #pragma once
 
-#include "core/simservers/zookeeper/protocol.h"
 #include "core/simservers/zookeeper/ensemble.h"
 #include "core/zookeeper/sendable.h"
 
