@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/sandbox/demo.h"
 
-#include <set>
-
 namespace lockscope::sandbox {
 
 Task<void> DemoStage::rest(std::chrono::milliseconds span)

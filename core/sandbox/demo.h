@@ -138,8 +138,7 @@ struct SandboxKit {
 [[nodiscard]] const SandboxKit &kitOf(BackendKind backend);
 
 // One server, as make() gives it.
-template <class Made>
-Result<std::vector<std::unique_ptr<Server>>> alone(Result<std::unique_ptr<Made>> made)
+inline Result<std::vector<std::unique_ptr<Server>>> alone(Result<std::unique_ptr<Server>> made)
 {
     if (!made)
         return made.error();

@@ -3,7 +3,6 @@
 #include "core/transport/transport.h"
 #include "core/recipes/make.h"
 #include "core/sandbox/demo.h"
-#include "core/sandbox/serverprocess.h"
 
 #include <QDir>
 #include <QFile>
@@ -120,7 +119,7 @@ private:
 Result<std::unique_ptr<Server>> makeEtcd(EtcdOptions options)
 {
     TRY(auto &program, findProgram(u"etcd"_s, u"etcd"_s, u"etcd-server"_s));
-    return ServerProcess::of(std::make_unique<EtcdKind>(std::move(program), std::move(options)));
+    return std::make_unique<Server>(std::make_unique<EtcdKind>(std::move(program), std::move(options)));
 }
 
 SandboxKit sandboxOfEtcd()

@@ -10,7 +10,6 @@
 #include "core/transport/transport.h"
 #include "core/recipes/make.h"
 #include "core/sandbox/demo.h"
-#include "core/sandbox/serverprocess.h"
 
 #include <QByteArrayList>
 #include <QDir>
@@ -260,12 +259,12 @@ public:
 Result<std::unique_ptr<Server>> makeMariaDb(MariaDbOptions options)
 {
     if (auto mySql = qgetenv("LOCKSCOPE_MYSQLD"); !mySql.isEmpty())
-        return ServerProcess::of(std::make_unique<MySqlKind>(std::move(mySql), std::move(options)));
+        return std::make_unique<Server>(std::make_unique<MySqlKind>(std::move(mySql), std::move(options)));
     const auto package = u"mariadb-server-core"_s;
     TRY(auto &program, findProgram(u"mariadbd"_s, u"MariaDB"_s, package));
     if (sqlPrefix().isEmpty())
         return notInstalled(u"mariadbd"_s, u"MariaDB"_s, package);
-    return ServerProcess::of(std::make_unique<MariaDbKind>(std::move(program), std::move(options)));
+    return std::make_unique<Server>(std::make_unique<MariaDbKind>(std::move(program), std::move(options)));
 }
 
 SandboxKit sandboxOfMariaDb()

@@ -12,7 +12,6 @@
 #include "core/postgresql/dialect.h"
 #include "core/recipes/make.h"
 #include "core/sandbox/demo.h"
-#include "core/sandbox/serverprocess.h"
 
 #include <QDir>
 #include <QFile>
@@ -234,8 +233,8 @@ Result<std::unique_ptr<Server>> makePostgreSql(const Certificates *tls, const QB
                                               ? u"setpriv (Debian's package util-linux)"_s
                                               : u"user postgres or nobody"_s)}; // prose: ok (users)
     }
-    return ServerProcess::of(std::make_unique<PostgreSqlKind>(QFile::encodeName(programs),
-                                                              QFile::encodeName(setPrivileges), tls, settings));
+    return std::make_unique<Server>(std::make_unique<PostgreSqlKind>(
+        QFile::encodeName(programs), QFile::encodeName(setPrivileges), tls, settings));
 }
 
 SandboxKit sandboxOfPostgreSql()

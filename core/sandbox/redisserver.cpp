@@ -4,7 +4,6 @@
 #include "core/redis/client.h"
 #include "core/rules/turn.h"
 #include "core/sandbox/demo.h"
-#include "core/sandbox/serverprocess.h"
 
 #include <QFile>
 
@@ -170,7 +169,7 @@ Result<std::unique_ptr<Server>> makeRedis(RedisOptions options)
         redis.configuration += "notify-keyspace-events " + quoted(options.notifyKeyspaceEvents) + '\n';
     if (!options.password.isEmpty())
         redis.configuration += "requirepass " + quoted(options.password) + '\n';
-    return ServerProcess::of(std::make_unique<SeatedRedis>(program, std::move(redis)));
+    return std::make_unique<Server>(std::make_unique<SeatedRedis>(program, std::move(redis)));
 }
 
 Result<std::vector<std::unique_ptr<Server>>> makeRedisCluster(RedisClusterOptions options)
@@ -196,7 +195,7 @@ Result<std::vector<std::unique_ptr<Server>>> makeRedisCluster(RedisClusterOption
         redis.isReady = [](const QByteArray &answer) {
             return answer.contains("cluster_state:ok") && saysReplicates(answer);
         };
-        nodes.push_back(ServerProcess::of(std::make_unique<SeatedRedis>(program, std::move(redis))));
+        nodes.push_back(std::make_unique<Server>(std::make_unique<SeatedRedis>(program, std::move(redis))));
     }
     return nodes;
 }
@@ -222,7 +221,7 @@ Result<std::vector<std::unique_ptr<Server>>> makeRedisSentinels(RedisSentinelOpt
             redis.configuration += "replicaof 127.0.0.1 " + QByteArray::number(primary) + '\n';
         redis.question = "INFO replication\r\n";
         redis.isReady = &saysReplicates;
-        servers.push_back(ServerProcess::of(std::make_unique<SeatedRedis>(program, std::move(redis))));
+        servers.push_back(std::make_unique<Server>(std::make_unique<SeatedRedis>(program, std::move(redis))));
     }
     const QByteArray service = sandboxService;
     const auto downAfter = QByteArray::number(qint64(options.downAfter.count()));
@@ -244,7 +243,7 @@ Result<std::vector<std::unique_ptr<Server>>> makeRedisSentinels(RedisSentinelOpt
         redis.more = {"--sentinel"};
         redis.question = "INFO sentinel\r\n";
         redis.isReady = [](const QByteArray &answer) { return answer.contains("status=ok"); };
-        servers.push_back(ServerProcess::of(std::make_unique<SeatedRedis>(program, std::move(redis))));
+        servers.push_back(std::make_unique<Server>(std::make_unique<SeatedRedis>(program, std::move(redis))));
     }
     return servers;
 }

@@ -2,7 +2,6 @@
 // A private ZooKeeper on loopback, one standalone server or the members of an ensemble, from Debian's jar or from a
 // class path that LOCKSCOPE_ZOOKEEPER_CLASSPATH names.
 #include "core/sandbox/demo.h"
-#include "core/sandbox/serverprocess.h"
 
 #include <QDir>
 #include <QFile>
@@ -158,7 +157,8 @@ Result<std::unique_ptr<ZooKeeperServer>> make(const ZooKeeperOptions &options, S
 {
     TRY(const auto &java, findProgram(u"java"_s, u"ZooKeeper"_s, u"default-jre-headless"_s));
     TRY(auto &classes, classPath(options.adminServer, options.tls != nullptr));
-    return ServerProcess::of(std::make_unique<ZooKeeperKind>(java, std::move(classes), options, std::move(seat)));
+    return std::make_unique<Server>(
+        std::make_unique<ZooKeeperKind>(java, std::move(classes), options, std::move(seat)));
 }
 
 } // namespace

@@ -3,7 +3,7 @@
 // user has in ~/.ssh is left alone.
 #pragma once
 
-#include "core/sandbox/serverprocess.h"
+#include "core/sandbox/server.h"
 #include "tests/support/patience.h"
 
 #include <QDir>

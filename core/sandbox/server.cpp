@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/sandbox/serverprocess.h"
+#include "core/sandbox/server.h"
 
 #include "core/base/logging.h"
 #include "core/base/random.h"
@@ -333,7 +333,7 @@ Result<void> beginAll(const std::vector<std::unique_ptr<Server>> &servers)
     return {};
 }
 
-Result<void> ServerProcess::begin()
+Result<void> Server::begin()
 {
     if (m_child.isRunning())
         return {};
@@ -347,7 +347,7 @@ Result<void> ServerProcess::begin()
     return launch();
 }
 
-Result<void> ServerProcess::prepareElsewhere()
+Result<void> Server::prepareElsewhere()
 {
     m_port = m_kind->fixedPort() != 0 ? m_kind->fixedPort() : freeLoopbackPort();
     if (m_port == 0)
@@ -355,7 +355,7 @@ Result<void> ServerProcess::prepareElsewhere()
     return m_kind->prepare(*m_folder, m_port);
 }
 
-Result<void> ServerProcess::launch()
+Result<void> Server::launch()
 {
     m_isReady = false;
     m_question.reset();
@@ -364,7 +364,7 @@ Result<void> ServerProcess::launch()
                           QFile::encodeName(m_folder->file(outputFile))});
 }
 
-Result<bool> ServerProcess::poll()
+Result<bool> Server::poll()
 {
     if (!m_child.isRunning()) {
         constexpr int mostPortTries = 5;
@@ -390,7 +390,7 @@ Result<bool> ServerProcess::poll()
     return true;
 }
 
-std::unique_ptr<LoopbackQuestion> ServerProcess::ask() const
+std::unique_ptr<LoopbackQuestion> Server::ask() const
 {
     const auto socket = m_kind->questionSocket();
     if (socket.isEmpty())
@@ -398,7 +398,7 @@ std::unique_ptr<LoopbackQuestion> ServerProcess::ask() const
     return std::make_unique<LoopbackQuestion>(QFile::encodeName(m_folder->file(socket)), m_kind->question());
 }
 
-Result<void> ServerProcess::start(std::chrono::milliseconds atMost)
+Result<void> Server::start(std::chrono::milliseconds atMost)
 {
     TRY_VOID(begin());
     const auto until = std::chrono::steady_clock::now() + atMost;
@@ -414,7 +414,7 @@ Result<void> ServerProcess::start(std::chrono::milliseconds atMost)
     }
 }
 
-Error ServerProcess::gaveUp(const QString &how) const
+Error Server::gaveUp(const QString &how) const
 {
     const QString said = log().trimmed().section(u'\n', -3).simplified().left(400);
     return {ErrorCode::Server,
@@ -423,14 +423,14 @@ Error ServerProcess::gaveUp(const QString &how) const
             true};
 }
 
-void ServerProcess::stop()
+void Server::stop()
 {
     if (m_folder)
         m_kind->end(*m_folder, m_child);
     m_child.kill();
 }
 
-QString ServerProcess::log() const
+QString Server::log() const
 {
     if (!m_folder)
         return {};
