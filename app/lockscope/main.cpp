@@ -2,7 +2,7 @@
 // lockscope: reads the command line and wires the core to the window.
 #include "app/lockscope/handover.h"
 #include "app/lockscope/options.h"
-#include "core/async/closing.h"
+#include "core/async/scope.h"
 #include "core/async/qtloop.h"
 #include "core/base/text.h"
 #include "core/connections/connectionstore.h"

@@ -5,7 +5,6 @@
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/report.h"
 #include "app/lockscopectl/privateservers.h"
-#include "core/async/closing.h"
 #include "core/async/qtloop.h"
 #include "core/async/scope.h"
 #include "core/base/clock.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/async/scope.h"
 
+#include <set>
+
 namespace lockscope {
 
 void Scope::launch(Task<void> task)
@@ -26,6 +28,37 @@ Task<void> Scope::drive(Task<void> task, std::weak_ptr<State> scope, Id id)
             if (auto still = scope.lock())
                 still->running.erase(id);
         });
+}
+
+namespace {
+
+std::mutex closingMutex;
+
+std::set<WaitForClosing> &closings(ClosePhase what)
+{
+    static std::set<WaitForClosing> sessions, ways;
+    return what == ClosePhase::Sessions ? sessions : ways;
+}
+
+} // namespace
+
+void addClosing(WaitForClosing wait, ClosePhase what)
+{
+    const std::lock_guard guard(closingMutex);
+    closings(what).insert(wait);
+}
+
+void waitForClosing(std::chrono::milliseconds atMost)
+{
+    for (const auto what : {ClosePhase::Sessions, ClosePhase::Ways}) {
+        std::set<WaitForClosing> all;
+        {
+            const std::lock_guard guard(closingMutex);
+            all = closings(what);
+        }
+        for (const auto wait : all)
+            wait(atMost);
+    }
 }
 
 } // namespace lockscope

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
-#include "core/async/closing.h"
 #include "core/base/logging.h"
 #include "core/base/text.h"
 #include "core/mariadb/endsession.h"

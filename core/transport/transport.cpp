@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/transport/transport.h"
 
-#include "core/async/closing.h"
+#include "core/async/scope.h"
 #include "core/transport/loopbacklistener.h"
 #include "core/base/fieldreader.h"
 #include "core/base/text.h"

@@ -2,7 +2,6 @@
 // The life of a session: opening, states, the end. What it sends is in requests.cpp.
 #include "core/zookeeper/client.h"
 
-#include "core/async/closing.h"
 #include "core/base/logging.h"
 #include "core/zookeeper/clientsession.h"
 #include "core/zookeeper/libraryguard.h"

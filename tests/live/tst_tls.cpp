@@ -3,7 +3,7 @@
 // acquired and released as without; whom we do not know is refused, in words.
 #include <version>
 
-#include "core/async/closing.h"
+#include "core/async/scope.h"
 #include "core/transport/transport.h"
 #include "core/sandbox/sandbox.h"
 #include "tests/live/onebackend.h"

@@ -2,7 +2,6 @@
 // Coroutines: tasks, completions, scopes and timers on virtual time.
 #include <version>
 
-#include "core/async/closing.h"
 #include "core/async/completion.h"
 #include "core/async/freelist.h"
 #include "core/async/qtloop.h"
