@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/operate/editplan.h"
 
 #include "core/base/text.h"
 #include "core/operate/precheck.h"
@@ -7,7 +8,6 @@
 #include <QCryptographicHash>
 #include <QJsonArray>
 
-#include <algorithm>
 #include <set>
 #include <span>
 

@@ -2,7 +2,7 @@
 // What releases and edits will do, and why they were refused, for people: resources/words/operate.json, by name.
 #pragma once
 
-#include "core/operate/edit.h"
+#include "core/operate/editplan.h"
 #include "core/operate/forcereleaseplan.h"
 
 namespace lockscope::operate {

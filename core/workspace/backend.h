@@ -6,7 +6,7 @@
 // context object died meanwhile. What changes is told in batches, at most one per frame.
 #pragma once
 
-#include "core/workspace/newsfeed.h"
+#include "core/workspace/news.h"
 #include "core/workspace/requests.h"
 
 namespace lockscope {

@@ -3,7 +3,7 @@
 #include "core/contention/traced/tracedport.h"
 #include "core/inspect/etcd/observer.h"
 #include "core/operate/etcd.h"
-#include "core/workspace/linkbase.h"
+#include "core/workspace/link.h"
 
 #include <algorithm>
 
@@ -111,9 +111,9 @@ private:
     std::vector<std::unique_ptr<contention::TracedEtcd>> m_traced;
 };
 
-class EtcdLink : public LinkBase {
+class EtcdLink : public Link {
 public:
-    EtcdLink(ConnectionSpec spec, LinkContext context) : LinkBase(std::move(spec), std::move(context))
+    EtcdLink(ConnectionSpec spec, LinkContext context) : Link(std::move(spec), std::move(context))
     {
         etcd::ClientOptions options;
         for (const auto &host : m_spec.hosts)
@@ -172,9 +172,9 @@ private:
 
 } // namespace
 
-Result<std::unique_ptr<LinkBase>> makeEtcdLink(ConnectionSpec spec, LinkContext context)
+Result<std::unique_ptr<Link>> makeEtcdLink(ConnectionSpec spec, LinkContext context)
 {
-    return std::unique_ptr<LinkBase>(std::make_unique<EtcdLink>(std::move(spec), std::move(context)));
+    return std::unique_ptr<Link>(std::make_unique<EtcdLink>(std::move(spec), std::move(context)));
 }
 
 } // namespace lockscope

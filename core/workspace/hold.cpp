@@ -3,7 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/operate/precheck.h"
-#include "core/workspace/iocontroller.h"
+#include "core/workspace/livebackend.h"
 
 namespace lockscope {
 

@@ -69,7 +69,7 @@ mariadb::Session *mariaDbOf(Link *link)
     return sql && &sql->kit() == &mariaDbKit ? &sql->session() : nullptr;
 }
 
-Result<std::unique_ptr<LinkBase>> makeMariaDbLink(ConnectionSpec spec, LinkContext context)
+Result<std::unique_ptr<Link>> makeMariaDbLink(ConnectionSpec spec, LinkContext context)
 {
     return makeSqlLink(std::move(spec), std::move(context), mariaDbKit, u"MariaDB"_s);
 }

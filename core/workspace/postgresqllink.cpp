@@ -43,7 +43,7 @@ const SqlKit postgreSqlKit{
 
 } // namespace
 
-Result<std::unique_ptr<LinkBase>> makePostgreSqlLink(ConnectionSpec spec, LinkContext context)
+Result<std::unique_ptr<Link>> makePostgreSqlLink(ConnectionSpec spec, LinkContext context)
 {
     return makeSqlLink(std::move(spec), std::move(context), postgreSqlKit, u"PostgreSQL"_s);
 }

@@ -7,14 +7,14 @@
 #include "core/inspect/redis/setobserver.h"
 #include "core/operate/redis.h"
 #include "core/redis/client.h"
-#include "core/workspace/linkbase.h"
+#include "core/workspace/link.h"
 
 namespace lockscope {
 
 namespace {
 
 // What the links of one Redis and of a Redlock set share.
-class RedisLinkBase : public LinkBase {
+class RedisLinkBase : public Link {
 public:
     // A connection of one contender of ours, and the same behind the gate.
     struct OwnConnection {
@@ -76,7 +76,7 @@ public:
     [[nodiscard]] QString serverVersion() override { return m_server; }
 
 protected:
-    using LinkBase::LinkBase;
+    using Link::Link;
     [[nodiscard]] redis::ConnectionOptions connectionOptions(const HostPort &host) const
     {
         redis::ConnectionOptions options;
@@ -436,11 +436,11 @@ std::vector<redis::Connection *> redisNodesOf(Link *link)
     return redis ? redis->nodes() : std::vector<redis::Connection *>();
 }
 
-Result<std::unique_ptr<LinkBase>> makeRedisLink(ConnectionSpec spec, LinkContext context)
+Result<std::unique_ptr<Link>> makeRedisLink(ConnectionSpec spec, LinkContext context)
 {
     if (spec.hosts.size() > 1 && areNodesApart(spec.scheme))
-        return std::unique_ptr<LinkBase>(std::make_unique<RedisSetLink>(std::move(spec), std::move(context)));
-    return std::unique_ptr<LinkBase>(std::make_unique<RedisLink>(std::move(spec), std::move(context)));
+        return std::unique_ptr<Link>(std::make_unique<RedisSetLink>(std::move(spec), std::move(context)));
+    return std::unique_ptr<Link>(std::make_unique<RedisLink>(std::move(spec), std::move(context)));
 }
 
 } // namespace lockscope

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The window's queries and commands as values. A query names the type of its answer; a command has none. Backend
-// takes both, the I/O thread handles them in iocontroller.cpp.
+// takes both, the I/O thread handles them in livebackend.cpp.
 #pragma once
 
 #include "core/base/overloaded.h"

@@ -142,7 +142,7 @@ private:
 } // namespace
 
 SqlLink::SqlLink(ConnectionSpec spec, LinkContext context, const SqlKit &kit)
-    : LinkBase(std::move(spec), std::move(context)), m_kit(kit)
+    : Link(std::move(spec), std::move(context)), m_kit(kit)
 {
     // It looks and kills, and waits for no lock: silence means that nobody answers.
     auto options = sessionOptions();
@@ -201,12 +201,12 @@ mariadb::SessionOptions SqlLink::sessionOptions() const
     return options;
 }
 
-Result<std::unique_ptr<LinkBase>> makeSqlLink(ConnectionSpec spec, LinkContext context, const SqlKit &kit,
-                                              const QString &server)
+Result<std::unique_ptr<Link>> makeSqlLink(ConnectionSpec spec, LinkContext context, const SqlKit &kit,
+                                          const QString &server)
 {
     if (spec.hosts.size() > 1)
         return Error{ErrorCode::BadInput, u"%1: one %2 server at a time"_s.arg(spec.displayUri(), server)};
-    return std::unique_ptr<LinkBase>(std::make_unique<SqlLink>(std::move(spec), std::move(context), kit));
+    return std::unique_ptr<Link>(std::make_unique<SqlLink>(std::move(spec), std::move(context), kit));
 }
 
 } // namespace lockscope

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/mariadb/dialect.h"
-#include "core/workspace/linkbase.h"
+#include "core/workspace/link.h"
 
 namespace lockscope {
 
@@ -39,7 +39,7 @@ struct SqlKit {
     SqlRunLock (*runLock)(const recipes::RecipeInfo &recipe, const QByteArray &name);
 };
 
-class SqlLink final : public LinkBase {
+class SqlLink final : public Link {
 public:
     // The kit lives for ever.
     SqlLink(ConnectionSpec spec, LinkContext context, const SqlKit &kit);
@@ -80,7 +80,7 @@ private:
 };
 
 // An error, which calls it a `server`, where several are named.
-[[nodiscard]] Result<std::unique_ptr<LinkBase>> makeSqlLink(ConnectionSpec spec, LinkContext context,
-                                                            const SqlKit &kit, const QString &server);
+[[nodiscard]] Result<std::unique_ptr<Link>> makeSqlLink(ConnectionSpec spec, LinkContext context, const SqlKit &kit,
+                                                        const QString &server);
 
 } // namespace lockscope

@@ -3,7 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
-#include "core/workspace/linkbase.h"
+#include "core/workspace/link.h"
 
 #include <QSslConfiguration>
 
@@ -11,7 +11,7 @@ namespace lockscope {
 
 namespace {
 
-Result<std::unique_ptr<LinkBase>> makeLink(BackendKind backend, ConnectionSpec spec, const LinkContext &context)
+Result<std::unique_ptr<Link>> makeLink(BackendKind backend, ConnectionSpec spec, const LinkContext &context)
 {
 #define LOCKSCOPE_LINK(Name) &make##Name##Link,
     constexpr std::array makers{LOCKSCOPE_BACKENDS(LOCKSCOPE_LINK)};

@@ -4,7 +4,7 @@
 #include "core/inspect/zookeeper/observer.h"
 #include "core/operate/zookeeper.h"
 #include "core/recipes/zookeeper/sessionlock.h"
-#include "core/workspace/linkbase.h"
+#include "core/workspace/link.h"
 #include "core/zookeeper/client.h"
 #include "core/zookeeper/sendable.h"
 
@@ -189,11 +189,10 @@ private:
     std::vector<std::unique_ptr<contention::TracedSession>> m_traced; // by contender
 };
 
-class ZooKeeperLink : public LinkBase, public ZooKeeperPort {
+class ZooKeeperLink : public Link, public ZooKeeperPort {
 public:
     ZooKeeperLink(ConnectionSpec spec, LinkContext context)
-        : LinkBase(std::move(spec), std::move(context)),
-          m_evidence(m_context.loop, m_spec.hosts, adminPort(), reach()),
+        : Link(std::move(spec), std::move(context)), m_evidence(m_context.loop, m_spec.hosts, adminPort(), reach()),
           m_reachability(m_context.loop, m_spec.hosts), m_scope(m_context.loop)
     {
         open();
@@ -419,9 +418,9 @@ zk::Session *zooKeeperOf(Link *link)
     return port ? &port->session() : nullptr;
 }
 
-Result<std::unique_ptr<LinkBase>> makeZooKeeperLink(ConnectionSpec spec, LinkContext context)
+Result<std::unique_ptr<Link>> makeZooKeeperLink(ConnectionSpec spec, LinkContext context)
 {
-    return std::unique_ptr<LinkBase>(std::make_unique<ZooKeeperLink>(std::move(spec), std::move(context)));
+    return std::unique_ptr<Link>(std::make_unique<ZooKeeperLink>(std::move(spec), std::move(context)));
 }
 
 } // namespace lockscope

@@ -3,7 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
-#include "core/workspace/newsfeed.h"
+#include "core/workspace/news.h"
 
 namespace lockscope::testing {
 

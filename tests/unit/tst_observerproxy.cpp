@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the program is told where an observer is replaced by another, and how often that it is still true.
-#include "core/workspace/linkbase.h"
+#include "core/workspace/link.h"
 #include "tests/support/keepingsink.h"
 #include "tests/support/testmain.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 #include "core/simservers/redis/execution.h"
 
 #include <lua.hpp>
