@@ -256,10 +256,7 @@ Result<ForceReleasePlan> planForceRelease(const LockSnapshot &snapshot, const QB
     return plan;
 }
 
-using inspect::Contender;
 using inspect::FindingCode;
-using inspect::LockSnapshot;
-using inspect::Role;
 
 namespace {
 

@@ -11,7 +11,6 @@
 
 namespace lockscope::operate {
 
-using inspect::SqlLockRow;
 
 namespace {
 

@@ -8,7 +8,7 @@
 // crash are swept at the next start.
 #pragma once
 
-#include "core/sandbox/certificates.h"
+#include "core/sandbox/temporaryfolder.h"
 
 #include <QByteArrayList>
 
@@ -66,8 +66,8 @@ private:
 [[nodiscard]] Result<QByteArray> findProgram(const QString &program, const QString &server, const QString &package);
 [[nodiscard]] Error notInstalled(const QString &program, const QString &server, const QString &package);
 
-// What differs between the kinds of servers. What they have in common is in Server: a folder, a port, a child process,
-// and asking it until it answers.
+// What differs between the kinds of servers. What they have in common is in Server: a folder, a port, a child
+// process, and asking it until it answers.
 class ServerKind {
 public:
     virtual ~ServerKind() = default;

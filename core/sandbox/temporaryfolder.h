@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/base/connectionuri.h"
 
 #include <memory>
 
@@ -29,6 +30,31 @@ private:
 
     QString m_path;
     int m_lock = -1;
+};
+
+// What a sandbox with TLS shows itself by: an authority of its own, and by it a certificate for the servers
+// (127.0.0.1 and localhost) and one for clients. Made by the openssl program, gone with the sandbox.
+
+class Certificates {
+public:
+    // Blocks for a moment. Unsupported where openssl is not installed.
+    [[nodiscard]] static Result<std::unique_ptr<Certificates>> make();
+
+    // In PEM form; the keys as PKCS #8, without a passphrase.
+    [[nodiscard]] QString authority() const { return m_folder->file(QStringLiteral("ca.pem")); }
+    [[nodiscard]] QString server() const { return m_folder->file(QStringLiteral("server.pem")); }
+    [[nodiscard]] QString serverKey() const { return m_folder->file(QStringLiteral("server.key")); }
+    [[nodiscard]] QString serverBoth() const { return m_folder->file(QStringLiteral("server-both.pem")); }
+    [[nodiscard]] QString client() const { return m_folder->file(QStringLiteral("client.pem")); }
+    [[nodiscard]] QString clientKey() const { return m_folder->file(QStringLiteral("client.key")); }
+    // What a connection to those servers says.
+    [[nodiscard]] TlsOptions forClients() const;
+    // Another authority, that signed none of these: to be refused by.
+    [[nodiscard]] QString stranger() const { return m_folder->file(QStringLiteral("stranger.pem")); }
+
+private:
+    explicit Certificates(std::unique_ptr<TemporaryFolder> folder) : m_folder(std::move(folder)) {}
+    std::unique_ptr<TemporaryFolder> m_folder;
 };
 
 } // namespace lockscope::sandbox

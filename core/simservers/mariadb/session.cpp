@@ -130,7 +130,6 @@ void SqlLink::close()
     m_networkLink->close(End::Client);
 }
 
-using mariadb::ConnectionId;
 using mariadb::Rows;
 using mariadb::SessionState;
 using mariadb::Statement;

@@ -300,8 +300,6 @@ RedisCommands listCommands()
 
 // Commands on sorted sets.
 
-using redis::Command;
-using redis::Value;
 using Members = std::vector<std::pair<double, QByteArray>>;
 
 namespace {
