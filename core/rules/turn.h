@@ -3,8 +3,6 @@
 // or "wait for whom" out. The recipes wait by it, the inspector draws by it, the checker judges by it.
 #pragma once
 
-#include <version>
-
 #include "core/base/bytes.h"
 
 #include <QByteArray>

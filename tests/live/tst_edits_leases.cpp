@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Edits of a key that is a lock of Redis whose holder may let go and take it again by the same id: what was decided
 // on for one hold is not done to the next. Only the lease tells them apart: nobody sees the key gone.
+#include <version>
+
 #include "core/rules/turn.h"
 #include "redisalone.h"
 #include "tests/support/testmain.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a contender is called: never by a name that comes to mean another one.
+#include <version>
+
 #include "core/rules/turn.h"
 #include "tests/support/testmain.h"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whose turn is it: reading numbers, order, mutex, permits, read/write.
+#include <version>
+
 #include "core/rules/turn.h"
 #include "tests/support/testmain.h"
 
