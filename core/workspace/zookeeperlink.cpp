@@ -108,88 +108,7 @@ private:
     const QString m_uri;
 };
 
-class ZooKeeperPort {
-public:
-    virtual ~ZooKeeperPort() = default;
-    [[nodiscard]] virtual zk::Session &session() = 0; // gated
-    // A fresh one for a contender of ours, gated and logged as this link's.
-    [[nodiscard]] virtual std::unique_ptr<zk::Session> openSession() = 0;
-};
-
-class ZooKeeperPool : public ContenderPool {
-public:
-    ZooKeeperPool(ZooKeeperPort &port, const ContenderPoolContext &context)
-        : m_port(port), m_scenario(context.scenario), m_root("/lockscope-simulate-" + context.name),
-          m_lock(m_root.bytes() + "/lock")
-    {
-        for (int i = 0; i < context.sessions; ++i)
-            m_sessions.push_back(m_port.openSession());
-        for (int i = 0; i < m_scenario.contenders; ++i)
-            m_traced.push_back(std::make_unique<contention::TracedSession>(
-                *m_sessions[std::size_t(i % context.sessions)], context.trace, i));
-    }
-
-    [[nodiscard]] bool isReady() const override
-    {
-        return std::ranges::all_of(
-            m_sessions, [](const auto &session) { return session->state() == zk::SessionState::Connected; });
-    }
-
-    // A container goes by itself should we not get to it; before 3.5 servers know none.
-    Task<Result<void>> prepare(Deadline deadline) override
-    {
-        const auto open = zk::openAcl();
-        auto making = m_port.session().create(m_root, {}, zk::CreateMode::Container, open, deadline);
-        auto made = co_await making;
-        if (!made && made.error().code == ErrorCode::Unsupported) {
-            auto again = m_port.session().create(m_root, {}, zk::CreateMode::Persistent, open, deadline);
-            made = co_await again;
-        }
-        if (!made)
-            co_return made.error();
-        co_return Result<void>();
-    }
-
-    Result<std::unique_ptr<recipes::Lock>> makeLock(int contender, bool readMode) override
-    {
-        const recipes::AcquireOptions options{readMode, m_scenario.limit, m_scenario.ttl};
-        return recipes::makeLock(m_scenario.recipe, *m_traced[std::size_t(contender)], m_lock, options,
-                                 Random::fromSystem());
-    }
-
-    // Nodes of contenders count; the directories that recipes keep do not.
-    Task<std::vector<QByteArray>> tidy(Deadline deadline) override
-    {
-        std::vector<QByteArray> left;
-        std::vector<ZPath> open{m_root}, all;
-        auto *session = &m_port.session();
-        while (!open.empty()) {
-            const auto path = open.back();
-            open.pop_back();
-            all.push_back(path);
-            const auto children = co_await session->children(path, std::nullopt, deadline);
-            for (const auto &name : children ? children->names : std::vector<NodeName>())
-                open.push_back(path.child(name));
-            const auto stat = co_await session->exists(path, std::nullopt, deadline);
-            if (stat && !stat->ephemeralOwner.isNone())
-                left.push_back(path.bytes());
-        }
-        for (auto path = all.rbegin(); path != all.rend(); ++path) {
-            const auto removed = co_await session->remove(*path, zk::anyVersion, deadline);
-            (void)removed; // what cannot be removed goes with its session, or as an empty container
-        }
-        co_return left;
-    }
-
-private:
-    ZooKeeperPort &m_port;
-    const contention::Scenario m_scenario;
-    const ZPath m_root, m_lock;
-    std::vector<std::unique_ptr<zk::Session>> m_sessions;
-    std::vector<std::unique_ptr<contention::TracedSession>> m_traced; // by contender
-};
-
-class ZooKeeperLink : public Link, public ZooKeeperPort {
+class ZooKeeperLink : public Link {
 public:
     ZooKeeperLink(ConnectionSpec spec, LinkContext context)
         : Link(std::move(spec), std::move(context)), m_evidence(m_context.loop, m_spec.hosts, adminPort(), reach()),
@@ -201,7 +120,7 @@ public:
 
     [[nodiscard]] bool isConnected() const override { return m_session->state() == zk::SessionState::Connected; }
     [[nodiscard]] std::optional<Error> problem() const override { return isConnected() ? std::nullopt : m_problem; }
-    [[nodiscard]] zk::Session &session() override { return *m_gated; }
+    [[nodiscard]] zk::Session &session() { return *m_gated; } // gated
     [[nodiscard]] inspect::Observer &observer() override { return *m_observer; }
 
     [[nodiscard]] Task<QStringList> rights(Deadline deadline) override
@@ -215,7 +134,8 @@ public:
     }
     // Once it was asked; empty where no member says it.
     [[nodiscard]] QString serverVersion() override { return m_server; }
-    [[nodiscard]] std::unique_ptr<zk::Session> openSession() override
+    // A fresh one for a contender of ours, gated and logged as this link's.
+    [[nodiscard]] std::unique_ptr<zk::Session> openSession()
     {
         return operate::gated(zk::openSession(m_context.loop, sessionOptions()), m_gate);
     }
@@ -223,10 +143,7 @@ public:
     {
         return std::make_unique<ZooKeeperContender>(openSession(), request, m_spec.displayUri());
     }
-    [[nodiscard]] std::unique_ptr<ContenderPool> openPool(const ContenderPoolContext &context) override
-    {
-        return std::make_unique<ZooKeeperPool>(*this, context);
-    }
+    [[nodiscard]] std::unique_ptr<ContenderPool> openPool(const ContenderPoolContext &context) override;
     [[nodiscard]] Task<Result<operate::Sent>> sendRelease(operate::ForceReleasePlan plan, Deadline deadline) override
     {
         return operate::sendRelease(std::move(plan), m_gated.get(), deadline);
@@ -410,12 +327,90 @@ private:
     Scope m_scope;
 };
 
+class ZooKeeperPool : public ContenderPool {
+public:
+    ZooKeeperPool(ZooKeeperLink &link, const ContenderPoolContext &context)
+        : m_link(link), m_scenario(context.scenario), m_root("/lockscope-simulate-" + context.name),
+          m_lock(m_root.bytes() + "/lock")
+    {
+        for (int i = 0; i < context.sessions; ++i)
+            m_sessions.push_back(m_link.openSession());
+        for (int i = 0; i < m_scenario.contenders; ++i)
+            m_traced.push_back(std::make_unique<contention::TracedSession>(
+                *m_sessions[std::size_t(i % context.sessions)], context.trace, i));
+    }
+
+    [[nodiscard]] bool isReady() const override
+    {
+        return std::ranges::all_of(
+            m_sessions, [](const auto &session) { return session->state() == zk::SessionState::Connected; });
+    }
+
+    // A container goes by itself should we not get to it; before 3.5 servers know none.
+    Task<Result<void>> prepare(Deadline deadline) override
+    {
+        const auto open = zk::openAcl();
+        auto making = m_link.session().create(m_root, {}, zk::CreateMode::Container, open, deadline);
+        auto made = co_await making;
+        if (!made && made.error().code == ErrorCode::Unsupported) {
+            auto again = m_link.session().create(m_root, {}, zk::CreateMode::Persistent, open, deadline);
+            made = co_await again;
+        }
+        if (!made)
+            co_return made.error();
+        co_return Result<void>();
+    }
+
+    Result<std::unique_ptr<recipes::Lock>> makeLock(int contender, bool readMode) override
+    {
+        const recipes::AcquireOptions options{readMode, m_scenario.limit, m_scenario.ttl};
+        return recipes::makeLock(m_scenario.recipe, *m_traced[std::size_t(contender)], m_lock, options,
+                                 Random::fromSystem());
+    }
+
+    // Nodes of contenders count; the directories that recipes keep do not.
+    Task<std::vector<QByteArray>> tidy(Deadline deadline) override
+    {
+        std::vector<QByteArray> left;
+        std::vector<ZPath> open{m_root}, all;
+        auto *session = &m_link.session();
+        while (!open.empty()) {
+            const auto path = open.back();
+            open.pop_back();
+            all.push_back(path);
+            const auto children = co_await session->children(path, std::nullopt, deadline);
+            for (const auto &name : children ? children->names : std::vector<NodeName>())
+                open.push_back(path.child(name));
+            const auto stat = co_await session->exists(path, std::nullopt, deadline);
+            if (stat && !stat->ephemeralOwner.isNone())
+                left.push_back(path.bytes());
+        }
+        for (auto path = all.rbegin(); path != all.rend(); ++path) {
+            const auto removed = co_await session->remove(*path, zk::anyVersion, deadline);
+            (void)removed; // what cannot be removed goes with its session, or as an empty container
+        }
+        co_return left;
+    }
+
+private:
+    ZooKeeperLink &m_link;
+    const contention::Scenario m_scenario;
+    const ZPath m_root, m_lock;
+    std::vector<std::unique_ptr<zk::Session>> m_sessions;
+    std::vector<std::unique_ptr<contention::TracedSession>> m_traced; // by contender
+};
+
+std::unique_ptr<ContenderPool> ZooKeeperLink::openPool(const ContenderPoolContext &context)
+{
+    return std::make_unique<ZooKeeperPool>(*this, context);
+}
+
 } // namespace
 
 zk::Session *zooKeeperOf(Link *link)
 {
-    auto *port = dynamic_cast<ZooKeeperPort *>(link);
-    return port ? &port->session() : nullptr;
+    auto *zooKeeper = dynamic_cast<ZooKeeperLink *>(link);
+    return zooKeeper ? &zooKeeper->session() : nullptr;
 }
 
 Result<std::unique_ptr<Link>> makeZooKeeperLink(ConnectionSpec spec, LinkContext context)
