@@ -11,7 +11,6 @@
 
 namespace lockscope::operate {
 
-
 namespace {
 
 // The guard of a contender of core/inspect/postgresql: "pid=7 backend_start=… xact_start=… lock=advisory:5:0:42:1".
