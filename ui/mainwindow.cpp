@@ -9,7 +9,6 @@
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
 #include "ui/pages/page.h"
-#include "ui/pages/pagestack.h"
 #include "ui/pages/rowmenus.h"
 #include "ui/models/pausablebackend.h"
 #include "ui/models/screenclock.h"
@@ -234,16 +233,6 @@ void MainWindow::addActions()
     m_actions->add(u"connect"_s, [this] { m_dialogs->openConnect(); });
     m_actions->add(u"guarantees"_s, [this] { m_dialogs->openGuarantees(); });
     m_actions->add(u"findings-help"_s, [this] { m_dialogs->openFindingsHelp(); });
-}
-
-Page *MainWindow::currentPage() const
-{
-    return &m_pages->at(m_pages->current());
-}
-
-bool MainWindow::showsConnections() const
-{
-    return allPages()[m_pages->current()].showsConnections;
 }
 
 void MainWindow::showPageAt(int at)

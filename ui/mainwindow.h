@@ -5,6 +5,7 @@
 
 #include "ui/models/connectionbook.h"
 #include "ui/pages/page.h"
+#include "ui/pages/pagestack.h"
 #include "ui/parts/parts.h"
 
 #include <QMainWindow>
@@ -27,7 +28,6 @@ class FirstFocus;
 class FootBar;
 class HelpOverlay;
 class LocksPage;
-class PageStack;
 class Presentation;
 class PausableBackend;
 class SideBar;
@@ -113,8 +113,8 @@ private:
     void checkFirstSnapshot();
     void forget(const ConnectionName &name);
     void drop(const ConnectionName &name);
-    [[nodiscard]] Page *currentPage() const;
-    [[nodiscard]] bool showsConnections() const;
+    [[nodiscard]] Page *currentPage() const { return &m_pages->at(m_pages->current()); }
+    [[nodiscard]] bool showsConnections() const { return allPages()[m_pages->current()].showsConnections; }
 
     Backend &m_backend;        // for what is done: never paused
     PausableBackend *m_screen; // for what is shown

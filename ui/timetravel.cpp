@@ -63,11 +63,6 @@ TimeTravel::TimeTravel(Backend &live, PausableBackend &screen, ScreenClock &cloc
         QTimer::singleShot(0, this, &TimeTravel::listen); // whoever hears it is not connected yet
 }
 
-TimeTravel::~TimeTravel()
-{
-    setShowsFile(false);
-}
-
 void TimeTravel::addActions(Actions &actions)
 {
     actions.add(u"time"_s, [this] { toggle(); });
@@ -105,11 +100,6 @@ void TimeTravel::listen()
     connect(past, &Past::foundLeft, this, notifyLeft);
     notifyFailure();
     notifyLeft();
-}
-
-TimeTravel::Moment TimeTravel::now()
-{
-    return std::chrono::floor<std::chrono::milliseconds>(programClock().now());
 }
 
 void TimeTravel::setLock(const std::optional<inspect::LockName> &lock)

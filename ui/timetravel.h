@@ -21,7 +21,7 @@ public:
 
     // All of them outlive this; `window` is what its dialogs are over.
     TimeTravel(Backend &live, PausableBackend &screen, ScreenClock &clock, TimeBar &bar, QWidget &window);
-    ~TimeTravel() override;
+    ~TimeTravel() override { setShowsFile(false); }
     void addActions(Actions &actions);
 
     // The lock whose changes are marked and walked through.
@@ -52,7 +52,7 @@ signals:
 
 private:
     [[nodiscard]] Past *past() const { return m_file ? m_file.get() : m_live.past(); }
-    [[nodiscard]] static Moment now();
+    [[nodiscard]] static Moment now() { return std::chrono::floor<std::chrono::milliseconds>(programClock().now()); }
     void seek(Moment moment, bool mayBeIncomplete = false);
     void ask();
     void show(PastPicture picture);

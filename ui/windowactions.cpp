@@ -5,7 +5,6 @@
 #include "ui/dialogs/settingsdialog.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
-#include "ui/pages/pagestack.h"
 #include "ui/shell/actions.h"
 #include "ui/shell/connectionchooser.h"
 #include "ui/shell/sidebar.h"

@@ -9,11 +9,9 @@
 #include <QAbstractButton>
 #include <QBoxLayout>
 #include <QButtonGroup>
-#include <QCheckBox>
 #include <QComboBox>
 #include <QFormLayout>
 #include <QLabel>
-#include <QLineEdit>
 #include <QPainter>
 #include <QRegularExpression>
 #include <QStyle>
@@ -373,20 +371,10 @@ Result<ConnectionSpec> ConnectForm::spec()
     return specOf(connection, m_password->text());
 }
 
-QString ConnectForm::password() const
-{
-    return m_password->text();
-}
-
 void ConnectForm::setPassword(const QString &password, bool keeps)
 {
     m_password->setText(password);
     m_keep->setChecked(keeps);
-}
-
-bool ConnectForm::keepsPassword() const
-{
-    return m_keep->isEnabled() && m_keep->isChecked();
 }
 
 bool ConnectForm::hasServer() const

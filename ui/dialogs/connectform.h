@@ -6,6 +6,8 @@
 #include "core/base/connectionuri.h"
 #include "core/workspace/values.h"
 
+#include <QCheckBox>
+#include <QLineEdit>
 #include <QObject>
 #include <QPointer>
 #include <QWidget>
@@ -13,11 +15,9 @@
 #include <memory>
 
 class QButtonGroup;
-class QCheckBox;
 class QComboBox;
 class QFormLayout;
 class QLabel;
-class QLineEdit;
 class QVBoxLayout;
 
 namespace lockscope::ui {
@@ -64,9 +64,9 @@ public:
     // What the fields say; an error is shown in place as well.
     Result<SavedConnection> read();
     Result<ConnectionSpec> spec();
-    [[nodiscard]] QString password() const;
+    [[nodiscard]] QString password() const { return m_password->text(); }
     void setPassword(const QString &password, bool keeps);
-    [[nodiscard]] bool keepsPassword() const;
+    [[nodiscard]] bool keepsPassword() const { return m_keep->isEnabled() && m_keep->isChecked(); }
     [[nodiscard]] bool isDevelopment() const; // marked so
     [[nodiscard]] bool hasServer() const;     // that is there already: all but the sandbox
     // What is wrong, and what a trial of the fields found.
@@ -135,7 +135,7 @@ public:
     void setScheme(const QString &tlsWord);
     void turnOn();
     [[nodiscard]] QLineEdit *firstFile() const { return m_lines.front().first; }
-    [[nodiscard]] bool isTls() const;
+    [[nodiscard]] bool isTls() const { return m_tls->isChecked(); }
     // What stands behind the ? of the address: as typed, so that whoever reads it says what is wrong.
     [[nodiscard]] QStringList query(bool isTlsScheme) const;
 

@@ -10,6 +10,7 @@
 
 #include <QByteArray>
 #include <QCoreApplication>
+#include <QPlainTextEdit>
 #include <QRadioButton>
 #include <QTimer>
 #include <QWidget>
@@ -19,7 +20,6 @@
 class QComboBox;
 class QLabel;
 class QLineEdit;
-class QPlainTextEdit;
 
 namespace lockscope::ui {
 
@@ -166,7 +166,7 @@ public:
     explicit AclEditor(QWidget *parent = nullptr);
 
     void setAcls(const zk::Acls &acls);
-    [[nodiscard]] Result<zk::Acls> acls() const;
+    [[nodiscard]] Result<zk::Acls> acls() const { return operate::parseAcls(m_edit->toPlainText()); }
     [[nodiscard]] QPlainTextEdit *edit() const { return m_edit; }
     void setReadOnly();
 

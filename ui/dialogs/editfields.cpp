@@ -145,11 +145,6 @@ void AclEditor::setReadOnly()
     m_adding->hide();
 }
 
-Result<zk::Acls> AclEditor::acls() const
-{
-    return operate::parseAcls(m_edit->toPlainText());
-}
-
 // The password ends here: what goes on is what ZooKeeper keeps of it.
 void AclEditor::addHashedUser()
 {

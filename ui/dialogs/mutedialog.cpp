@@ -5,7 +5,6 @@
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"
 
-#include <QButtonGroup>
 #include <QComboBox>
 #include <QDateTime>
 #include <QDateTimeEdit>
@@ -116,11 +115,6 @@ void MuteDialog::addReach(QGridLayout *grid, Reach reach, const QString &text, b
     const int row = static_cast<int>(reach);
     m_reach->addButton(button, row);
     grid->addWidget(button, row, 0, 1, reach == Reach::Pattern ? 1 : 2);
-}
-
-MuteDialog::Reach MuteDialog::reach() const
-{
-    return static_cast<Reach>(m_reach->checkedId());
 }
 
 Mute MuteDialog::mute() const

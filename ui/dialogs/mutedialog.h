@@ -4,9 +4,9 @@
 
 #include "ui/models/findingrow.h"
 
+#include <QButtonGroup>
 #include <QDialog>
 
-class QButtonGroup;
 class QComboBox;
 class QDateTimeEdit;
 class QGridLayout;
@@ -33,7 +33,7 @@ public:
 private:
     enum class Reach { Finding, Lock, Code, Pattern };
     void addReach(QGridLayout *grid, Reach reach, const QString &text, bool isAllowed);
-    [[nodiscard]] Reach reach() const;
+    [[nodiscard]] Reach reach() const { return static_cast<Reach>(m_reach->checkedId()); }
     void check();
 
     MuteStore &m_store;

@@ -117,11 +117,6 @@ void TransportFields::setScheme(const QString &tlsWord)
     m_tls->setText(tlsWord.isEmpty() ? tr("Encrypt with TLS") : tr("Encrypt with TLS (%1://)").arg(tlsWord));
 }
 
-bool TransportFields::isTls() const
-{
-    return m_tls->isChecked();
-}
-
 QStringList TransportFields::query(bool isTlsScheme) const
 {
     TransportOptions options;

@@ -152,11 +152,6 @@ IncidentWatch::IncidentWatch(Ask ask, QObject *parent) : QObject(parent), m_ask(
     });
 }
 
-IncidentWatch::~IncidentWatch()
-{
-    m_worker.waitForDone();
-}
-
 void IncidentWatch::changed()
 {
     if (m_isBusy || m_pause.isActive())

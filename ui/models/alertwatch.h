@@ -96,7 +96,7 @@ public:
     // What a look is about, asked when one begins.
     using Ask = std::function<Question()>;
     explicit IncidentWatch(Ask ask, QObject *parent = nullptr);
-    ~IncidentWatch() override;
+    ~IncidentWatch() override { m_worker.waitForDone(); }
 
     // Something changed: a look follows soon, at most four in a second.
     void changed();

@@ -151,11 +151,6 @@ RedisKey KeysModel::keyOf(const QModelIndex &index) const
     return asked == root() || asked->isFolder ? RedisKey() : RedisKey(asked->fullName());
 }
 
-int KeysModel::columnCount(const QModelIndex &) const
-{
-    return KeyNode::ColumnCount;
-}
-
 QVariant KeysModel::data(const QModelIndex &index, int role) const
 {
     if (!index.isValid())

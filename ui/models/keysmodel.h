@@ -118,7 +118,7 @@ public:
     void add(const KeyRow &row);
     void remove(const RedisKey &key);
 
-    [[nodiscard]] int columnCount(const QModelIndex &parent = {}) const override;
+    [[nodiscard]] int columnCount(const QModelIndex & = {}) const override { return KeyNode::ColumnCount; }
     [[nodiscard]] QVariant data(const QModelIndex &index, int role) const override;
     [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 

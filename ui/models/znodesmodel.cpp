@@ -101,11 +101,6 @@ bool ZnodesModel::isResting(const ZPath &path) const
     return found && found->load == ZnodeNode::Load::Resting;
 }
 
-int ZnodesModel::columnCount(const QModelIndex &) const
-{
-    return ZnodeNode::ColumnCount;
-}
-
 bool ZnodesModel::hasChildren(const QModelIndex &parent) const
 {
     if (parent.column() > 0)

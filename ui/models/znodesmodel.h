@@ -199,7 +199,7 @@ public:
     // Loads what lies on the way to the path, then says revealed() or revealFailed(). The newest wins.
     void reveal(const ZPath &path);
 
-    [[nodiscard]] int columnCount(const QModelIndex &parent = {}) const override;
+    [[nodiscard]] int columnCount(const QModelIndex & = {}) const override { return ZnodeNode::ColumnCount; }
     [[nodiscard]] QVariant data(const QModelIndex &index, int role) const override;
     [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
     [[nodiscard]] bool hasChildren(const QModelIndex &parent = {}) const override;

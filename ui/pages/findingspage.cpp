@@ -104,11 +104,6 @@ FindingsPage::FindingsPage(const ConnectionBook &book, QWidget *parent) : Page(p
     showNotice();
 }
 
-FindingsPage::~FindingsPage()
-{
-    stopListening(this);
-}
-
 QWidget *FindingsPage::makeStrip()
 {
     auto *strip = makeToolStrip(this);

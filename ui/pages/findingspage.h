@@ -25,7 +25,7 @@ class FindingsPage : public Page {
     Q_OBJECT
 public:
     explicit FindingsPage(const ConnectionBook &book, QWidget *parent = nullptr);
-    ~FindingsPage() override;
+    ~FindingsPage() override { stopListening(this); }
 
     // Without them nothing can be muted. They outlive the page.
     void useMutes(MuteStore &mutes);

@@ -4,7 +4,6 @@
 #include "ui/theme/text.h"
 
 #include "core/base/text.h"
-#include "ui/graph/graphview.h"
 #include "ui/models/connectionbook.h"
 #include "ui/models/locksmodel.h"
 #include "ui/parts/labels.h"
@@ -49,11 +48,6 @@ GraphPage::GraphPage(const ConnectionBook &book, QWidget *parent) : Page(parent)
     makeColumn(this, {.spacing = 0}, {makeStrip(), makeHairline(this), {m_stack, 1}, makeHairline(this), makeFoot()});
     showWords();
     showNotice();
-}
-
-GraphPage::~GraphPage()
-{
-    stopListening(this);
 }
 
 QWidget *GraphPage::makeStrip()
@@ -282,11 +276,6 @@ void GraphPage::setFilter(const QString &text)
 {
     if (std::exchange(m_choice.text, text.trimmed()) != text.trimmed())
         lookSoon();
-}
-
-void GraphPage::focusContent()
-{
-    m_view->setFocus(Qt::OtherFocusReason);
 }
 
 QByteArray GraphPage::keyOf(const Subject &subject) const

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ui/graph/graphlayout.h"
+#include "ui/graph/graphview.h"
 #include "ui/pages/page.h"
 
 #include <QPushButton>
@@ -16,7 +17,6 @@ namespace lockscope::ui {
 class ClauseLabel;
 class ConnectionBook;
 class EmptyNotice;
-class GraphView;
 class LocksModel;
 class PillLabel;
 
@@ -24,7 +24,7 @@ class GraphPage : public Page {
     Q_OBJECT
 public:
     explicit GraphPage(const ConnectionBook &book, QWidget *parent = nullptr);
-    ~GraphPage() override;
+    ~GraphPage() override { stopListening(this); }
 
     // Where the locks are; it outlives the page. Looked at only while the page is on screen.
     void useLocks(const LocksModel &locks) override;
@@ -32,7 +32,7 @@ public:
     void setBackend(Backend *backend) override;
     void showConnection(const ConnectionName &name) override;
     void setFilter(const QString &text) override;
-    void focusContent() override;
+    void focusContent() override { m_view->setFocus(Qt::OtherFocusReason); }
     // A lock, or a session's client.
     [[nodiscard]] bool showSubject(const Subject &subject) override;
     [[nodiscard]] KeyHints keys() const override;

@@ -40,11 +40,6 @@ KeysPage::KeysPage(QWidget *parent)
     showProgressText();
 }
 
-KeysPage::~KeysPage()
-{
-    stopListening(this);
-}
-
 QWidget *KeysPage::buildStrip()
 {
     auto *strip = makeToolStrip(this);

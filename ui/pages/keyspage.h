@@ -17,7 +17,7 @@ class KeysPage : public TreePage {
     Q_OBJECT
 public:
     explicit KeysPage(QWidget *parent = nullptr);
-    ~KeysPage() override;
+    ~KeysPage() override { stopListening(this); }
 
     void focusContent() override;
     void refresh() override;

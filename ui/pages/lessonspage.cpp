@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/pages/lessonspage.h"
 
-#include "ui/lessons/lessonview.h"
 #include "ui/parts/pagetext.h"
 #include "ui/parts/parts.h"
 
@@ -119,11 +118,6 @@ void LessonsPage::openList()
     m_stack->setCurrentWidget(m_list);
     m_list->rows().setFocus();
     emit settled();
-}
-
-bool LessonsPage::isSettled() const
-{
-    return m_isLoaded && !m_lesson->isBusy();
 }
 
 void LessonsPage::focusContent()

@@ -3,14 +3,13 @@
 #pragma once
 
 #include "ui/lessons/lessonlist.h"
+#include "ui/lessons/lessonview.h"
 #include "ui/pages/page.h"
 #include "ui/simulator/runner.h"
 
 class QStackedWidget;
 
 namespace lockscope::ui {
-
-class LessonView;
 
 class LessonsPage : public Page {
     Q_OBJECT
@@ -26,7 +25,7 @@ public:
     [[nodiscard]] KeyHints keys() const override;
     // Reads the files again: whoever writes a lesson looks at it.
     void refresh() override;
-    [[nodiscard]] bool isSettled() const override;
+    [[nodiscard]] bool isSettled() const override { return m_isLoaded && !m_lesson->isBusy(); }
 
     void setLanguage(Language language);
     [[nodiscard]] const lessons::Lessons &lessons() const { return m_lessons; }

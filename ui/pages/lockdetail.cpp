@@ -6,19 +6,14 @@
 #include "ui/models/lockfacts.h"
 #include "ui/models/pausablebackend.h"
 #include "ui/models/screenclock.h"
-#include "ui/pages/findingdetail.h"
 #include "ui/parts/labels.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
-#include "ui/views/queuetable.h"
-#include "ui/views/statementpair.h"
-#include "ui/views/timelineview.h"
 
 #include <QAction>
 #include <QDateTime>
-#include <QLabel>
 #include <QPushButton>
 #include <QSplitter>
 #include <QStackedWidget>
@@ -136,11 +131,6 @@ void LockDetail::setBackend(Backend *backend)
     m_backend = backend;
     m_timeline->setBackend(backend);
     fitStrip();
-}
-
-QWidget &LockDetail::strip() const
-{
-    return *m_timeline;
 }
 
 void LockDetail::clear()
@@ -261,22 +251,12 @@ void LockDetail::showAnswer()
                    m_heldWith && !m_isGone ? inspect::heldWithSentence(m_heldWith(*m_lock)) : QString());
 }
 
-void LockDetail::showStatements()
-{
-    m_statements->show(*m_lock, chosen(), serverTimeAt(seenAt(), *m_lock));
-}
-
 void LockDetail::chooseWaiter(int number)
 {
     for (const auto &one : m_lock ? m_lock->contenders : std::vector<Contender>()) {
         if (one.role == Role::Waiter && --number == 0)
             return choose(one.id);
     }
-}
-
-void LockDetail::setIncident(const inspect::Incident *incident)
-{
-    m_findings->setIncident(m_isGone ? nullptr : incident);
 }
 
 void LockDetail::choose(const QByteArray &contender)
@@ -336,11 +316,6 @@ QByteArray LockDetail::holder() const
             return contender.id;
     }
     return {};
-}
-
-QByteArray LockDetail::chosen() const
-{
-    return m_queueTable->currentContender();
 }
 
 void LockDetail::focusQueue()
@@ -412,11 +387,6 @@ LockHeader::LockHeader(QWidget *parent)
     m_asOf->hide();
     m_instead->hide();
     makeColumn(this, {.margins = {16, 12, 16, 8}, .spacing = 6}, {top, m_answer, m_why});
-}
-
-void LockHeader::setLow(bool isLow)
-{
-    m_why->setVisible(!isLow);
 }
 
 void LockHeader::show(const LockSnapshot &lock, SystemTime now, bool isGone, const QString &heldWith)

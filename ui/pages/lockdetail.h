@@ -7,12 +7,16 @@
 #include "core/workspace/backend.h"
 #include "ui/models/lockfacts.h"
 #include "ui/models/queuemodel.h"
+#include "ui/pages/findingdetail.h"
+#include "ui/views/queuetable.h"
+#include "ui/views/statementpair.h"
+#include "ui/views/timelineview.h"
 
+#include <QLabel>
 #include <QWidget>
 
 #include <functional>
 
-class QLabel;
 class QPushButton;
 class QSplitter;
 class QStackedWidget;
@@ -22,12 +26,8 @@ namespace lockscope::ui {
 
 class AnswerLabel;
 class EmptyNotice;
-class FindingBanners;
 class LockHeader;
 class PillLabel;
-class QueueTable;
-class StatementPair;
-class TimelineView;
 class StaleOverlay;
 
 class LockDetail : public QWidget {
@@ -55,7 +55,7 @@ public:
     // The connection is broken: pale, ages stand still.
     void setStale(bool stale);
     // The incident that the lock is part of; null for none. Its findings are folded into it.
-    void setIncident(const inspect::Incident *incident);
+    void setIncident(const inspect::Incident *incident) { m_findings->setIncident(m_isGone ? nullptr : incident); }
     // At full height beside the list: the queue, and the timeline always below it.
     void setTall(bool isTall);
     // Another moment than now is on screen, where nothing can be done.
@@ -71,7 +71,7 @@ public:
     [[nodiscard]] QString noSelectionReason() const; // empty: one is chosen
     [[nodiscard]] QString releaseDisabledReason() const;
     // The contender chosen in the queue; empty if none is.
-    [[nodiscard]] QByteArray chosen() const;
+    [[nodiscard]] QByteArray chosen() const { return m_queueTable->currentContender(); }
     // The incident note, with all that is recorded of the lock. `use` gets it later, while this lives.
     void withNote(const std::function<void(const QString &)> &use);
     void chooseContender(const QByteArray &contender) { choose(contender); }
@@ -81,7 +81,7 @@ public:
     void chooseWaiter(int number); // the first is 1
     [[nodiscard]] bool hasWaiters() const { return m_lock && m_lock->waiterCount() > 0; }
     // The time of the lock, on which the window goes back.
-    [[nodiscard]] QWidget &strip() const;
+    [[nodiscard]] QWidget &strip() const { return *m_timeline; }
 
 signals:
     void acquireRequested();
@@ -102,7 +102,7 @@ private:
     void showAnswer();
     [[nodiscard]] NoteFacts noteFacts() const;
     void withHistory(NoteFacts facts, const std::function<void(const QString &)> &use);
-    void showStatements();
+    void showStatements() { m_statements->show(*m_lock, chosen(), serverTimeAt(seenAt(), *m_lock)); }
     void choose(const QByteArray &contender);
     void updateVeil();
     [[nodiscard]] SystemTime seenAt() const { return m_isGone ? m_seenAt : m_clock(); }
@@ -146,7 +146,7 @@ public:
     explicit LockHeader(QWidget *parent = nullptr);
 
     // There is little height: only the answer is said.
-    void setLow(bool isLow);
+    void setLow(bool isLow) { m_why->setVisible(!isLow); }
     // The lock as of `now`; `heldWith` is the sentence of what else its holder holds.
     void show(const inspect::LockSnapshot &lock, SystemTime now, bool isGone, const QString &heldWith);
     // Of another moment than now: told as such, without what cannot be done there.

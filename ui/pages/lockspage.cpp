@@ -5,11 +5,7 @@
 #include "ui/parts/labels.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
-#include "ui/pages/startpage.h"
-#include "ui/views/brokenbanners.h"
-#include "ui/views/holdspanel.h"
 #include "ui/views/incidentlist.h"
-#include "ui/views/lockstable.h"
 
 #include <QButtonGroup>
 #include <QDateTime>
@@ -283,11 +279,6 @@ void LocksPage::setFilter(const QString &text)
     showEmptyNotice();
 }
 
-KeyHints LocksPage::keys() const
-{
-    return m_start->isHidden() ? KeyHints() : m_start->keys();
-}
-
 void LocksPage::focusContent()
 {
     if (!m_start->isHidden())
@@ -306,11 +297,6 @@ void LocksPage::chooseFirst()
     m_table->setCurrentLock(m_model.snapshotAt(m_model.worstRow()).lock, true);
     showSnapshot();
     followWorst();
-}
-
-std::optional<LockName> LocksPage::currentLock() const
-{
-    return m_table->currentLock();
 }
 
 bool LocksPage::showSubject(const Subject &subject)
@@ -352,11 +338,6 @@ void LocksPage::showSnapshot()
     emit currentLockChanged();
 }
 
-qsizetype LocksPage::ownLocks() const
-{
-    return m_holds->locks().size();
-}
-
 void LocksPage::showOwn()
 {
     const auto *shown = m_detail->snapshot();
@@ -387,11 +368,6 @@ void LocksPage::showOrder()
     m_sortBy->setToolTip(isWorstFirst ? tr("sorted by severity, then Σ waiting")
                                       : tr("sorted by %1").arg(title.toLower()));
     m_sortBy->setText(u"%1 ▾"_s.arg(isWorstFirst ? tr("Worst first") : title));
-}
-
-void LocksPage::showBroken()
-{
-    m_banners->show(m_book, m_connection, clock().isElsewhere());
 }
 
 void LocksPage::onStale(const ConnectionName &name, bool stale)

@@ -7,6 +7,10 @@
 #include "ui/models/locksmodel.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/page.h"
+#include "ui/pages/startpage.h"
+#include "ui/views/brokenbanners.h"
+#include "ui/views/holdspanel.h"
+#include "ui/views/lockstable.h"
 
 class QButtonGroup;
 class QPushButton;
@@ -16,13 +20,9 @@ class QTableView;
 
 namespace lockscope::ui {
 
-class BrokenBanners;
 class EmptyNotice;
 class GapsLine;
-class HoldsPanel;
 class IncidentList;
-class LocksTable;
-class StartPage;
 
 // How a list and the detail below it divide their page: the list takes what its rows need, half of the page at most,
 // the detail the rest. Once somebody drags the handle between them it stays where he left it, over restarts, too.
@@ -68,7 +68,7 @@ public:
     void setFilter(const QString &text) override;
     void freeze(std::optional<std::chrono::system_clock::time_point>) override;
     void focusContent() override;
-    [[nodiscard]] KeyHints keys() const override;
+    [[nodiscard]] KeyHints keys() const override { return m_start->isHidden() ? KeyHints() : m_start->keys(); }
     [[nodiscard]] bool showSubject(const Subject &subject) override;
     void saveView(QSettings &settings) const override;
     void restoreView(QSettings &settings) override;
@@ -78,7 +78,7 @@ public:
     void setChip(LocksModel::Chip chip);
     void showAll() { setChip(LocksModel::Chip::All); } // lifts the chip
     // How many locks this window itself holds or waits for.
-    [[nodiscard]] qsizetype ownLocks() const;
+    [[nodiscard]] qsizetype ownLocks() const { return m_holds->locks().size(); }
     void removeConnection(const ConnectionName &name);
     [[nodiscard]] LocksModel &model() { return m_model; }
     [[nodiscard]] LockDetail &detail() { return *m_detail; }
@@ -87,7 +87,7 @@ public:
     [[nodiscard]] LocksTable &table() { return *m_table; }
     // Instead of all else while nothing is connected.
     [[nodiscard]] StartPage &start() const { return *m_start; }
-    [[nodiscard]] std::optional<inspect::LockName> currentLock() const;
+    [[nodiscard]] std::optional<inspect::LockName> currentLock() const { return m_table->currentLock(); }
     // The demo that was asked for plays, or cannot. The worst lock is chosen, unless another one is.
     void showFilled();
     // All incidents of all connections, worst first.
@@ -144,7 +144,7 @@ private:
                const QString &second = {}, std::function<void()> actSecond = {});
     void askForDemo();
     void chooseFirst();
-    void showBroken();
+    void showBroken() { m_banners->show(m_book, m_connection, clock().isElsewhere()); }
     void showOrder();
     void onStale(const ConnectionName &name, bool stale);
 

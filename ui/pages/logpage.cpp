@@ -41,11 +41,6 @@ LogPage::LogPage(QWidget *parent) : Page(parent)
     say();
 }
 
-LogPage::~LogPage()
-{
-    stopListening(this);
-}
-
 QWidget *LogPage::buildStrip()
 {
     auto *strip = makeToolStrip(this);

@@ -19,7 +19,7 @@ class LogPage : public Page {
     Q_OBJECT
 public:
     explicit LogPage(QWidget *parent = nullptr);
-    ~LogPage() override;
+    ~LogPage() override { stopListening(this); }
 
     void setBackend(Backend *backend) override;
     void showConnection(const ConnectionName &name) override;

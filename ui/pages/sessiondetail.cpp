@@ -6,7 +6,6 @@
 #include "ui/models/screenclock.h"
 #include "ui/pages/livetree.h"
 #include "ui/parts/notices.h"
-#include "ui/parts/parts.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
@@ -164,11 +163,6 @@ SessionDetail::SessionDetail(QWidget *parent) : QWidget(parent)
     m_stack->addWidget(content);
     makeColumn(this, {}, {m_stack});
     clear();
-}
-
-SessionDetail::~SessionDetail()
-{
-    stopListening(this);
 }
 
 void SessionDetail::clear()

@@ -5,6 +5,7 @@
 
 #include "core/workspace/backend.h"
 #include "ui/models/sessionsmodel.h"
+#include "ui/parts/parts.h"
 
 #include <QWidget>
 
@@ -21,7 +22,7 @@ class SessionDetail : public QWidget {
     Q_OBJECT
 public:
     explicit SessionDetail(QWidget *parent = nullptr);
-    ~SessionDetail() override;
+    ~SessionDetail() override { stopListening(this); }
 
     void setBackend(Backend *backend) { m_backend = backend; }
     void setFind(FindLock find) { m_find = std::move(find); }

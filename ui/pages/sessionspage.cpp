@@ -4,7 +4,6 @@
 #include "core/base/text.h"
 #include "ui/models/locksmodel.h"
 #include "ui/pages/livetree.h"
-#include "ui/pages/sessiondetail.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"
@@ -99,11 +98,6 @@ SessionsPage::SessionsPage(QWidget *parent) : Page(parent)
     makeColumn(this, {}, {m_stack});
 }
 
-SessionsPage::~SessionsPage()
-{
-    stopListening(this);
-}
-
 void SessionsPage::setBackend(Backend *backend)
 {
     connect(backend, &Backend::updated, this, &SessionsPage::take);
@@ -187,11 +181,6 @@ bool SessionsPage::isChosen(const QModelIndex &row) const
 QModelIndex SessionsPage::shownAt(int row) const
 {
     return row < 0 ? QModelIndex() : m_proxy->mapFromSource(m_ofConnection->mapFromSource(m_model.index(row, 0)));
-}
-
-void SessionsPage::refresh()
-{
-    m_detail->refresh();
 }
 
 void SessionsPage::say()

@@ -4,6 +4,7 @@
 
 #include "ui/models/sessionsmodel.h"
 #include "ui/pages/page.h"
+#include "ui/pages/sessiondetail.h"
 
 class QLabel;
 class QSortFilterProxyModel;
@@ -15,13 +16,12 @@ namespace lockscope::ui {
 
 class LiveTree;
 class LocksModel;
-class SessionDetail;
 
 class SessionsPage : public Page {
     Q_OBJECT
 public:
     explicit SessionsPage(QWidget *parent = nullptr);
-    ~SessionsPage() override;
+    ~SessionsPage() override { stopListening(this); }
 
     // Where what a session holds is known; it outlives the page.
     void useLocks(const LocksModel &locks) override;
@@ -30,7 +30,7 @@ public:
     void showConnection(const ConnectionName &name) override;
     void setFilter(const QString &text) override { m_filter->setText(text); }
     void focusContent() override;
-    void refresh() override;
+    void refresh() override { m_detail->refresh(); }
     [[nodiscard]] bool showSubject(const Subject &subject) override;
 
     [[nodiscard]] LiveTree *table() const { return m_table; }

@@ -6,7 +6,6 @@
 #include "ui/parts/parts.h"
 #include "ui/simulator/comparison.h"
 #include "ui/simulator/faultmenu.h"
-#include "ui/simulator/lanesview.h"
 #include "ui/simulator/mustholdpanel.h"
 #include "ui/simulator/runpanel.h"
 #include "ui/simulator/scalingchart.h"
@@ -412,11 +411,6 @@ void SimulatorPage::setFilter(const QString &text)
     const int lane = digits.toInt(&isNumber);
     if (isNumber && !runs.empty() && lane >= 0 && lane < runs.front()->lanes())
         m_grid->chooseLane(lane);
-}
-
-void SimulatorPage::focusContent()
-{
-    panels() > 0 ? panel(0).lanes().setFocus() : m_empty->setFocus();
 }
 
 void SimulatorPage::showEvent(QShowEvent *event)

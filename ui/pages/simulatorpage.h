@@ -5,6 +5,7 @@
 
 #include "ui/pages/page.h"
 #include "ui/parts/notices.h"
+#include "ui/simulator/lanesview.h"
 #include "ui/simulator/playback.h"
 #include "ui/simulator/runner.h"
 #include "ui/simulator/runexport.h"
@@ -40,7 +41,7 @@ public:
     void sandboxChanged(const QString &state, bool isComplete) { m_player->sandboxChanged(state, isComplete); }
     // The name of a contender chooses its lane.
     void setFilter(const QString &text) override;
-    void focusContent() override;
+    void focusContent() override { panels() > 0 ? panel(0).lanes().setFocus() : m_empty->setFocus(); }
     [[nodiscard]] KeyHints keys() const override;
     [[nodiscard]] bool isSettled() const override;
 

@@ -290,11 +290,6 @@ void ConnectionCard::resizeEvent(QResizeEvent *)
     m_more->setGeometry(width() - 4 - moreWidth, 29, moreWidth, 20);
 }
 
-void ConnectionCard::contextMenuEvent(QContextMenuEvent *event)
-{
-    emit menuRequested(event->globalPos());
-}
-
 void ConnectionCard::paintEvent(QPaintEvent *)
 {
     const Tokens &t = Theme::tokens();

@@ -9,6 +9,7 @@
 #include "ui/views/locksdelegate.h"
 
 #include <QAbstractButton>
+#include <QContextMenuEvent>
 #include <QLineEdit>
 #include <QTime>
 
@@ -45,7 +46,7 @@ signals:
     void menuRequested(const QPoint &at);
 
 private:
-    void contextMenuEvent(QContextMenuEvent *event) override;
+    void contextMenuEvent(QContextMenuEvent *event) override { emit menuRequested(event->globalPos()); }
     void paintEvent(QPaintEvent *event) override;
     void resizeEvent(QResizeEvent *event) override;
     void showState();

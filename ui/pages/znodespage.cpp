@@ -64,11 +64,6 @@ ZnodesPage::ZnodesPage(QWidget *parent)
     showStatus();
 }
 
-ZnodesPage::~ZnodesPage()
-{
-    stopListening(this);
-}
-
 QWidget *ZnodesPage::buildStrip()
 {
     auto *strip = makeToolStrip(this);

@@ -17,7 +17,7 @@ class ZnodesPage : public TreePage {
     Q_OBJECT
 public:
     explicit ZnodesPage(QWidget *parent = nullptr);
-    ~ZnodesPage() override;
+    ~ZnodesPage() override { stopListening(this); }
 
     void setBackend(Backend *backend) override;
     void refresh() override;

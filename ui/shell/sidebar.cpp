@@ -7,7 +7,6 @@
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
-#include <QButtonGroup>
 #include <QPainter>
 
 #include <cmath>
@@ -168,11 +167,6 @@ void SideBar::addPage(const QString &title, const QString &icon, int number)
     item->setAutoExclusive(true); // screen readers announce one of several, not a check box
     m_pageGroup->addButton(item, number);
     m_pages->addWidget(item);
-}
-
-RailItem *SideBar::item(int page) const
-{
-    return qobject_cast<RailItem *>(m_pageGroup->button(page));
 }
 
 void SideBar::setCurrentPage(int page)

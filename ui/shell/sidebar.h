@@ -3,9 +3,9 @@
 #pragma once
 
 #include <QAbstractButton>
+#include <QButtonGroup>
 #include <QFrame>
 
-class QButtonGroup;
 class QVBoxLayout;
 
 namespace lockscope::ui {
@@ -68,7 +68,7 @@ signals:
 private:
     void resizeEvent(QResizeEvent *event) override;
     void fit();
-    [[nodiscard]] RailItem *item(int page) const;
+    [[nodiscard]] RailItem *item(int page) const { return qobject_cast<RailItem *>(m_pageGroup->button(page)); }
 
     QVBoxLayout *m_pages;
     QButtonGroup *m_pageGroup;

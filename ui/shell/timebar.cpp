@@ -10,7 +10,6 @@
 
 #include <QDateTime>
 #include <QKeyEvent>
-#include <QLabel>
 #include <QMenu>
 #include <QMouseEvent>
 #include <QPainter>
@@ -321,11 +320,6 @@ void TimeBar::refresh()
     const auto &rest = m_at ? m_rest : m_pausedRest;
     m_banner->more().setText(rest);
     m_banner->more().setToolTip(plainToolTip(rest));
-}
-
-void TimeBar::showAbout(const QString &words)
-{
-    m_about->setText(words);
 }
 
 void TimeBar::warn(const QString &sentence)

@@ -7,6 +7,7 @@
 #include "ui/models/timelinelanes.h"
 
 #include <QFrame>
+#include <QLabel>
 #include <QTimer>
 #include <QWidget>
 
@@ -14,7 +15,6 @@
 #include <optional>
 #include <vector>
 
-class QLabel;
 class QPushButton;
 
 namespace lockscope::ui {
@@ -80,7 +80,7 @@ public:
     // Since when the window stands still, and what came since; empty: it goes on.
     void showPaused(std::optional<Moment> at, const QString &about);
     // Of the lock whose changes are marked, or why nothing is.
-    void showAbout(const QString &words);
+    void showAbout(const QString &words) { m_about->setText(words); }
     // Somebody tried to do something there.
     void warn(const QString &sentence);
     [[nodiscard]] QString bannerText() const;

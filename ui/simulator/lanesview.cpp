@@ -4,7 +4,6 @@
 #include "ui/simulator/playback.h"
 #include "ui/simulator/simulatortext.h"
 #include "ui/theme/text.h"
-#include "ui/theme/theme.h"
 
 #include <QContextMenuEvent>
 #include <QHelpEvent>
@@ -46,11 +45,6 @@ std::pair<int, int> rowsOfStage(int lanes)
 int LanesView::stageRows() const
 {
     return rowsOfStage(m_run ? m_run->lanes() : 1).first;
-}
-
-int LanesView::axisHeight() const
-{
-    return std::max(22, QFontMetrics(textFont(fontSize())).height() + 6);
 }
 
 LanesView::LanesView(QWidget *parent) : QAbstractScrollArea(parent)

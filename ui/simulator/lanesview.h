@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ui/simulator/lanepaint.h"
+#include "ui/theme/theme.h"
 
 #include <QAbstractScrollArea>
 #include <QWidget>
@@ -82,7 +83,7 @@ private:
     void follow(std::size_t happened);
     [[nodiscard]] QString tipAt(const QPoint &position) const;
     [[nodiscard]] int fontSize() const { return m_isStage ? stageFontSize : 12; }
-    [[nodiscard]] int axisHeight() const;
+    [[nodiscard]] int axisHeight() const { return std::max(22, QFontMetrics(textFont(fontSize())).height() + 6); }
     [[nodiscard]] double heightOfLane(double available) const;
     [[nodiscard]] double heightOfServers() const;
     [[nodiscard]] double heightForLanes(double height) const;

@@ -2,7 +2,6 @@
 #include "ui/simulator/lanesview.h"
 #include "ui/parts/pagetext.h"
 #include "ui/parts/parts.h"
-#include "ui/theme/theme.h"
 
 #include <QMenu>
 #include <QMouseEvent>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/playedrun.h"
 
-#include "core/base/text.h"
 #include "ui/simulator/lanepaint.h"
 
 #include <algorithm>
@@ -297,11 +296,6 @@ void PlayedRun::tally()
         wait->until = end();
         m_waits.push_back(*wait);
     }
-}
-
-QString PlayedRun::laneName(int lane) const
-{
-    return label(m_recording.laneName(lane), 40);
 }
 
 Moment PlayedRun::end() const

@@ -3,6 +3,7 @@
 // events, found without walking through a million of them. Made once, on the thread that played; then constant.
 #pragma once
 
+#include "core/base/text.h"
 #include "core/workspace/values.h"
 
 #include <map>
@@ -121,7 +122,7 @@ public:
     [[nodiscard]] const contention::Event &event(std::size_t index) const { return m_recording.events[index]; }
     [[nodiscard]] std::size_t eventCount() const { return m_recording.events.size(); }
     [[nodiscard]] int lanes() const { return m_lanes; }
-    [[nodiscard]] QString laneName(int lane) const;
+    [[nodiscard]] QString laneName(int lane) const { return label(m_recording.laneName(lane), 40); }
     // When its last event was; the elapsed time if none were kept.
     [[nodiscard]] Moment end() const;
 

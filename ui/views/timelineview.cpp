@@ -244,11 +244,6 @@ void TimelineView::sayEvents()
     m_eventsTitle->setText(tr("EVENTS, %1 EARLIER, %2 LATER").arg(later - events.begin()).arg(events.end() - later));
 }
 
-QString TimelineView::scopeText() const
-{
-    return m_scope->text();
-}
-
 // The last one that had happened.
 QString TimelineView::eventText() const
 {

@@ -8,10 +8,10 @@
 #include "ui/models/timelinelanes.h"
 
 #include <QAbstractScrollArea>
+#include <QLabel>
 #include <QTimer>
 #include <QWidget>
 
-class QLabel;
 class QListWidget;
 
 namespace lockscope::ui {
@@ -42,7 +42,7 @@ public:
     [[nodiscard]] Moment end() const { return m_span.end; }
     [[nodiscard]] bool goesOn() const { return m_backend && m_backend->past() && m_backend->past()->isGoingOn(); }
     [[nodiscard]] Moment shownAt() const { return m_shownAt; }
-    [[nodiscard]] QString scopeText() const;
+    [[nodiscard]] QString scopeText() const { return m_scope->text(); }
     [[nodiscard]] QString eventText() const;
     // The events around the moment that is shown, for whoever has more room for them; its place is beside the lanes.
     [[nodiscard]] QWidget &events() const { return *m_events; }
