@@ -14,11 +14,7 @@
 
 #include <functional>
 
-class QSettings;
-
 namespace lockscope {
-class ConnectionStore;
-class MuteStore;
 }
 
 namespace lockscope::ui {

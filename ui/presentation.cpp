@@ -6,9 +6,6 @@
 #include "ui/theme/theme.h"
 
 #include <QEvent>
-#include <QLabel>
-
-#include <utility>
 
 namespace lockscope::ui {
 

@@ -9,8 +9,6 @@
 #include <QPointer>
 
 namespace lockscope {
-class ConnectionStore;
-class MuteStore;
 }
 
 namespace lockscope::ui {

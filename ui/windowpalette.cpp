@@ -20,7 +20,6 @@
 
 #include <QAction>
 #include <QInputDialog>
-#include <QMenu>
 
 #include <map>
 

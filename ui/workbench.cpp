@@ -33,11 +33,8 @@
 #include <QEvent>
 #include <QFileDialog>
 #include <QKeyEvent>
-#include <QLabel>
-#include <QMenu>
 #include <QMessageBox>
 #include <QPointer>
-#include <QPushButton>
 #include <QSettings>
 
 #include <algorithm>

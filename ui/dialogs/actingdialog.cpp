@@ -7,14 +7,10 @@
 #include "ui/theme/theme.h"
 
 #include <QCheckBox>
-#include <QGridLayout>
 #include <QKeyEvent>
-#include <QLabel>
 #include <QScreen>
-#include <QScrollArea>
 #include <QSettings>
 #include <QShortcut>
-#include <QTimer>
 
 #include <algorithm>
 

@@ -14,8 +14,6 @@
 #include <optional>
 
 class QCheckBox;
-class QLabel;
-class QScrollArea;
 
 namespace lockscope::ui {
 

@@ -10,12 +10,10 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QHeaderView>
-#include <QLabel>
 #include <QLineEdit>
 #include <QTreeView>
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 namespace lockscope::ui {

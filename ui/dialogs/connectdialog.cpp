@@ -5,11 +5,7 @@
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
-#include <QLabel>
-#include <QPushButton>
-#include <QScrollArea>
 #include <QScrollBar>
-#include <QTimer>
 
 namespace lockscope::ui {
 

@@ -7,11 +7,9 @@
 #include "ui/theme/theme.h"
 
 #include <QAbstractButton>
-#include <QBoxLayout>
 #include <QButtonGroup>
 #include <QComboBox>
 #include <QFormLayout>
-#include <QLabel>
 #include <QPainter>
 #include <QRegularExpression>
 #include <QStyle>

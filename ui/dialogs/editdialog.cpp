@@ -11,8 +11,6 @@
 #include <QComboBox>
 #include <QLineEdit>
 
-#include <utility>
-
 namespace lockscope::ui {
 
 using operate::EditKind;

@@ -18,8 +18,6 @@
 #include <optional>
 
 class QComboBox;
-class QLabel;
-class QLineEdit;
 
 namespace lockscope::ui {
 

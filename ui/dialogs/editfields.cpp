@@ -7,8 +7,6 @@
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
-#include <QBoxLayout>
-#include <QLabel>
 #include <QLineEdit>
 #include <QPlainTextEdit>
 

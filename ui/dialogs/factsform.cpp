@@ -4,9 +4,6 @@
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
-#include <QFrame>
-#include <QGridLayout>
-#include <QLabel>
 #include <QPainter>
 #include <QTextLayout>
 #include <QVBoxLayout>

@@ -13,13 +13,8 @@
 #include <QCheckBox>
 #include <QClipboard>
 #include <QComboBox>
-#include <QGridLayout>
-#include <QLabel>
 #include <QLineEdit>
-#include <QPushButton>
-#include <QScrollArea>
 #include <QScrollBar>
-#include <QTimer>
 
 namespace lockscope::ui {
 

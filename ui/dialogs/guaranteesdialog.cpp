@@ -9,15 +9,11 @@
 #include "ui/theme/theme.h"
 #include "ui/views/celldelegate.h"
 
-#include <QBoxLayout>
 #include <QCheckBox>
 #include <QComboBox>
 #include <QDialogButtonBox>
-#include <QGridLayout>
 #include <QHeaderView>
-#include <QLabel>
 #include <QLineEdit>
-#include <QScrollArea>
 #include <QSettings>
 #include <QStandardPaths>
 #include <QTableView>

@@ -8,8 +8,6 @@
 #include <QComboBox>
 #include <QDateTime>
 #include <QDateTimeEdit>
-#include <QGridLayout>
-#include <QLabel>
 #include <QLineEdit>
 #include <QRadioButton>
 

@@ -11,10 +11,8 @@
 
 #include <QComboBox>
 #include <QDateTime>
-#include <QLabel>
 
 #include <algorithm>
-#include <utility>
 
 namespace lockscope::ui {
 

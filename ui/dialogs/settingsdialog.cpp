@@ -9,11 +9,9 @@
 #include <QDateTime>
 #include <QDialogButtonBox>
 #include <QFormLayout>
-#include <QGridLayout>
 #include <QHeaderView>
 #include <QLineEdit>
 #include <QListWidget>
-#include <QPushButton>
 #include <QSettings>
 #include <QShortcut>
 #include <QSpinBox>

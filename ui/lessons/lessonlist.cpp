@@ -5,8 +5,6 @@
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
-#include <QBoxLayout>
-#include <QLabel>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QScrollBar>

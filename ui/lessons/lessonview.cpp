@@ -7,9 +7,6 @@
 #include "ui/theme/theme.h"
 
 #include <QFileDialog>
-#include <QGridLayout>
-#include <QMenu>
-#include <QScrollArea>
 #include <QScrollBar>
 
 #include <algorithm>

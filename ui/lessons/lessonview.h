@@ -13,7 +13,6 @@
 #include <map>
 
 class QBoxLayout;
-class QGridLayout;
 class QScrollArea;
 
 namespace lockscope::ui {

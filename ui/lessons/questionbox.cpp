@@ -3,8 +3,6 @@
 
 #include "ui/parts/parts.h"
 
-#include <QBoxLayout>
-#include <QLabel>
 #include <QStyle>
 
 namespace lockscope::ui {

@@ -5,17 +5,14 @@
 #include "ui/pages/livetree.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
-#include "ui/theme/pill.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
 #include <QDateTime>
 #include <QHeaderView>
 #include <QJsonArray>
-#include <QLabel>
 #include <QSplitter>
 #include <QStackedWidget>
-#include <QTimer>
 
 #include <algorithm>
 #include <map>

@@ -10,7 +10,6 @@
 #include <QPlainTextEdit>
 #include <QSortFilterProxyModel>
 
-class QLabel;
 class QSplitter;
 class QStackedWidget;
 

@@ -8,11 +8,8 @@
 #include "ui/theme/text.h"
 #include "ui/views/incidentlist.h"
 
-#include <QBoxLayout>
 #include <QDateTime>
-#include <QLabel>
 #include <QResizeEvent>
-#include <QScrollArea>
 #include <QScrollBar>
 #include <QVBoxLayout>
 

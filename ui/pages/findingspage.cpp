@@ -15,13 +15,10 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QHeaderView>
-#include <QMenu>
-#include <QPushButton>
 #include <QSplitter>
 #include <QStackedWidget>
 
 #include <algorithm>
-#include <array>
 
 namespace lockscope::ui {
 

@@ -11,7 +11,6 @@
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
-#include <QLabel>
 #include <QShortcut>
 #include <QStackedWidget>
 

@@ -9,7 +9,6 @@
 #include <QPushButton>
 #include <QTimer>
 
-class QLabel;
 class QStackedWidget;
 
 namespace lockscope::ui {
@@ -18,7 +17,6 @@ class ClauseLabel;
 class ConnectionBook;
 class EmptyNotice;
 class LocksModel;
-class PillLabel;
 
 class GraphPage : public Page {
     Q_OBJECT

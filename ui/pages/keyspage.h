@@ -7,7 +7,6 @@
 #include "ui/pages/treepage.h"
 
 class QProgressBar;
-class QPushButton;
 
 namespace lockscope::ui {
 

@@ -7,7 +7,6 @@
 #include <QListWidget>
 #include <QShortcut>
 #include <QStackedWidget>
-#include <QTimer>
 
 namespace lockscope::ui {
 

@@ -3,7 +3,6 @@
 
 #include "ui/parts/parts.h"
 #include "ui/parts/tabletools.h"
-#include "ui/theme/pill.h"
 #include "ui/theme/theme.h"
 
 #include <QHeaderView>

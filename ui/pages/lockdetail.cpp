@@ -14,12 +14,10 @@
 
 #include <QAction>
 #include <QDateTime>
-#include <QPushButton>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QTabBar>
 #include <QTabWidget>
-#include <QTimer>
 
 namespace lockscope::ui {
 

@@ -17,7 +17,6 @@
 
 #include <functional>
 
-class QPushButton;
 class QSplitter;
 class QStackedWidget;
 class QTabWidget;

@@ -15,11 +15,8 @@
 #include <QButtonGroup>
 #include <QEvent>
 #include <QHeaderView>
-#include <QLabel>
 #include <QLayout>
 #include <QLocale>
-#include <QMenu>
-#include <QPushButton>
 #include <QResizeEvent>
 #include <QSettings>
 #include <QSplitter>

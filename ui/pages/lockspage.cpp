@@ -11,7 +11,6 @@
 #include <QDateTime>
 #include <QHeaderView>
 #include <QLocale>
-#include <QPushButton>
 #include <QSettings>
 #include <QSplitter>
 #include <QStackedWidget>

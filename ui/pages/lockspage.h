@@ -13,15 +13,12 @@
 #include "ui/views/lockstable.h"
 
 class QButtonGroup;
-class QPushButton;
 class QSplitter;
 class QStackedWidget;
-class QTableView;
 
 namespace lockscope::ui {
 
 class EmptyNotice;
-class GapsLine;
 class IncidentList;
 
 // How a list and the detail below it divide their page: the list takes what its rows need, half of the page at most,

@@ -12,8 +12,6 @@
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QHeaderView>
-#include <QLabel>
-#include <QPushButton>
 #include <QScrollBar>
 #include <QStackedWidget>
 

@@ -5,8 +5,6 @@
 #include "ui/models/logmodel.h"
 #include "ui/pages/page.h"
 
-class QLabel;
-class QPushButton;
 class QStackedWidget;
 
 #include <QLineEdit>

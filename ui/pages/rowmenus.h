@@ -10,10 +10,8 @@
 
 namespace lockscope::ui {
 
-class ConnectionBook;
 class LockDetail;
 class LocksPage;
-class Page;
 
 // All of them outlive the pages. What a menu asks for is asked by the page, or by `asking`.
 void offerRowMenus(LockDetail &detail, const ConnectionBook &book, Page &asking);

@@ -9,7 +9,6 @@
 
 #include <QWidget>
 
-class QLabel;
 class QStackedWidget;
 
 namespace lockscope::ui {

@@ -10,7 +10,6 @@
 #include "ui/theme/theme.h"
 
 #include <QHeaderView>
-#include <QLabel>
 #include <QRegularExpression>
 #include <QSortFilterProxyModel>
 #include <QSplitter>

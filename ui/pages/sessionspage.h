@@ -6,7 +6,6 @@
 #include "ui/pages/page.h"
 #include "ui/pages/sessiondetail.h"
 
-class QLabel;
 class QSortFilterProxyModel;
 class QStackedWidget;
 

@@ -16,9 +16,6 @@
 
 #include <QEvent>
 #include <QKeyEvent>
-#include <QMenu>
-#include <QPushButton>
-#include <QScrollArea>
 #include <QShortcut>
 #include <QStackedWidget>
 

@@ -14,15 +14,11 @@
 
 #include <QLabel>
 
-class QBoxLayout;
-class QPushButton;
-class QScrollArea;
 class QStackedWidget;
 
 namespace lockscope::ui {
 
 class MustHoldPanel;
-class RunPanel;
 class ScalingChart;
 class SightBar;
 class TransportBar;

@@ -15,9 +15,6 @@
 
 #include <map>
 
-class QBoxLayout;
-class QGridLayout;
-
 namespace lockscope::ui {
 
 class TrialChecklist;

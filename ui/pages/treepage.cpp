@@ -11,12 +11,9 @@
 #include "ui/theme/theme.h"
 
 #include <QAction>
-#include <QBoxLayout>
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QHeaderView>
-#include <QMenu>
-#include <QPushButton>
 #include <QSortFilterProxyModel>
 #include <QSplitter>
 #include <QStackedWidget>

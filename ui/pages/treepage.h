@@ -8,9 +8,7 @@
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 
-#include <QLabel>
 #include <QLineEdit>
-#include <QTimer>
 #include <QWidget>
 
 #include <functional>
@@ -18,10 +16,7 @@
 #include <vector>
 
 class QAction;
-class QFrame;
 class QHBoxLayout;
-class QMenu;
-class QPushButton;
 class QSortFilterProxyModel;
 class QStackedWidget;
 

@@ -7,7 +7,6 @@
 #include "ui/theme/theme.h"
 
 #include <QJsonDocument>
-#include <QPushButton>
 #include <QScrollBar>
 
 #include <algorithm>

@@ -11,7 +11,6 @@
 
 #include <QClipboard>
 #include <QGuiApplication>
-#include <QLabel>
 #include <QLineEdit>
 #include <QShortcut>
 #include <QSortFilterProxyModel>

@@ -10,7 +10,6 @@
 #include <QCoreApplication>
 #include <QDateTime>
 #include <QEvent>
-#include <QLabel>
 #include <QPainter>
 #include <QStyle>
 

@@ -3,14 +3,9 @@
 
 #include "ui/theme/theme.h"
 
-#include <QBoxLayout>
 #include <QEvent>
-#include <QGridLayout>
 #include <QHash>
-#include <QLabel>
-#include <QMenu>
 #include <QPainter>
-#include <QScrollArea>
 
 #include <tuple>
 

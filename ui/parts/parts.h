@@ -6,21 +6,19 @@
 
 #include <QBoxLayout>
 #include <QFrame>
+#include <QGridLayout>
+#include <QLabel>
 #include <QList>
 #include <QMargins>
+#include <QMenu>
 #include <QPushButton>
+#include <QScrollArea>
 #include <QString>
 #include <QTimer>
 
 #include <chrono>
 #include <initializer_list>
 #include <utility>
-
-class QGridLayout;
-class QLabel;
-class QLayout;
-class QMenu;
-class QScrollArea;
 
 namespace lockscope::ui {
 

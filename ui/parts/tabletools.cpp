@@ -14,7 +14,6 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QKeyEvent>
-#include <QMenu>
 #include <QMetaMethod>
 #include <QRegularExpression>
 #include <QSaveFile>

@@ -11,12 +11,10 @@
 
 #include <QDateTime>
 #include <QFontMetricsF>
-#include <QLabel>
 #include <QLocale>
 #include <QPainter>
 #include <QProgressBar>
 #include <QStyle>
-#include <QTimer>
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,6 @@
 #include "core/base/connectionuri.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
-#include "ui/theme/pill.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
@@ -14,7 +13,6 @@
 #include <QGuiApplication>
 #include <QKeyEvent>
 #include <QListWidget>
-#include <QMenu>
 #include <QPainter>
 #include <QScreen>
 #include <QStyledItemDelegate>

@@ -7,12 +7,8 @@
 #include "ui/theme/theme.h"
 
 #include <QApplication>
-#include <QFrame>
-#include <QGridLayout>
 #include <QKeyEvent>
-#include <QLabel>
 #include <QPainter>
-#include <QScrollArea>
 #include <QScrollBar>
 
 namespace lockscope::ui {

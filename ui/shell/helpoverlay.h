@@ -9,8 +9,6 @@
 
 #include <functional>
 
-class QScrollArea;
-
 namespace lockscope::ui {
 
 class HelpOverlay : public QWidget {

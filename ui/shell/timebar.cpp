@@ -4,16 +4,13 @@
 #include "ui/models/screenclock.h"
 #include "ui/parts/labels.h"
 #include "ui/parts/parts.h"
-#include "ui/theme/pill.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
 #include <QDateTime>
 #include <QKeyEvent>
-#include <QMenu>
 #include <QMouseEvent>
 #include <QPainter>
-#include <QPushButton>
 
 #include <algorithm>
 

@@ -4,15 +4,11 @@
 #include "ui/parts/labels.h"
 #include "ui/parts/parts.h"
 #include "ui/shell/connectionchooser.h"
-#include "ui/theme/pill.h"
 #include "ui/theme/theme.h"
 
 #include <QAction>
 #include <QKeyEvent>
-#include <QLabel>
 #include <QPainter>
-#include <QPushButton>
-#include <QTimer>
 
 #include <algorithm>
 

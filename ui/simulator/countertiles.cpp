@@ -8,9 +8,6 @@
 #include "ui/simulator/simulatortext.h"
 #include "ui/theme/text.h"
 
-#include <QFrame>
-#include <QGridLayout>
-#include <QLabel>
 #include <QResizeEvent>
 
 #include <algorithm>

@@ -4,14 +4,9 @@
 #include "ui/parts/parts.h"
 #include "ui/simulator/simulatortext.h"
 
-#include <QBoxLayout>
 #include <QCheckBox>
-#include <QGridLayout>
-#include <QLabel>
-#include <QPushButton>
 
 #include <algorithm>
-#include <utility>
 
 namespace lockscope::ui {
 

@@ -8,7 +8,6 @@
 #include "ui/simulator/simulatortext.h"
 
 #include <QAction>
-#include <QMenu>
 
 #include <algorithm>
 

@@ -3,7 +3,6 @@
 #include "ui/parts/pagetext.h"
 #include "ui/parts/parts.h"
 
-#include <QMenu>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QWidgetAction>

@@ -9,8 +9,6 @@
 #include "ui/simulator/simulatortext.h"
 #include "ui/theme/text.h"
 
-#include <QGridLayout>
-#include <QLabel>
 #include <QStyle>
 
 #include <algorithm>

@@ -11,8 +11,6 @@
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
-#include <QGridLayout>
-
 #include <algorithm>
 
 namespace lockscope::ui {

@@ -7,14 +7,11 @@
 #include "ui/theme/theme.h"
 
 #include <QHelpEvent>
-#include <QLabel>
 #include <QPainter>
 #include <QPainterPath>
-#include <QPushButton>
 #include <QToolTip>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace lockscope::ui {

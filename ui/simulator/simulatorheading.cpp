@@ -7,11 +7,8 @@
 #include "ui/simulator/simulatortext.h"
 #include "ui/theme/text.h"
 
-#include <QBoxLayout>
 #include <QClipboard>
 #include <QGuiApplication>
-#include <QMenu>
-#include <QPushButton>
 
 #include <algorithm>
 

@@ -8,9 +8,7 @@
 #include "ui/simulator/simulatortext.h"
 #include "ui/theme/theme.h"
 
-#include <QBoxLayout>
 #include <QComboBox>
-#include <QPushButton>
 #include <QScrollBar>
 #include <QSignalBlocker>
 #include <QSlider>

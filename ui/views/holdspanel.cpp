@@ -4,13 +4,9 @@
 #include "core/base/text.h"
 #include "core/workspace/values.h"
 #include "ui/parts/parts.h"
-#include "ui/theme/pill.h"
 #include "ui/theme/theme.h"
 
-#include <QFrame>
 #include <QHBoxLayout>
-#include <QLabel>
-#include <QPushButton>
 #include <QStyle>
 #include <QVBoxLayout>
 

@@ -4,13 +4,11 @@
 #include "core/base/text.h"
 #include "ui/parts/labels.h"
 #include "ui/parts/parts.h"
-#include "ui/theme/pill.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
 #include <QKeyEvent>
 #include <QPainter>
-#include <QPushButton>
 #include <QStyle>
 
 #include <algorithm>

@@ -8,8 +8,6 @@
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
-#include <QLabel>
-
 namespace lockscope::ui {
 
 using inspect::Contender;

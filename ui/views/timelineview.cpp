@@ -12,7 +12,6 @@
 #include <QDateTime>
 #include <QKeyEvent>
 #include <QListWidget>
-#include <QMenu>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QScrollBar>
