@@ -2,16 +2,13 @@
 #include "ui/mainwindow.h"
 
 #include "core/base/text.h"
-#include "core/workspace/values.h"
 #include "ui/dialogs/connectform.h"
 #include "ui/pages/findingspage.h"
 #include "ui/pages/lessonspage.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
-#include "ui/pages/page.h"
 #include "ui/pages/rowmenus.h"
 #include "ui/models/pausablebackend.h"
-#include "ui/models/screenclock.h"
 #include "ui/pages/simulatorpage.h"
 #include "ui/shell/bars.h"
 #include "ui/shell/connectionchooser.h"
@@ -30,8 +27,6 @@
 #include <QCloseEvent>
 #include <QKeyEvent>
 #include <QMessageBox>
-#include <QPushButton>
-#include <QSettings>
 #include <QVBoxLayout>
 
 namespace lockscope::ui {

@@ -2,17 +2,14 @@
 #include "ui/timetravel.h"
 
 #include "core/base/clock.h"
+#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "ui/parts/parts.h"
 #include "ui/shell/actions.h"
 #include "ui/theme/text.h"
 
 #include <QAction>
-#include <QDateTime>
 #include <QFileDialog>
-
-#include <algorithm>
-#include <limits>
 
 namespace lockscope::ui {
 

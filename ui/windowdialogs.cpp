@@ -2,7 +2,6 @@
 #include "ui/windowdialogs.h"
 
 #include "core/base/text.h"
-#include "core/workspace/values.h"
 #include "ui/dialogs/acquiredialog.h"
 #include "ui/dialogs/bulkdialog.h"
 #include "ui/dialogs/connectdialog.h"

@@ -5,7 +5,6 @@
 #include "ui/dialogs/guaranteesdialog.h"
 #include "ui/dialogs/settingsdialog.h"
 #include "ui/mainwindow.h"
-#include "ui/models/lockfacts.h"
 #include "ui/models/pausablebackend.h"
 #include "ui/models/screenclock.h"
 #include "ui/pages/lessonspage.h"
@@ -29,15 +28,11 @@
 
 #include <QAction>
 #include <QApplication>
-#include <QDateTime>
 #include <QEvent>
 #include <QFileDialog>
 #include <QKeyEvent>
 #include <QMessageBox>
-#include <QPointer>
 #include <QSettings>
-
-#include <algorithm>
 
 namespace lockscope::ui {
 

@@ -2,7 +2,6 @@
 #include "ui/dialogs/acquiredialog.h"
 
 #include "core/base/text.h"
-#include "core/workspace/values.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"

@@ -3,7 +3,6 @@
 
 #include "core/base/text.h"
 #include "ui/parts/notices.h"
-#include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
 #include <QCheckBox>
@@ -11,8 +10,6 @@
 #include <QScreen>
 #include <QSettings>
 #include <QShortcut>
-
-#include <algorithm>
 
 namespace lockscope::ui {
 

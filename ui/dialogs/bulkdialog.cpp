@@ -3,17 +3,13 @@
 
 #include "core/base/text.h"
 #include "ui/parts/notices.h"
-#include "ui/parts/parts.h"
-#include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
 #include <QApplication>
 #include <QClipboard>
 #include <QHeaderView>
-#include <QLineEdit>
 #include <QTreeView>
 
-#include <algorithm>
 #include <set>
 
 namespace lockscope::ui {

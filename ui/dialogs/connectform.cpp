@@ -14,8 +14,6 @@
 #include <QRegularExpression>
 #include <QStyle>
 
-#include <algorithm>
-
 namespace lockscope::ui {
 
 namespace {

@@ -4,12 +4,10 @@
 #include "core/base/text.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/parts/notices.h"
-#include "ui/parts/parts.h"
 #include "ui/theme/text.h"
 
 #include <QCheckBox>
 #include <QComboBox>
-#include <QLineEdit>
 
 namespace lockscope::ui {
 

@@ -2,18 +2,15 @@
 #include "ui/dialogs/forcereleasedialog.h"
 
 #include "core/base/text.h"
-#include "core/workspace/values.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/dialogs/releaseparts.h"
 #include "ui/parts/notices.h"
-#include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
 #include <QApplication>
 #include <QCheckBox>
 #include <QClipboard>
 #include <QComboBox>
-#include <QLineEdit>
 #include <QScrollBar>
 
 namespace lockscope::ui {

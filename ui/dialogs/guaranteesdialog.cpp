@@ -2,10 +2,8 @@
 #include "ui/dialogs/guaranteesdialog.h"
 
 #include "core/base/text.h"
-#include "core/workspace/values.h"
 #include "ui/models/lockfacts.h"
 #include "ui/parts/parts.h"
-#include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 #include "ui/views/celldelegate.h"
 
@@ -17,8 +15,6 @@
 #include <QSettings>
 #include <QStandardPaths>
 #include <QTableView>
-
-#include <algorithm>
 
 namespace lockscope::ui {
 

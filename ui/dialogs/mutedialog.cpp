@@ -6,7 +6,6 @@
 #include "ui/theme/text.h"
 
 #include <QComboBox>
-#include <QDateTime>
 #include <QDateTimeEdit>
 #include <QLineEdit>
 #include <QRadioButton>

@@ -2,7 +2,6 @@
 #include "ui/dialogs/releaseparts.h"
 
 #include "core/base/text.h"
-#include "core/workspace/values.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/models/screenclock.h"
 #include "ui/parts/parts.h"
@@ -10,9 +9,6 @@
 #include "ui/theme/text.h"
 
 #include <QComboBox>
-#include <QDateTime>
-
-#include <algorithm>
 
 namespace lockscope::ui {
 

@@ -9,10 +9,8 @@
 #include <QLineF>
 #include <QProcess>
 
-#include <algorithm>
 #include <cmath>
 #include <tuple>
-#include <utility>
 
 namespace lockscope::ui {
 

@@ -10,8 +10,6 @@
 #include <QScrollBar>
 #include <QStyledItemDelegate>
 
-#include <algorithm>
-
 namespace lockscope::ui {
 
 namespace {

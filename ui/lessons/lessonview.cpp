@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/lessons/lessonview.h"
 
-#include "core/base/text.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/faultmenu.h"
 #include "ui/theme/theme.h"
 
 #include <QFileDialog>
 #include <QScrollBar>
-
-#include <algorithm>
 
 namespace lockscope::ui {
 

@@ -5,8 +5,6 @@
 
 #include <QSettings>
 
-#include <algorithm>
-
 namespace lockscope::ui {
 
 using inspect::Incident;

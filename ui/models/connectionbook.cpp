@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/models/connectionbook.h"
 
-#include <algorithm>
-
 namespace lockscope::ui {
 
 void ConnectionBook::apply(const Batch &batch)

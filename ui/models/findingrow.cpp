@@ -5,10 +5,6 @@
 #include "ui/models/screenclock.h"
 #include "ui/theme/text.h"
 
-#include <QDateTime>
-
-#include <algorithm>
-
 namespace lockscope::ui {
 
 using inspect::Contender;

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/models/findingsmodel.h"
 
-#include "core/base/clock.h"
 #include "core/base/text.h"
 
-#include <algorithm>
 #include <iterator>
-#include <utility>
 
 namespace lockscope::ui {
 

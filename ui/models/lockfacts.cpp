@@ -5,8 +5,6 @@
 
 #include <QRegularExpression>
 
-#include <array>
-
 namespace lockscope::ui {
 
 using inspect::Contender;

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/models/locksmodel.h"
 
-#include "core/base/clock.h"
 #include "core/base/text.h"
-
-#include <algorithm>
 
 namespace lockscope::ui {
 

@@ -3,11 +3,6 @@
 
 #include "core/base/text.h"
 #include "ui/theme/pill.h"
-#include "ui/theme/text.h"
-
-#include <QDateTime>
-
-#include <algorithm>
 
 namespace lockscope::ui {
 

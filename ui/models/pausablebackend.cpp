@@ -7,8 +7,6 @@
 #include <QCoreApplication>
 #include <QTimer>
 
-#include <algorithm>
-
 namespace lockscope::ui {
 
 PausableBackend::PausableBackend(Backend &backend, QObject *parent) : Backend(parent), m_backend(backend)

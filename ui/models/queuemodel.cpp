@@ -2,9 +2,6 @@
 #include "ui/models/queuemodel.h"
 
 #include "core/base/text.h"
-#include "ui/theme/text.h"
-
-#include <algorithm>
 
 namespace lockscope::ui {
 

@@ -2,10 +2,6 @@
 #include "ui/models/sessionsmodel.h"
 
 #include "core/base/text.h"
-#include "ui/theme/pill.h"
-#include "ui/theme/text.h"
-
-#include <algorithm>
 
 namespace lockscope::ui {
 

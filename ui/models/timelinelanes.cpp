@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/models/timelinelanes.h"
 
-#include <algorithm>
 #include <cmath>
-#include <map>
 
 namespace lockscope::ui {
 

@@ -4,8 +4,6 @@
 #include "core/base/text.h"
 #include "ui/theme/text.h"
 
-#include <QDateTime>
-
 namespace lockscope::ui {
 
 namespace {

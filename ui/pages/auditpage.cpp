@@ -4,18 +4,11 @@
 #include "core/base/text.h"
 #include "ui/pages/livetree.h"
 #include "ui/parts/notices.h"
-#include "ui/parts/parts.h"
-#include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
-#include <QDateTime>
 #include <QHeaderView>
-#include <QJsonArray>
 #include <QSplitter>
 #include <QStackedWidget>
-
-#include <algorithm>
-#include <map>
 
 namespace lockscope::ui {
 

@@ -2,18 +2,14 @@
 #include "ui/pages/findingdetail.h"
 
 #include "core/base/text.h"
-#include "ui/models/lockfacts.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"
 #include "ui/views/incidentlist.h"
 
-#include <QDateTime>
 #include <QResizeEvent>
 #include <QScrollBar>
 #include <QVBoxLayout>
-
-#include <algorithm>
 
 namespace lockscope::ui {
 

@@ -6,8 +6,6 @@
 #include "ui/models/connectionbook.h"
 #include "ui/pages/findingdetail.h"
 #include "ui/parts/notices.h"
-#include "ui/parts/parts.h"
-#include "ui/theme/text.h"
 #include "ui/views/findingstable.h"
 
 #include <QAction>
@@ -17,8 +15,6 @@
 #include <QHeaderView>
 #include <QSplitter>
 #include <QStackedWidget>
-
-#include <algorithm>
 
 namespace lockscope::ui {
 

@@ -8,7 +8,6 @@
 #include "ui/models/locksmodel.h"
 #include "ui/parts/labels.h"
 #include "ui/parts/notices.h"
-#include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
 #include <QShortcut>

@@ -8,10 +8,8 @@
 #include "ui/pages/valueview.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
-#include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
-#include <QDateTime>
 #include <QHeaderView>
 #include <QSplitter>
 #include <QStackedWidget>

@@ -4,13 +4,11 @@
 #include "core/base/text.h"
 #include "ui/pages/keysdetail.h"
 #include "ui/pages/livetree.h"
-#include "ui/parts/parts.h"
 #include "ui/parts/tabletools.h"
 #include "ui/theme/theme.h"
 
 #include <QClipboard>
 #include <QGuiApplication>
-#include <QLineEdit>
 #include <QProgressBar>
 #include <QSortFilterProxyModel>
 

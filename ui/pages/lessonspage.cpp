@@ -2,9 +2,7 @@
 #include "ui/pages/lessonspage.h"
 
 #include "ui/parts/pagetext.h"
-#include "ui/parts/parts.h"
 
-#include <QListWidget>
 #include <QShortcut>
 #include <QStackedWidget>
 

@@ -2,18 +2,14 @@
 #include "ui/pages/lockdetail.h"
 
 #include "core/base/text.h"
-#include "core/workspace/values.h"
-#include "ui/models/lockfacts.h"
 #include "ui/models/pausablebackend.h"
 #include "ui/models/screenclock.h"
 #include "ui/parts/labels.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
-#include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
 #include <QAction>
-#include <QDateTime>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QTabBar>

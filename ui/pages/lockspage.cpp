@@ -4,20 +4,15 @@
 #include "core/base/text.h"
 #include "ui/parts/labels.h"
 #include "ui/parts/notices.h"
-#include "ui/parts/parts.h"
 #include "ui/views/incidentlist.h"
 
 #include <QButtonGroup>
-#include <QDateTime>
 #include <QHeaderView>
-#include <QLocale>
 #include <QSettings>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QStyle>
 #include <QVBoxLayout>
-
-#include <algorithm>
 
 namespace lockscope::ui {
 

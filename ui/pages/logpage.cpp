@@ -4,8 +4,6 @@
 #include "core/base/text.h"
 #include "ui/pages/livetree.h"
 #include "ui/parts/notices.h"
-#include "ui/parts/parts.h"
-#include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
 #include <QAction>
@@ -14,8 +12,6 @@
 #include <QHeaderView>
 #include <QScrollBar>
 #include <QStackedWidget>
-
-#include <algorithm>
 
 namespace lockscope::ui {
 

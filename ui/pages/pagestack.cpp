@@ -7,8 +7,6 @@
 #include <QEvent>
 #include <QWindow>
 
-#include <algorithm>
-
 namespace lockscope::ui {
 
 namespace {

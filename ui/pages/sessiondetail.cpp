@@ -2,19 +2,16 @@
 #include "ui/pages/sessiondetail.h"
 
 #include "core/base/clock.h"
+#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "ui/models/screenclock.h"
 #include "ui/pages/livetree.h"
 #include "ui/parts/notices.h"
-#include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
-#include <QLabel>
 #include <QPainter>
 #include <QPainterPath>
 #include <QStackedWidget>
-
-#include <algorithm>
 
 namespace lockscope::ui {
 

@@ -3,16 +3,12 @@
 
 #include "ui/dialogs/guaranteesdialog.h"
 #include "ui/parts/pagetext.h"
-#include "ui/parts/parts.h"
-#include "ui/simulator/comparison.h"
 #include "ui/simulator/faultmenu.h"
 #include "ui/simulator/mustholdpanel.h"
-#include "ui/simulator/runpanel.h"
 #include "ui/simulator/scalingchart.h"
 #include "ui/simulator/scenariodialog.h"
 #include "ui/simulator/simulatortext.h"
 #include "ui/simulator/transportbar.h"
-#include "ui/theme/theme.h"
 
 #include <QEvent>
 #include <QKeyEvent>

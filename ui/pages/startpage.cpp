@@ -3,18 +3,11 @@
 
 #include "core/base/text.h"
 #include "ui/dialogs/connectform.h"
-#include "ui/theme/pill.h"
 #include "ui/theme/theme.h"
 
-#include <QGridLayout>
 #include <QKeyEvent>
-#include <QLabel>
-#include <QLineEdit>
 #include <QPainter>
-#include <QScrollArea>
 #include <QShortcut>
-
-#include <algorithm>
 
 namespace lockscope::ui {
 

@@ -3,7 +3,6 @@
 
 #include "core/base/text.h"
 #include "ui/pages/livetree.h"
-#include "ui/parts/parts.h"
 #include "ui/parts/tabletools.h"
 #include "ui/pages/znodesdetail.h"
 #include "ui/theme/text.h"
@@ -11,7 +10,6 @@
 
 #include <QClipboard>
 #include <QGuiApplication>
-#include <QLineEdit>
 #include <QShortcut>
 #include <QSortFilterProxyModel>
 

@@ -8,7 +8,6 @@
 #include "ui/theme/theme.h"
 
 #include <QCoreApplication>
-#include <QDateTime>
 #include <QEvent>
 #include <QPainter>
 #include <QStyle>

@@ -6,8 +6,6 @@
 #include <QTranslator>
 #include <QWidget>
 
-#include <atomic>
-
 namespace lockscope::ui {
 
 using lessons::Language;

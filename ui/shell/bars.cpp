@@ -9,14 +9,11 @@
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
-#include <QDateTime>
 #include <QFontMetricsF>
-#include <QLocale>
 #include <QPainter>
 #include <QProgressBar>
 #include <QStyle>
 
-#include <algorithm>
 #include <cmath>
 
 namespace lockscope::ui {

@@ -8,7 +8,6 @@
 #include <QKeyEvent>
 #include <QPainter>
 
-#include <algorithm>
 #include <cmath>
 
 namespace lockscope::ui {

@@ -17,8 +17,6 @@
 #include <QScreen>
 #include <QStyledItemDelegate>
 
-#include <algorithm>
-
 namespace lockscope::ui {
 
 namespace {

@@ -2,7 +2,6 @@
 #include "ui/shell/helpoverlay.h"
 
 #include "core/base/fieldreader.h"
-#include "ui/parts/parts.h"
 #include "ui/shell/actions.h"
 #include "ui/theme/theme.h"
 

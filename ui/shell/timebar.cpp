@@ -7,12 +7,9 @@
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
-#include <QDateTime>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
-
-#include <algorithm>
 
 namespace lockscope::ui {
 

@@ -10,8 +10,6 @@
 #include <QKeyEvent>
 #include <QPainter>
 
-#include <algorithm>
-
 namespace lockscope::ui {
 
 namespace {

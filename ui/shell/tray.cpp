@@ -8,11 +8,8 @@
 #include <QDBusConnection>
 #include <QDBusMessage>
 #include <QDBusPendingReply>
-#include <QIcon>
 #include <QPainter>
 #include <QSystemTrayIcon>
-
-#include <algorithm>
 
 namespace lockscope::ui {
 

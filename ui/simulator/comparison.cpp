@@ -4,8 +4,6 @@
 #include "core/base/text.h"
 #include "ui/simulator/simulatortext.h"
 
-#include <algorithm>
-
 namespace lockscope::ui {
 
 using Kind = RunPlace::Kind;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/countertiles.h"
 
-#include "core/workspace/values.h"
 #include "ui/parts/labels.h"
 #include "ui/parts/pagetext.h"
 #include "ui/parts/parts.h"
@@ -10,9 +9,7 @@
 
 #include <QResizeEvent>
 
-#include <algorithm>
 #include <iterator>
-#include <map>
 #include <numeric>
 #include <set>
 

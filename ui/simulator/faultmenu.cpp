@@ -9,8 +9,6 @@
 
 #include <QAction>
 
-#include <algorithm>
-
 namespace lockscope::ui {
 
 using contention::FaultKind;

@@ -7,9 +7,7 @@
 
 #include <QPainter>
 
-#include <algorithm>
 #include <cmath>
-#include <vector>
 
 namespace lockscope::ui {
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/mustholdpanel.h"
 
-#include "core/base/text.h"
-#include "core/workspace/values.h"
 #include "ui/parts/pagetext.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/runpanel.h"
@@ -10,8 +8,6 @@
 #include "ui/theme/text.h"
 
 #include <QStyle>
-
-#include <algorithm>
 
 namespace lockscope::ui {
 

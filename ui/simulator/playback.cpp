@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/playback.h"
 
-#include "core/base/text.h"
 #include "ui/simulator/simulatortext.h"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 

@@ -3,8 +3,6 @@
 
 #include "ui/simulator/lanepaint.h"
 
-#include <algorithm>
-
 namespace lockscope::ui {
 
 using contention::Event;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/runexport.h"
 
-#include "core/base/text.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/lanesview.h"
 #include "ui/simulator/runner.h"
@@ -13,15 +12,12 @@
 #include <QDataStream>
 #include <QFileDialog>
 #include <QFileInfo>
-#include <QJsonArray>
 #include <QJsonDocument>
 #include <QPainter>
 #include <QSaveFile>
 #include <QSvgGenerator>
 
 #include <zlib.h>
-
-#include <algorithm>
 
 namespace lockscope::ui {
 

@@ -3,6 +3,7 @@
 
 #include "core/base/fieldreader.h"
 #include "core/base/text.h"
+#include "core/base/regularfile.h"
 #include "ui/parts/pagetext.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/simulatortext.h"
@@ -12,8 +13,6 @@
 #include <QFileInfo>
 #include <QMetaObject>
 #include <QProgressBar>
-
-#include <algorithm>
 
 namespace lockscope::ui {
 

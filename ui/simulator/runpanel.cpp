@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/runpanel.h"
 
-#include "core/base/text.h"
-#include "core/workspace/values.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/countertiles.h"
 #include "ui/simulator/lanesview.h"
@@ -10,8 +8,6 @@
 #include "ui/simulator/simulatortext.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
-
-#include <algorithm>
 
 namespace lockscope::ui {
 

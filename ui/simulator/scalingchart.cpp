@@ -11,7 +11,6 @@
 #include <QPainterPath>
 #include <QToolTip>
 
-#include <algorithm>
 #include <cmath>
 
 namespace lockscope::ui {

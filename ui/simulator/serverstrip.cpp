@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/serverstrip.h"
 
-#include "core/base/text.h"
 #include "ui/parts/pagetext.h"
 #include "ui/simulator/simulatortext.h"
 #include "ui/theme/theme.h"
@@ -9,7 +8,6 @@
 #include <QPainter>
 #include <QResizeEvent>
 
-#include <algorithm>
 #include <cmath>
 
 namespace lockscope::ui {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/simulatorheading.h"
 
-#include "core/base/text.h"
 #include "ui/parts/pagetext.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/simulatortext.h"
@@ -9,8 +8,6 @@
 
 #include <QClipboard>
 #include <QGuiApplication>
-
-#include <algorithm>
 
 namespace lockscope::ui {
 

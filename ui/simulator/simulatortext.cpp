@@ -4,10 +4,7 @@
 #include "core/base/text.h"
 #include "ui/parts/pagetext.h"
 
-#include <QLocale>
 #include <QRegularExpression>
-
-#include <algorithm>
 
 namespace lockscope::ui {
 

@@ -9,8 +9,6 @@
 #include "ui/parts/notices.h"
 #include "ui/theme/text.h"
 
-#include <QDateTime>
-
 namespace lockscope::ui {
 
 BrokenBanners::BrokenBanners(QWidget *parent) : QWidget(parent), m_column(makeColumn(this, {.spacing = 4}, {})) {}

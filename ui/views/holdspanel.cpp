@@ -2,7 +2,6 @@
 #include "ui/views/holdspanel.h"
 
 #include "core/base/text.h"
-#include "core/workspace/values.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 

@@ -11,8 +11,6 @@
 #include <QPainter>
 #include <QStyle>
 
-#include <algorithm>
-
 namespace lockscope::ui {
 
 using inspect::FindingCode;

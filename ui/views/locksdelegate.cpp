@@ -3,11 +3,9 @@
 
 #include "core/base/text.h"
 #include "ui/parts/notices.h"
-#include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
 #include <QAbstractItemView>
-#include <QLocale>
 #include <QPainter>
 #include <QUrl>
 

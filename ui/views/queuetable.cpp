@@ -2,7 +2,6 @@
 #include "ui/views/queuetable.h"
 
 #include "ui/parts/tabletools.h"
-#include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
 #include <QHeaderView>

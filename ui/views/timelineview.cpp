@@ -2,6 +2,7 @@
 #include "ui/views/timelineview.h"
 
 #include "core/base/clock.h"
+#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "ui/models/lockfacts.h"
 #include "ui/models/screenclock.h"
@@ -9,14 +10,12 @@
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
-#include <QDateTime>
 #include <QKeyEvent>
 #include <QListWidget>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QScrollBar>
 
-#include <algorithm>
 #include <cmath>
 
 namespace lockscope::ui {
