@@ -4,15 +4,9 @@
 #pragma once
 
 #include "ui/models/connectionbook.h"
-#include "ui/pages/page.h"
 #include "ui/pages/pagestack.h"
-#include "ui/parts/parts.h"
 
 #include <QMainWindow>
-#include <QObject>
-#include <QPointer>
-
-#include <functional>
 
 namespace lockscope {
 }

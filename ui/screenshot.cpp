@@ -2,7 +2,6 @@
 #include "ui/screenshot.h"
 
 #include "ui/mainwindow.h"
-#include "ui/pages/pagestack.h"
 #include "ui/theme/theme.h"
 
 #include <QCoreApplication>
@@ -11,7 +10,6 @@
 #include <QImageWriter>
 #include <QPainter>
 #include <QPixmap>
-#include <QTimer>
 
 namespace lockscope::ui {
 

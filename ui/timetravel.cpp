@@ -8,7 +8,6 @@
 #include "ui/shell/actions.h"
 #include "ui/theme/text.h"
 
-#include <QAction>
 #include <QFileDialog>
 
 namespace lockscope::ui {

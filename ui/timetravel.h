@@ -7,9 +7,6 @@
 #include "ui/models/screenclock.h"
 #include "ui/shell/timebar.h"
 
-#include <QPointer>
-#include <QTimer>
-
 namespace lockscope::ui {
 
 class Actions;

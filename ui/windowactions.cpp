@@ -3,18 +3,14 @@
 #include "ui/mainwindow.h"
 
 #include "ui/dialogs/settingsdialog.h"
-#include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
 #include "ui/shell/actions.h"
 #include "ui/shell/connectionchooser.h"
 #include "ui/shell/sidebar.h"
 #include "ui/shell/topbar.h"
-#include "ui/theme/theme.h"
-#include "ui/views/lockstable.h"
 
 #include <QApplication>
 #include <QEvent>
-#include <QSettings>
 
 namespace lockscope::ui {
 

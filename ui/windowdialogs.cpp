@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/windowdialogs.h"
 
-#include "core/base/text.h"
 #include "ui/dialogs/acquiredialog.h"
 #include "ui/dialogs/bulkdialog.h"
 #include "ui/dialogs/connectdialog.h"
@@ -11,23 +10,13 @@
 #include "ui/dialogs/guaranteesdialog.h"
 #include "ui/dialogs/settingsdialog.h"
 #include "ui/mainwindow.h"
-#include "ui/models/lockfacts.h"
-#include "ui/models/lockrow.h"
-#include "ui/models/screenclock.h"
 #include "ui/pages/lessonspage.h"
-#include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
-#include "ui/pages/pagestack.h"
-#include "ui/parts/parts.h"
-#include "ui/views/lockstable.h"
 
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QMessageBox>
-#include <QSettings>
 #include <QStyle>
-
-#include <numeric>
 
 namespace lockscope::ui {
 

@@ -2,11 +2,7 @@
 // What the window opens over itself: forms, questions, menus. Each closes by itself and is then deleted.
 #pragma once
 
-#include "core/workspace/values.h"
 #include "ui/models/connectionbook.h"
-
-#include <QObject>
-#include <QPointer>
 
 namespace lockscope {
 }

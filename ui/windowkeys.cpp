@@ -2,25 +2,16 @@
 #include "ui/windowkeys.h"
 
 #include "ui/mainwindow.h"
-#include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
-#include "ui/pages/page.h"
-#include "ui/pages/pagestack.h"
-#include "ui/pages/startpage.h"
-#include "ui/parts/parts.h"
 #include "ui/shell/actions.h"
 #include "ui/shell/bars.h"
 #include "ui/theme/theme.h"
 #include "ui/timetravel.h"
 #include "ui/views/incidentlist.h"
-#include "ui/views/lockstable.h"
-#include "ui/views/timelineview.h"
 #include "ui/windowdialogs.h"
 
-#include <QAction>
 #include <QApplication>
 #include <QEvent>
-#include <QLineEdit>
 #include <QShortcut>
 
 namespace lockscope::ui {

@@ -3,25 +3,18 @@
 // the menus of the header: of all actions, by what they are about, and of the filters that are kept.
 #include "ui/workbench.h"
 
-#include "core/base/text.h"
 #include "ui/mainwindow.h"
 #include "ui/pages/findingspage.h"
 #include "ui/pages/lessonspage.h"
 #include "ui/pages/lockspage.h"
-#include "ui/pages/page.h"
-#include "ui/pages/pagestack.h"
 #include "ui/pages/sessionspage.h"
 #include "ui/parts/pagetext.h"
 #include "ui/shell/actions.h"
 #include "ui/shell/palette.h"
 #include "ui/shell/topbar.h"
 #include "ui/windowdialogs.h"
-#include "ui/parts/parts.h"
 
-#include <QAction>
 #include <QInputDialog>
-
-#include <map>
 
 namespace lockscope::ui {
 

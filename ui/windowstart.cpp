@@ -2,19 +2,10 @@
 // How the window deals with its connections: which one is chosen, which one its bars and its title name; and what the
 // first screen does with them.
 #include "core/base/text.h"
-#include "core/workspace/values.h"
 #include "ui/mainwindow.h"
-#include "ui/models/findingrow.h"
-#include "ui/models/lockrow.h"
-#include "ui/models/pausablebackend.h"
-#include "ui/models/screenclock.h"
 #include "ui/pages/lockspage.h"
-#include "ui/pages/pagestack.h"
-#include "ui/pages/startpage.h"
-#include "ui/parts/parts.h"
 #include "ui/shell/bars.h"
 #include "ui/shell/connectionchooser.h"
-#include "ui/shell/connectionlist.h"
 #include "ui/shell/sidebar.h"
 #include "ui/shell/topbar.h"
 #include "ui/timetravel.h"
@@ -26,8 +17,6 @@
 #include <QFileInfo>
 #include <QMimeData>
 #include <QUrl>
-
-#include <algorithm>
 
 namespace lockscope::ui {
 

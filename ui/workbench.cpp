@@ -1,38 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/workbench.h"
 
-#include "core/base/text.h"
 #include "ui/dialogs/guaranteesdialog.h"
 #include "ui/dialogs/settingsdialog.h"
 #include "ui/mainwindow.h"
-#include "ui/models/pausablebackend.h"
-#include "ui/models/screenclock.h"
 #include "ui/pages/lessonspage.h"
-#include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
-#include "ui/pages/page.h"
-#include "ui/pages/pagestack.h"
 #include "ui/pages/rowmenus.h"
 #include "ui/pages/simulatorpage.h"
-#include "ui/parts/notices.h"
-#include "ui/parts/parts.h"
 #include "ui/parts/tabletools.h"
 #include "ui/shell/actions.h"
 #include "ui/shell/palette.h"
 #include "ui/shell/topbar.h"
 #include "ui/timetravel.h"
-#include "ui/views/holdspanel.h"
-#include "ui/views/lockstable.h"
-#include "ui/views/queuetable.h"
 #include "ui/windowdialogs.h"
 
-#include <QAction>
 #include <QApplication>
 #include <QEvent>
 #include <QFileDialog>
 #include <QKeyEvent>
 #include <QMessageBox>
-#include <QSettings>
 
 namespace lockscope::ui {
 

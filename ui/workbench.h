@@ -3,9 +3,6 @@
 // tables that are written to files, locks in windows of their own.
 #pragma once
 
-#include "core/workspace/values.h"
-#include "ui/models/connectionbook.h"
-#include "ui/models/lockrow.h"
 #include "ui/shell/tray.h"
 
 #include <QWidget>

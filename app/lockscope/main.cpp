@@ -4,26 +4,17 @@
 #include "app/lockscope/options.h"
 #include "core/async/scope.h"
 #include "core/async/qtloop.h"
-#include "core/base/text.h"
-#include "core/connections/connectionstore.h"
-#include "core/history/recording.h"
 #include "core/sandbox/demo.h"
 #include "core/sandbox/sandbox.h"
-#include "core/workspace/backend.h"
 #include "core/workspace/livebackend.h"
-#include "core/workspace/mutes.h"
 #include "core/workspace/rulefolder.h"
-#include "core/workspace/settingsfile.h"
 #include "ui/dialogs/settingsdialog.h"
-#include "ui/lessons/lessonview.h"
 #include "ui/mainwindow.h"
 #include "ui/pages/findingspage.h"
 #include "ui/pages/lessonspage.h"
 #include "ui/pages/lockspage.h"
-#include "ui/pages/pagestack.h"
 #include "ui/parts/pagetext.h"
 #include "ui/screenshot.h"
-#include "ui/theme/theme.h"
 #include "ui/timetravel.h"
 #include "ui/workbench.h"
 
@@ -31,13 +22,7 @@
 #include <QApplication>
 #include <QDir>
 #include <QFileInfo>
-#include <QIcon>
-#include <QSettings>
-#include <QThread>
 #include <QTextStream>
-#include <QTimer>
-
-#include <algorithm>
 
 using namespace lockscope;
 

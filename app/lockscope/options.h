@@ -3,13 +3,9 @@
 #pragma once
 
 #include "app/commandline.h"
-#include "core/inspect/snapshot.h"
 #include "core/lessons/lessons.h"
 
 #include <QSize>
-
-#include <chrono>
-#include <optional>
 
 namespace lockscope::app {
 

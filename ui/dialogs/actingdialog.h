@@ -3,15 +3,12 @@
 // and how they find room on the screen.
 #pragma once
 
-#include "core/workspace/backend.h"
 #include "ui/models/connectionbook.h"
 #include "ui/parts/parts.h"
 
 #include <QDialog>
 #include <QLineEdit>
 #include <QRect>
-
-#include <optional>
 
 class QCheckBox;
 

@@ -3,9 +3,7 @@
 // the first surprise, and says what was done and what was not.
 #pragma once
 
-#include "core/workspace/values.h"
 #include "ui/dialogs/actingdialog.h"
-#include "ui/models/connectionbook.h"
 #include "ui/models/lockfacts.h"
 #include "ui/models/rowsmodel.h"
 

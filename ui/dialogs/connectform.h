@@ -8,11 +8,8 @@
 
 #include <QCheckBox>
 #include <QLineEdit>
-#include <QObject>
 #include <QPointer>
 #include <QWidget>
-
-#include <memory>
 
 class QButtonGroup;
 class QComboBox;

@@ -4,18 +4,12 @@
 // nothing is sent and the form says so.
 #pragma once
 
-#include "core/workspace/backend.h"
 #include "ui/dialogs/actingdialog.h"
-#include "ui/models/connectionbook.h"
 
-#include <QByteArray>
 #include <QCoreApplication>
 #include <QPlainTextEdit>
 #include <QRadioButton>
-#include <QTimer>
 #include <QWidget>
-
-#include <optional>
 
 class QComboBox;
 

@@ -2,15 +2,8 @@
 #include "core/base/text.h"
 #include "ui/dialogs/editdialog.h"
 
-#include "core/workspace/values.h"
-#include "ui/parts/parts.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
-
-#include <QLineEdit>
-#include <QPlainTextEdit>
-
-#include <algorithm>
 
 namespace lockscope::ui {
 

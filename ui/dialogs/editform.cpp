@@ -5,16 +5,11 @@
 #include "ui/dialogs/editdialog.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/parts/notices.h"
-#include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
 #include <QCheckBox>
 #include <QComboBox>
-#include <QLineEdit>
-#include <QPlainTextEdit>
 #include <QVBoxLayout>
-
-#include <map>
 
 namespace lockscope::ui {
 

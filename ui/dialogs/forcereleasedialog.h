@@ -7,12 +7,8 @@
 // scroll, what has to be typed and the buttons do not.
 #pragma once
 
-#include "core/base/clock.h"
 #include "ui/dialogs/actingdialog.h"
-#include "ui/models/connectionbook.h"
 #include "ui/models/lockfacts.h"
-
-#include <functional>
 
 class QComboBox;
 

@@ -3,15 +3,12 @@
 // of it counts as soon as it is chosen, unless it says when.
 #pragma once
 
-#include "core/workspace/values.h"
 #include "ui/models/alertwatch.h"
 #include "ui/theme/theme.h"
 
 #include <QLabel>
 #include <QDialog>
 #include <QWidget>
-
-#include <functional>
 
 class QCheckBox;
 class QComboBox;

@@ -5,11 +5,9 @@
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
-#include <QCheckBox>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QFormLayout>
-#include <QLineEdit>
 #include <QUrl>
 
 namespace lockscope::ui {

@@ -11,7 +11,6 @@
 #include <QSizeF>
 
 #include <stop_token>
-#include <utility>
 
 namespace lockscope::ui {
 

@@ -4,21 +4,15 @@
 // coming moves nothing past anything else. Any thread but the window's, one at a time.
 #pragma once
 
-#include "core/base/result.h"
 #include "core/workspace/values.h"
 #include "ui/graph/dotgraph.h"
 #include "ui/theme/pill.h"
 
-#include <QObject>
 #include <QPainterPath>
 #include <QThreadPool>
 
-#include <chrono>
 #include <limits>
-#include <map>
-#include <memory>
 #include <set>
-#include <stop_token>
 
 namespace lockscope::ui {
 

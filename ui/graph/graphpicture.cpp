@@ -3,9 +3,6 @@
 
 #include "core/base/text.h"
 
-#include <algorithm>
-#include <array>
-
 namespace lockscope::ui {
 
 using inspect::GraphEdge;

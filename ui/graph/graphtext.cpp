@@ -3,10 +3,6 @@
 
 #include "core/base/text.h"
 
-#include <algorithm>
-#include <map>
-#include <set>
-
 namespace lockscope::ui {
 
 using inspect::FindingCode;

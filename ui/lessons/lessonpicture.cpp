@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/lessons/lessonview.h"
 
-#include "core/base/text.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/countertiles.h"
 #include "ui/simulator/lanesview.h"
 #include "ui/simulator/serverstrip.h"
 #include "ui/simulator/simulatortext.h"
-#include "ui/theme/theme.h"
 
 #include <QBuffer>
 #include <QDir>
 #include <QFileInfo>
 #include <QStyle>
 #include <QTextDocument>
-
-#include <algorithm>
 
 namespace lockscope::ui {
 

@@ -5,12 +5,7 @@
 #include "ui/simulator/runner.h"
 #include "ui/simulator/runpanel.h"
 
-#include <QFrame>
-#include <QLabel>
-#include <QPushButton>
 #include <QWidget>
-
-#include <map>
 
 class QBoxLayout;
 class QScrollArea;

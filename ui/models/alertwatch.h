@@ -3,17 +3,13 @@
 // first look is not new. GUI thread only.
 #pragma once
 
-#include "core/workspace/values.h"
 #include "ui/models/connectionbook.h"
 #include "ui/models/lockrow.h"
 
-#include <QObject>
 #include <QRegularExpression>
 #include <QThreadPool>
 #include <QTimer>
 
-#include <map>
-#include <memory>
 #include <set>
 
 class QSettings;

@@ -5,10 +5,6 @@
 
 #include "core/workspace/backend.h"
 
-#include <QObject>
-
-#include <map>
-
 namespace lockscope::ui {
 
 struct ConnectionMark {

@@ -7,7 +7,6 @@
 #include "ui/models/findingrow.h"
 #include "ui/models/orderedrows.h"
 
-#include <memory>
 #include <set>
 #include <unordered_map>
 

@@ -12,10 +12,6 @@
 
 #include <QTimer>
 
-#include <algorithm>
-#include <functional>
-#include <span>
-
 namespace lockscope::ui {
 
 // A node of the tree of keys: a key, or a folder of those that share what is before a ':'.

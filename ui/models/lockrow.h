@@ -5,11 +5,6 @@
 #include "ui/models/lockfacts.h"
 #include "ui/models/rowsmodel.h"
 
-#include <QObject>
-
-#include <memory>
-#include <vector>
-
 class QSettings;
 
 namespace lockscope::ui {

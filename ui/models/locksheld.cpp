@@ -2,8 +2,6 @@
 // The order of the rows: how it is held while somebody aims at one, and how it is settled.
 #include "ui/models/locksmodel.h"
 
-#include <algorithm>
-
 namespace lockscope::ui {
 
 using inspect::Severity;

@@ -12,7 +12,6 @@
 
 #include <QSet>
 
-#include <memory>
 #include <unordered_map>
 #include <unordered_set>
 

@@ -8,8 +8,6 @@
 
 #include <QSortFilterProxyModel>
 
-#include <deque>
-
 namespace lockscope::ui {
 
 class LogModel : public RowsModel<operate::LogEntry, std::deque<operate::LogEntry>> {

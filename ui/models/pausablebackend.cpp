@@ -5,7 +5,6 @@
 #include "ui/models/screenclock.h"
 
 #include <QCoreApplication>
-#include <QTimer>
 
 namespace lockscope::ui {
 

@@ -4,14 +4,10 @@
 #pragma once
 
 #include "core/base/clock.h"
-#include "core/workspace/values.h"
 #include "ui/models/lockfacts.h"
 #include "ui/models/rowsmodel.h"
 
 #include <QSet>
-
-#include <array>
-#include <memory>
 
 namespace lockscope::ui {
 

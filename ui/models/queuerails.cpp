@@ -3,10 +3,6 @@
 #include "ui/models/queuemodel.h"
 
 #include <QHash>
-#include <QSet>
-
-#include <algorithm>
-#include <map>
 
 namespace lockscope::ui {
 

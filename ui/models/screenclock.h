@@ -9,10 +9,6 @@
 #include <QObject>
 #include <QTimer>
 
-#include <chrono>
-#include <functional>
-#include <optional>
-
 namespace lockscope::ui {
 
 class ScreenClock : public QObject {

@@ -3,12 +3,10 @@
 // connections, by connection and session, changed row by row. GUI thread only.
 #pragma once
 
-#include "core/base/clock.h"
 #include "core/workspace/backend.h"
 #include "ui/models/lockfacts.h"
 #include "ui/models/rowsmodel.h"
 
-#include <deque>
 #include <set>
 
 namespace lockscope::ui {

@@ -5,10 +5,6 @@
 
 #include "core/base/text.h"
 
-#include <QPointer>
-
-#include <algorithm>
-
 namespace lockscope::ui {
 
 namespace {

@@ -15,10 +15,6 @@
 #include <QThreadPool>
 #include <QTimer>
 
-#include <algorithm>
-#include <deque>
-#include <optional>
-
 namespace lockscope::ui {
 
 // A node of the tree of znodes: what is known of it, and what its row says.

@@ -2,13 +2,11 @@
 // One finding: what was seen, what it means, how to confirm it, what to do; where it is muted, why and until when.
 #pragma once
 
-#include "core/workspace/values.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/models/findingrow.h"
 
 #include <QFrame>
 #include <QPushButton>
-#include <QWidget>
 
 class QLabel;
 class QScrollArea;

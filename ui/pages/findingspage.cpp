@@ -3,13 +3,11 @@
 
 #include "core/base/text.h"
 #include "ui/dialogs/mutedialog.h"
-#include "ui/models/connectionbook.h"
 #include "ui/pages/findingdetail.h"
 #include "ui/parts/notices.h"
 #include "ui/views/findingstable.h"
 
 #include <QAction>
-#include <QButtonGroup>
 #include <QCheckBox>
 #include <QComboBox>
 #include <QHeaderView>

@@ -6,8 +6,6 @@
 #include "ui/models/findingsmodel.h"
 #include "ui/pages/page.h"
 
-#include <functional>
-
 class QButtonGroup;
 class QCheckBox;
 class QComboBox;

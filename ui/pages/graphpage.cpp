@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/pages/graphpage.h"
 
-#include "ui/theme/text.h"
-
 #include "core/base/text.h"
-#include "ui/models/connectionbook.h"
 #include "ui/models/locksmodel.h"
-#include "ui/parts/labels.h"
 #include "ui/parts/notices.h"
 #include "ui/theme/theme.h"
 

@@ -2,12 +2,8 @@
 // The page of who waits for whom, over all connections: a sentence, the graph, what its shapes mean.
 #pragma once
 
-#include "ui/graph/graphlayout.h"
 #include "ui/graph/graphview.h"
 #include "ui/pages/page.h"
-
-#include <QPushButton>
-#include <QTimer>
 
 class QStackedWidget;
 

@@ -6,8 +6,6 @@
 #include "ui/pages/treepage.h"
 #include "ui/pages/livetree.h"
 #include "ui/pages/valueview.h"
-#include "ui/parts/notices.h"
-#include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
 #include <QHeaderView>

@@ -5,7 +5,6 @@
 #include "ui/lessons/lessonlist.h"
 #include "ui/lessons/lessonview.h"
 #include "ui/pages/page.h"
-#include "ui/simulator/runner.h"
 
 class QStackedWidget;
 

@@ -5,7 +5,6 @@
 #include "ui/parts/tabletools.h"
 #include "ui/theme/theme.h"
 
-#include <QHeaderView>
 #include <QPainter>
 #include <QScrollBar>
 

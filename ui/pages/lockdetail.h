@@ -3,19 +3,10 @@
 // queue with who watches whom, the raw nodes, and the timeline.
 #pragma once
 
-#include "core/base/clock.h"
-#include "core/workspace/backend.h"
-#include "ui/models/lockfacts.h"
-#include "ui/models/queuemodel.h"
 #include "ui/pages/findingdetail.h"
 #include "ui/views/queuetable.h"
 #include "ui/views/statementpair.h"
 #include "ui/views/timelineview.h"
-
-#include <QLabel>
-#include <QWidget>
-
-#include <functional>
 
 class QSplitter;
 class QStackedWidget;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The incident note of the lock in the detail: the one that lockscopectl writes (core/workspace/incidentnote.h).
 #include "core/base/text.h"
-#include "core/workspace/values.h"
 #include "ui/models/screenclock.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/parts/parts.h"
@@ -10,11 +9,8 @@
 #include <QFileDialog>
 #include <QGuiApplication>
 #include <QMessageBox>
-#include <QPointer>
 #include <QRegularExpression>
 #include <QSaveFile>
-
-#include <algorithm>
 
 namespace lockscope::ui {
 

@@ -3,27 +3,18 @@
 // And without a lock to show: why there is none, and what can be done about it.
 #include "core/base/text.h"
 #include "ui/pages/lockspage.h"
-#include "ui/pages/startpage.h"
 #include "ui/parts/notices.h"
-#include "ui/parts/parts.h"
 #include "ui/parts/tabletools.h"
-#include "ui/views/brokenbanners.h"
 #include "ui/views/incidentlist.h"
-#include "ui/views/lockstable.h"
 
 #include <QApplication>
 #include <QButtonGroup>
 #include <QEvent>
-#include <QHeaderView>
 #include <QLayout>
-#include <QLocale>
 #include <QResizeEvent>
 #include <QSettings>
 #include <QSplitter>
 #include <QStackedWidget>
-#include <QTableView>
-
-#include <algorithm>
 
 namespace lockscope::ui {
 

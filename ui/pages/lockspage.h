@@ -2,9 +2,7 @@
 // The page of locks: chips and filter, the incidents, the list, and the chosen lock's detail beside or below it.
 #pragma once
 
-#include "ui/models/connectionbook.h"
 #include "ui/models/alertwatch.h"
-#include "ui/models/locksmodel.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/page.h"
 #include "ui/pages/startpage.h"

@@ -7,13 +7,8 @@
 #include "ui/models/screenclock.h"
 #include "ui/parts/parts.h"
 
-#include <QStringList>
 #include <QVariant>
 #include <QWidget>
-
-#include <functional>
-#include <memory>
-#include <vector>
 
 class QSettings;
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/pages/page.h"
 
-#include "core/base/text.h"
 #include "ui/pages/findingspage.h"
 #include "ui/pages/graphpage.h"
 #include "ui/pages/auditpage.h"

@@ -7,13 +7,8 @@
 
 #include "ui/pages/page.h"
 
-#include <QPointer>
 #include <QSettings>
 #include <QStackedWidget>
-#include <QTimer>
-
-#include <functional>
-#include <vector>
 
 namespace lockscope::ui {
 

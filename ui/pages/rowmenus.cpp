@@ -2,20 +2,15 @@
 #include "ui/pages/rowmenus.h"
 
 #include "core/base/text.h"
-#include "ui/models/lockfacts.h"
 #include "ui/pages/findingspage.h"
 #include "ui/pages/keyspage.h"
 #include "ui/pages/livetree.h"
-#include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
 #include "ui/pages/logpage.h"
 #include "ui/pages/sessionspage.h"
 #include "ui/pages/znodespage.h"
 #include "ui/parts/tabletools.h"
-#include "ui/theme/text.h"
 #include "ui/views/findingstable.h"
-#include "ui/views/lockstable.h"
-#include "ui/views/queuetable.h"
 
 #include <QAction>
 #include <QClipboard>

@@ -2,11 +2,8 @@
 // Which menu each table of a page opens at its rows.
 #pragma once
 
-#include "core/workspace/values.h"
 #include "ui/models/connectionbook.h"
 #include "ui/pages/page.h"
-
-#include <QMenu>
 
 namespace lockscope::ui {
 

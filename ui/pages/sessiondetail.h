@@ -3,7 +3,6 @@
 // when it ends.
 #pragma once
 
-#include "core/workspace/backend.h"
 #include "ui/models/sessionsmodel.h"
 #include "ui/parts/parts.h"
 

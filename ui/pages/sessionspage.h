@@ -2,7 +2,6 @@
 // The page of sessions: who is there, from where, what each holds and waits for.
 #pragma once
 
-#include "ui/models/sessionsmodel.h"
 #include "ui/pages/page.h"
 #include "ui/pages/sessiondetail.h"
 

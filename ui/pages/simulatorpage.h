@@ -6,13 +6,9 @@
 #include "ui/pages/page.h"
 #include "ui/parts/notices.h"
 #include "ui/simulator/lanesview.h"
-#include "ui/simulator/playback.h"
 #include "ui/simulator/runner.h"
-#include "ui/simulator/runexport.h"
 #include "ui/simulator/runpanel.h"
 #include "ui/simulator/simulatorheading.h"
-
-#include <QLabel>
 
 class QStackedWidget;
 

@@ -4,18 +4,10 @@
 #include "core/base/text.h"
 #include "ui/dialogs/connectform.h"
 #include "ui/pages/startpage.h"
-#include "ui/theme/pill.h"
-#include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
-#include <QContextMenuEvent>
-#include <QDateTime>
-#include <QLabel>
-#include <QLineEdit>
-#include <QLocale>
 #include <QPainter>
 #include <QPainterPath>
-#include <QPushButton>
 
 #include <set>
 

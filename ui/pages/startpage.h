@@ -3,8 +3,6 @@
 // only.
 #pragma once
 
-#include "core/workspace/values.h"
-#include "ui/models/connectionbook.h"
 #include "ui/parts/parts.h"
 #include "ui/views/locksdelegate.h"
 
@@ -12,8 +10,6 @@
 #include <QContextMenuEvent>
 #include <QLineEdit>
 #include <QTime>
-
-#include <map>
 
 namespace lockscope::ui {
 

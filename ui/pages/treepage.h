@@ -3,17 +3,10 @@
 // done with it. The pages of znodes and of keys are such.
 #pragma once
 
-#include "ui/models/connectionbook.h"
 #include "ui/pages/page.h"
 #include "ui/parts/notices.h"
-#include "ui/parts/parts.h"
 
 #include <QLineEdit>
-#include <QWidget>
-
-#include <functional>
-#include <map>
-#include <vector>
 
 class QAction;
 class QHBoxLayout;

@@ -9,8 +9,6 @@
 #include <QJsonDocument>
 #include <QScrollBar>
 
-#include <algorithm>
-
 namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;

@@ -2,13 +2,10 @@
 // What stands above, over or instead of a page's rows when something is to be said about them.
 #pragma once
 
-#include "core/workspace/backend.h"
-#include "core/workspace/values.h"
 #include "ui/models/connectionbook.h"
 #include "ui/parts/labels.h"
 #include "ui/theme/tokens.h"
 
-#include <QLabel>
 #include <QPushButton>
 
 namespace lockscope::ui {

@@ -7,8 +7,6 @@
 
 #include "core/workspace/values.h"
 
-#include <functional>
-
 class QWidget;
 
 namespace lockscope::ui {

@@ -13,7 +13,6 @@
 #include <QMenu>
 #include <QPushButton>
 #include <QScrollArea>
-#include <QString>
 #include <QTimer>
 
 #include <chrono>

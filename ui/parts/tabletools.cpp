@@ -8,7 +8,6 @@
 
 #include <QClipboard>
 #include <QContextMenuEvent>
-#include <QDateTime>
 #include <QGuiApplication>
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -19,8 +18,6 @@
 #include <QSaveFile>
 #include <QSettings>
 #include <QTreeView>
-
-#include <algorithm>
 
 namespace lockscope::ui {
 

@@ -9,7 +9,6 @@
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
-#include <QFontMetricsF>
 #include <QPainter>
 #include <QProgressBar>
 #include <QStyle>

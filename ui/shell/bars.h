@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/base/clock.h"
 #include "ui/models/connectionbook.h"
 
 #include <QAbstractButton>
 #include <QFrame>
-
-#include <functional>
-#include <vector>
 
 class QLabel;
 class QProgressBar;

@@ -3,11 +3,9 @@
 // Below them are the saved ones that are not open.
 #pragma once
 
-#include "core/workspace/values.h"
 #include "ui/models/connectionbook.h"
 #include "ui/theme/pill.h"
 
-#include <QColor>
 #include <QFrame>
 
 class QListWidget;

@@ -11,10 +11,6 @@
 #include <QTimer>
 #include <QWidget>
 
-#include <chrono>
-#include <optional>
-#include <vector>
-
 class QPushButton;
 
 namespace lockscope::ui {

@@ -4,10 +4,6 @@
 
 #include "ui/models/alertwatch.h"
 
-#include <QPointer>
-
-#include <map>
-
 class QSystemTrayIcon;
 
 namespace lockscope::ui {

@@ -5,8 +5,6 @@
 
 #include "ui/models/connectionbook.h"
 
-#include <QString>
-
 namespace lockscope::ui {
 
 struct RunPlace {

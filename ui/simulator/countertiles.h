@@ -6,8 +6,6 @@
 #include <QWidget>
 
 #include <array>
-#include <span>
-#include <vector>
 
 class QFrame;
 class QGridLayout;

@@ -6,8 +6,6 @@
 
 #include <QCheckBox>
 
-#include <algorithm>
-
 namespace lockscope::ui {
 
 using contention::FaultKind;

@@ -4,8 +4,6 @@
 
 #include "core/workspace/values.h"
 
-#include <functional>
-
 class QMenu;
 
 namespace lockscope::ui {

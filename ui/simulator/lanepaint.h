@@ -10,7 +10,6 @@
 #include <QRectF>
 
 #include <limits>
-#include <optional>
 
 class QPainter;
 

@@ -7,7 +7,6 @@
 #include <QPainter>
 #include <QWidgetAction>
 
-#include <algorithm>
 #include <cmath>
 
 namespace lockscope::ui {

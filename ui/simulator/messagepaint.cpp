@@ -6,7 +6,6 @@
 
 #include <QPainter>
 
-#include <algorithm>
 #include <cmath>
 
 namespace lockscope::ui {

@@ -4,7 +4,6 @@
 #include "ui/simulator/playedrun.h"
 
 #include <QElapsedTimer>
-#include <QObject>
 #include <QTimer>
 
 namespace lockscope::ui {

@@ -6,11 +6,6 @@
 #include "core/base/text.h"
 #include "core/workspace/values.h"
 
-#include <map>
-#include <memory>
-#include <optional>
-#include <span>
-
 namespace lockscope::ui {
 
 using contention::Moment;

@@ -6,7 +6,6 @@
 #include "ui/simulator/runner.h"
 #include "ui/simulator/simulatortext.h"
 #include "ui/theme/text.h"
-#include "ui/theme/theme.h"
 
 #include <QBuffer>
 #include <QDataStream>

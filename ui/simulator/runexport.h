@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/base/result.h"
 #include "ui/simulator/lanepaint.h"
 
 #include <QImage>
-#include <QJsonObject>
 #include <QMenu>
-
-#include <functional>
 
 namespace lockscope::ui {
 

@@ -9,7 +9,6 @@
 #include "ui/simulator/simulatortext.h"
 
 #include <QElapsedTimer>
-#include <QFile>
 #include <QFileInfo>
 #include <QMetaObject>
 #include <QProgressBar>

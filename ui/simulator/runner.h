@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/workspace/backend.h"
 #include "ui/simulator/comparison.h"
 #include "ui/simulator/playedrun.h"
 
 #include <QFrame>
-#include <QObject>
-#include <QPointer>
 #include <QThreadPool>
-
-#include <atomic>
 
 class QLabel;
 class QProgressBar;

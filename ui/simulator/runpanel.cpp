@@ -7,7 +7,6 @@
 #include "ui/simulator/serverstrip.h"
 #include "ui/simulator/simulatortext.h"
 #include "ui/theme/text.h"
-#include "ui/theme/theme.h"
 
 namespace lockscope::ui {
 

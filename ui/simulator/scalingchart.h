@@ -4,8 +4,6 @@
 
 #include "ui/simulator/runner.h"
 
-#include <QFrame>
-
 class QLabel;
 class QPushButton;
 

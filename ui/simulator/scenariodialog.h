@@ -3,14 +3,12 @@
 // with it before it can be played.
 #pragma once
 
-#include "core/workspace/values.h"
 #include "ui/simulator/comparison.h"
 
 #include <QDialog>
 #include <QWidget>
 
 #include <array>
-#include <map>
 
 class QCheckBox;
 class QComboBox;

@@ -6,8 +6,6 @@
 #include <QCoreApplication>
 #include <QWidget>
 
-#include <map>
-
 namespace lockscope::ui {
 
 // What stands on the servers of a run at a moment, and how it is said: once where several servers have the same, and

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/serverstrip.h"
 
-#include "core/base/text.h"
 #include "ui/simulator/simulatortext.h"
-
-#include <algorithm>
 
 namespace lockscope::ui {
 

@@ -6,7 +6,6 @@
 
 #include <QLabel>
 #include <QLayout>
-#include <QList>
 #include <QWidget>
 
 class QBoxLayout;

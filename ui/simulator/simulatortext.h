@@ -5,7 +5,6 @@
 #include "core/workspace/values.h"
 
 #include <QCoreApplication>
-#include <QString>
 
 namespace lockscope::ui {
 

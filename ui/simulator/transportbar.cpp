@@ -6,7 +6,6 @@
 #include "ui/simulator/lanesview.h"
 #include "ui/simulator/runpanel.h"
 #include "ui/simulator/simulatortext.h"
-#include "ui/theme/theme.h"
 
 #include <QComboBox>
 #include <QScrollBar>

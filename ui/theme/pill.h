@@ -5,7 +5,6 @@
 
 #include "ui/theme/tokens.h"
 
-#include <QColor>
 #include <QFont>
 #include <QIcon>
 #include <QSizeF>

@@ -7,8 +7,6 @@
 
 #include <QWidget>
 
-#include <algorithm>
-
 class QLabel;
 class QVBoxLayout;
 

@@ -3,14 +3,11 @@
 // somebody has read it.
 #pragma once
 
-#include "core/base/clock.h"
 #include "core/workspace/backend.h"
 
 #include <QHash>
 #include <QSet>
 #include <QWidget>
-
-#include <map>
 
 class QVBoxLayout;
 

@@ -5,11 +5,8 @@
 
 #include "ui/models/connectionbook.h"
 #include "ui/models/locksmodel.h"
-#include "ui/theme/pill.h"
 
 #include <QStyledItemDelegate>
-
-#include <map>
 
 namespace lockscope::ui {
 

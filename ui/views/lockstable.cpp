@@ -5,7 +5,6 @@
 #include "ui/theme/theme.h"
 #include "ui/views/celldelegate.h"
 
-#include <QHeaderView>
 #include <QKeyEvent>
 #include <QScrollBar>
 

@@ -7,8 +7,6 @@
 
 #include <QTableView>
 
-#include <map>
-
 namespace lockscope::ui {
 
 class TableTools;

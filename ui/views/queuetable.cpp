@@ -4,7 +4,6 @@
 #include "ui/parts/tabletools.h"
 #include "ui/theme/theme.h"
 
-#include <QHeaderView>
 #include <QKeyEvent>
 #include <QPainter>
 

@@ -7,12 +7,9 @@
 #include "ui/theme/theme.h"
 #include "ui/views/timelineview.h"
 
-#include <QDateTime>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QScrollBar>
-
-#include <algorithm>
 
 namespace lockscope::ui {
 
