@@ -15,7 +15,6 @@
 #include "ui/shell/actions.h"
 #include "ui/timetravel.h"
 #include "ui/windowdialogs.h"
-#include "ui/windowkeys.h"
 #include "ui/workbench.h"
 
 #include <QApplication>

@@ -4,12 +4,9 @@
 #pragma once
 
 #include "ui/models/connectionbook.h"
-#include "ui/pages/pagestack.h"
+#include "ui/pages/page.h"
 
 #include <QMainWindow>
-
-namespace lockscope {
-}
 
 namespace lockscope::ui {
 
@@ -18,8 +15,8 @@ class FirstFocus;
 class FootBar;
 class HelpOverlay;
 class LocksPage;
-class Presentation;
 class PausableBackend;
+class Presentation;
 class SideBar;
 class StatusBar;
 class TimeBar;
@@ -28,6 +25,7 @@ class TopBar;
 class WindowDialogs;
 class WindowStart;
 class Workbench;
+struct FootKey;
 
 class MainWindow : public QMainWindow {
     Q_OBJECT
@@ -216,6 +214,41 @@ private:
     bool m_showsKeys = false;
     Qt::WindowStates m_before;
     bool m_isOn = false;
+};
+
+// Single letters on the list of locks, and the foot that shows which keys act on what has the keyboard. A letter
+// opens a form, goes somewhere or copies; none changes anything by itself.
+class WindowKeys : public QObject {
+    Q_OBJECT
+public:
+    // All of them outlive it. The window has its pages.
+    WindowKeys(MainWindow &window, Actions &actions, FootBar &foot);
+
+    // What acts may be another: the foot follows in a turn of its own.
+    void update() { m_update.start(); }
+
+private:
+    bool eventFilter(QObject *watched, QEvent *event) override;
+    struct Letter {
+        Qt::Key key;
+        QString action;
+        QString text;
+    };
+    [[nodiscard]] static const std::vector<Letter> &letters();
+    void addLetters();
+    void show();
+    void press(const Letter &letter);
+    [[nodiscard]] bool isOnLocks() const;
+    [[nodiscard]] std::vector<FootKey> keys();
+    [[nodiscard]] QString textOf(const Letter &letter) const;
+    void addLockKeys(std::vector<FootKey> &keys);
+    void addPageKeys(std::vector<FootKey> &keys) const;
+    [[nodiscard]] FootKey keyOf(const QString &key, const QString &text, const QString &action);
+
+    MainWindow &m_window;
+    Actions &m_actions;
+    FootBar &m_foot;
+    QTimer m_update;
 };
 
 } // namespace lockscope::ui

@@ -2,8 +2,6 @@
 #include "ui/windowdialogs.h"
 
 #include "ui/dialogs/acquiredialog.h"
-#include "ui/dialogs/bulkdialog.h"
-#include "ui/dialogs/connectdialog.h"
 #include "ui/dialogs/connectform.h"
 #include "ui/dialogs/editdialog.h"
 #include "ui/dialogs/forcereleasedialog.h"

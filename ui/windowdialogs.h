@@ -4,9 +4,6 @@
 
 #include "ui/models/connectionbook.h"
 
-namespace lockscope {
-}
-
 namespace lockscope::ui {
 
 class EditDialog;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/windowkeys.h"
 
 #include "ui/mainwindow.h"
 #include "ui/pages/lockspage.h"
@@ -170,5 +169,3 @@ void WindowKeys::addPageKeys(std::vector<FootKey> &keys) const
 }
 
 } // namespace lockscope::ui
-
-#include "moc_windowkeys.cpp"

@@ -10,7 +10,7 @@
 #include "ui/mainwindow.h"
 #include "ui/models/locksmodel.h"
 #include "ui/pages/lockspage.h"
-#include "ui/pages/pagestack.h"
+#include "ui/pages/page.h"
 #include "ui/theme/theme.h"
 
 #include <QFile>

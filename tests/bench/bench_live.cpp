@@ -10,7 +10,7 @@
 #include "tests/support/startedserver.h"
 #include "ui/mainwindow.h"
 #include "ui/models/locksmodel.h"
-#include "ui/pages/pagestack.h"
+#include "ui/pages/page.h"
 
 #include <QAbstractItemView>
 #include <QElapsedTimer>

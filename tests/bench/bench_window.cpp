@@ -13,7 +13,7 @@
 #include "ui/mainwindow.h"
 #include "ui/models/locksmodel.h"
 #include "ui/pages/lockspage.h"
-#include "ui/pages/pagestack.h"
+#include "ui/pages/page.h"
 #include "ui/pages/znodespage.h"
 #include "ui/theme/theme.h"
 

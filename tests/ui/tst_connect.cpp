@@ -4,7 +4,6 @@
 #include "tests/support/savedconnections.h"
 #include "tests/support/testmain.h"
 #include "tests/ui/themedapplication.h"
-#include "ui/dialogs/connectdialog.h"
 #include "ui/dialogs/connectform.h"
 #include "ui/theme/theme.h"
 

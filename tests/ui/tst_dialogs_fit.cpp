@@ -4,7 +4,7 @@
 #include "tests/support/testmain.h"
 #include "tests/ui/cutparts.h"
 #include "tests/ui/windowfixture.h"
-#include "ui/dialogs/connectdialog.h"
+#include "ui/dialogs/connectform.h"
 #include "ui/dialogs/editdialog.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/dialogs/forcereleasedialog.h"

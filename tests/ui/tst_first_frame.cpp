@@ -12,7 +12,6 @@
 #include "ui/pages/lockspage.h"
 #include "ui/pages/logpage.h"
 #include "ui/pages/page.h"
-#include "ui/pages/pagestack.h"
 #include "ui/pages/sessionspage.h"
 
 #include <QHeaderView>

@@ -6,7 +6,6 @@
 #include "tests/ui/themedapplication.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/dialogs/forcereleasedialog.h"
-#include "ui/dialogs/releaseparts.h"
 #include "ui/models/connectionbook.h"
 #include "ui/parts/notices.h"
 #include "ui/theme/theme.h"

@@ -9,7 +9,6 @@
 #include "ui/pages/livetree.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/page.h"
-#include "ui/pages/sessiondetail.h"
 #include "ui/pages/sessionspage.h"
 #include "ui/parts/labels.h"
 #include "ui/shell/actions.h"

@@ -5,7 +5,7 @@
 #include "tests/support/testmain.h"
 #include "tests/ui/lanepicture.h"
 #include "ui/simulator/lanepaint.h"
-#include "ui/simulator/runexport.h"
+#include "ui/simulator/runpanel.h"
 #include "ui/theme/tokens.h"
 
 #include <QFile>

@@ -6,7 +6,6 @@
 #include "tests/ui/lessonscene.h"
 #include "tests/ui/themedapplication.h"
 #include "tests/ui/tilecounters.h"
-#include "ui/lessons/lessonlist.h"
 #include "ui/lessons/lessonview.h"
 #include "ui/mainwindow.h"
 #include "ui/pages/lessonspage.h"

@@ -5,7 +5,7 @@
 #include "tests/ui/lessonscene.h"
 #include "tests/ui/themedapplication.h"
 #include "ui/mainwindow.h"
-#include "ui/pages/pagestack.h"
+#include "ui/pages/page.h"
 #include "ui/pages/simulatorpage.h"
 #include "ui/simulator/lanesview.h"
 

@@ -4,13 +4,11 @@
 #include "tests/support/testmain.h"
 #include "tests/ui/themedapplication.h"
 #include "tests/ui/treescene.h"
-#include "ui/pages/keysdetail.h"
 #include "ui/pages/keyspage.h"
 #include "ui/pages/livetree.h"
 #include "ui/pages/logpage.h"
 #include "ui/pages/sessionspage.h"
 #include "ui/pages/valueview.h"
-#include "ui/pages/znodesdetail.h"
 #include "ui/pages/znodespage.h"
 #include "ui/theme/theme.h"
 

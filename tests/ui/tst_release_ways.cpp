@@ -6,7 +6,6 @@
 #include "tests/support/testmain.h"
 #include "tests/ui/themedapplication.h"
 #include "ui/dialogs/actingdialog.h"
-#include "ui/dialogs/bulkdialog.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/dialogs/forcereleasedialog.h"
 #include "ui/models/connectionbook.h"

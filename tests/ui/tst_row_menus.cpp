@@ -16,7 +16,6 @@
 #include "ui/pages/znodespage.h"
 #include "ui/parts/tabletools.h"
 #include "ui/shell/connectionchooser.h"
-#include "ui/shell/connectionlist.h"
 #include "ui/views/findingstable.h"
 #include "ui/views/lockstable.h"
 #include "ui/views/queuetable.h"

@@ -6,7 +6,7 @@
 #include "tests/support/testmain.h"
 #include "tests/ui/themedapplication.h"
 #include "ui/mainwindow.h"
-#include "ui/pages/pagestack.h"
+#include "ui/pages/page.h"
 #include "ui/pages/simulatorpage.h"
 #include "ui/simulator/comparison.h"
 #include "ui/simulator/countertiles.h"

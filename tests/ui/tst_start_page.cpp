@@ -6,7 +6,6 @@
 #include "ui/dialogs/connectform.h"
 #include "ui/pages/startpage.h"
 #include "ui/shell/connectionchooser.h"
-#include "ui/shell/connectionlist.h"
 
 #include <QAccessible>
 #include <QDropEvent>

@@ -9,7 +9,7 @@
 #include "ui/windowdialogs.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
-#include "ui/pages/pagestack.h"
+#include "ui/pages/page.h"
 #include "ui/shell/timebar.h"
 #include "ui/theme/theme.h"
 #include "ui/timetravel.h"

@@ -8,7 +8,6 @@
 #include "ui/pages/lockdetail.h"
 #include "ui/parts/notices.h"
 #include "ui/shell/connectionchooser.h"
-#include "ui/shell/connectionlist.h"
 #include "ui/parts/labels.h"
 #include "ui/views/holdspanel.h"
 #include "ui/views/lockstable.h"

@@ -3,7 +3,6 @@
 #include "core/inspect/findings.h"
 #include "tests/support/testmain.h"
 #include "tests/ui/windowfixture.h"
-#include "ui/dialogs/bulkdialog.h"
 #include "ui/dialogs/forcereleasedialog.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/sessionspage.h"

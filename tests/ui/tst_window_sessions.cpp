@@ -4,7 +4,6 @@
 #include "tests/ui/windowfixture.h"
 #include "ui/models/pausablebackend.h"
 #include "ui/pages/livetree.h"
-#include "ui/pages/sessiondetail.h"
 #include "ui/pages/sessionspage.h"
 #include "ui/shell/connectionchooser.h"
 

@@ -10,7 +10,6 @@
 #include "ui/pages/livetree.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/page.h"
-#include "ui/pages/pagestack.h"
 #include "ui/pages/sessionspage.h"
 #include "ui/parts/notices.h"
 #include "ui/shell/actions.h"

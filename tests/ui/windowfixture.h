@@ -7,7 +7,7 @@
 #include "tests/ui/themedapplication.h"
 #include "ui/mainwindow.h"
 #include "ui/pages/lockspage.h"
-#include "ui/pages/pagestack.h"
+#include "ui/pages/page.h"
 
 #include <QTest>
 

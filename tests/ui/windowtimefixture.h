@@ -10,7 +10,7 @@
 #include "ui/models/pausablebackend.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
-#include "ui/pages/pagestack.h"
+#include "ui/pages/page.h"
 #include "ui/shell/timebar.h"
 #include "ui/timetravel.h"
 #include "ui/views/timelineview.h"

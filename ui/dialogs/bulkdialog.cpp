@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/dialogs/bulkdialog.h"
+#include "ui/dialogs/forcereleasedialog.h"
 
 #include "core/base/text.h"
 #include "ui/parts/notices.h"
@@ -280,5 +280,3 @@ void BulkDialog::showReport(const Result<operate::BulkReport> &report)
 }
 
 } // namespace lockscope::ui
-
-#include "moc_bulkdialog.cpp"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/dialogs/connectdialog.h"
 
 #include "ui/dialogs/connectform.h"
 #include "ui/parts/parts.h"
@@ -147,5 +146,3 @@ void ConnectDialog::withSpec(std::function<void(const ConnectionSpec &)> use)
 }
 
 } // namespace lockscope::ui
-
-#include "moc_connectdialog.cpp"

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/dialogs/releaseparts.h"
+#include "ui/dialogs/forcereleasedialog.h"
 
 #include "core/base/text.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/models/screenclock.h"
-#include "ui/parts/parts.h"
 #include "ui/parts/notices.h"
-#include "ui/theme/text.h"
 
 #include <QComboBox>
 
@@ -379,5 +377,3 @@ QString ForceReleaseWords::outcomeWord(const operate::ForceReleasePlan &plan,
 }
 
 } // namespace lockscope::ui
-
-#include "moc_releaseparts.cpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/lessons/lessonlist.h"
+#include "ui/lessons/lessonview.h"
 
-#include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
@@ -203,5 +202,3 @@ QStringList LessonList::complaints() const
 }
 
 } // namespace lockscope::ui
-
-#include "moc_lessonlist.cpp"

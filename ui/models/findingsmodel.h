@@ -5,7 +5,7 @@
 
 #include "core/workspace/backend.h"
 #include "ui/models/findingrow.h"
-#include "ui/models/orderedrows.h"
+#include "ui/models/rowsmodel.h"
 
 #include <set>
 #include <unordered_map>

@@ -8,7 +8,6 @@
 
 #include "core/workspace/backend.h"
 #include "ui/models/lockrow.h"
-#include "ui/models/orderedrows.h"
 
 #include <QSet>
 

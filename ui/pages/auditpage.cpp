@@ -8,7 +8,6 @@
 
 #include <QHeaderView>
 #include <QSplitter>
-#include <QStackedWidget>
 
 namespace lockscope::ui {
 

@@ -11,7 +11,6 @@
 #include <QSortFilterProxyModel>
 
 class QSplitter;
-class QStackedWidget;
 
 namespace lockscope::ui {
 

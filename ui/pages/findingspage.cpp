@@ -12,7 +12,6 @@
 #include <QComboBox>
 #include <QHeaderView>
 #include <QSplitter>
-#include <QStackedWidget>
 
 namespace lockscope::ui {
 

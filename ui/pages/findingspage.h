@@ -9,7 +9,6 @@
 class QButtonGroup;
 class QCheckBox;
 class QComboBox;
-class QStackedWidget;
 
 namespace lockscope::ui {
 

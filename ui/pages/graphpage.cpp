@@ -7,7 +7,6 @@
 #include "ui/theme/theme.h"
 
 #include <QShortcut>
-#include <QStackedWidget>
 
 namespace lockscope::ui {
 

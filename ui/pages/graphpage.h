@@ -5,8 +5,6 @@
 #include "ui/graph/graphview.h"
 #include "ui/pages/page.h"
 
-class QStackedWidget;
-
 namespace lockscope::ui {
 
 class ClauseLabel;

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/pages/keysdetail.h"
+#include "ui/pages/keyspage.h"
 
 #include "core/base/text.h"
-#include "ui/models/keysmodel.h"
-#include "ui/pages/treepage.h"
 #include "ui/pages/livetree.h"
 #include "ui/pages/valueview.h"
 #include "ui/theme/theme.h"
 
 #include <QHeaderView>
 #include <QSplitter>
-#include <QStackedWidget>
 
 namespace lockscope::ui {
 
@@ -243,5 +240,3 @@ void KeyDetailView::tick(std::chrono::steady_clock::time_point now)
 }
 
 } // namespace lockscope::ui
-
-#include "moc_keysdetail.cpp"

@@ -2,7 +2,6 @@
 #include "ui/pages/keyspage.h"
 
 #include "core/base/text.h"
-#include "ui/pages/keysdetail.h"
 #include "ui/pages/livetree.h"
 #include "ui/parts/tabletools.h"
 #include "ui/theme/theme.h"

@@ -4,7 +4,6 @@
 #include "ui/parts/pagetext.h"
 
 #include <QShortcut>
-#include <QStackedWidget>
 
 namespace lockscope::ui {
 

@@ -2,11 +2,8 @@
 // The page of lessons: the list of them, and one that is open.
 #pragma once
 
-#include "ui/lessons/lessonlist.h"
 #include "ui/lessons/lessonview.h"
 #include "ui/pages/page.h"
-
-class QStackedWidget;
 
 namespace lockscope::ui {
 

@@ -5,7 +5,6 @@
 
 #include "ui/pages/findingdetail.h"
 #include "ui/views/queuetable.h"
-#include "ui/views/statementpair.h"
 #include "ui/views/timelineview.h"
 
 class QSplitter;

@@ -12,9 +12,7 @@
 #include <QEvent>
 #include <QLayout>
 #include <QResizeEvent>
-#include <QSettings>
 #include <QSplitter>
-#include <QStackedWidget>
 
 namespace lockscope::ui {
 

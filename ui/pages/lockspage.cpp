@@ -7,9 +7,7 @@
 
 #include <QButtonGroup>
 #include <QHeaderView>
-#include <QSettings>
 #include <QSplitter>
-#include <QStackedWidget>
 #include <QStyle>
 #include <QVBoxLayout>
 

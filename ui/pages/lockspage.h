@@ -8,11 +8,9 @@
 #include "ui/pages/startpage.h"
 #include "ui/views/brokenbanners.h"
 #include "ui/views/holdspanel.h"
-#include "ui/views/lockstable.h"
 
 class QButtonGroup;
 class QSplitter;
-class QStackedWidget;
 
 namespace lockscope::ui {
 

@@ -11,7 +11,6 @@
 #include <QGuiApplication>
 #include <QHeaderView>
 #include <QScrollBar>
-#include <QStackedWidget>
 
 namespace lockscope::ui {
 

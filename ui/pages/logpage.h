@@ -5,8 +5,6 @@
 #include "ui/models/logmodel.h"
 #include "ui/pages/page.h"
 
-class QStackedWidget;
-
 #include <QLineEdit>
 
 namespace lockscope::ui {

@@ -11,8 +11,6 @@
 #include "ui/pages/simulatorpage.h"
 #include "ui/pages/znodespage.h"
 
-#include <QSettings>
-
 namespace lockscope::ui {
 
 namespace {

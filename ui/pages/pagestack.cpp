@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/pages/pagestack.h"
+#include "ui/pages/page.h"
 
 #include "ui/parts/notices.h"
 #include "ui/parts/tabletools.h"
@@ -143,5 +143,3 @@ void PageStack::makeNext()
 }
 
 } // namespace lockscope::ui
-
-#include "moc_pagestack.cpp"

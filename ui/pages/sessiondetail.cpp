@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/pages/sessiondetail.h"
+#include "ui/pages/sessionspage.h"
 
 #include "core/base/clock.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
-#include "ui/models/screenclock.h"
 #include "ui/pages/livetree.h"
 #include "ui/parts/notices.h"
 #include "ui/theme/theme.h"
 
 #include <QPainter>
 #include <QPainterPath>
-#include <QStackedWidget>
 
 namespace lockscope::ui {
 
@@ -273,5 +271,3 @@ void SessionDetail::take(const Result<SessionDoing> &answer)
 } // namespace lockscope::ui
 
 #include "sessiondetail.moc"
-
-#include "moc_sessiondetail.cpp"

@@ -11,7 +11,6 @@
 #include <QRegularExpression>
 #include <QSortFilterProxyModel>
 #include <QSplitter>
-#include <QStackedWidget>
 
 namespace lockscope::ui {
 

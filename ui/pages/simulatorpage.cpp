@@ -13,7 +13,6 @@
 #include <QEvent>
 #include <QKeyEvent>
 #include <QShortcut>
-#include <QStackedWidget>
 
 namespace lockscope::ui {
 

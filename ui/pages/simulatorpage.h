@@ -10,8 +10,6 @@
 #include "ui/simulator/runpanel.h"
 #include "ui/simulator/simulatorheading.h"
 
-class QStackedWidget;
-
 namespace lockscope::ui {
 
 class MustHoldPanel;

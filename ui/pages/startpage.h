@@ -4,7 +4,7 @@
 #pragma once
 
 #include "ui/parts/parts.h"
-#include "ui/views/locksdelegate.h"
+#include "ui/views/lockstable.h"
 
 #include <QAbstractButton>
 #include <QContextMenuEvent>

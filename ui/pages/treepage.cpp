@@ -13,7 +13,6 @@
 #include <QHeaderView>
 #include <QSortFilterProxyModel>
 #include <QSplitter>
-#include <QStackedWidget>
 
 namespace lockscope::ui {
 

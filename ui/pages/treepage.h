@@ -11,7 +11,6 @@
 class QAction;
 class QHBoxLayout;
 class QSortFilterProxyModel;
-class QStackedWidget;
 
 namespace lockscope::ui {
 

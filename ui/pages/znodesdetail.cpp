@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/pages/znodesdetail.h"
+#include "ui/pages/znodespage.h"
 
 #include "core/base/text.h"
-#include "ui/pages/treepage.h"
 #include "ui/pages/valueview.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
-
-#include <QStackedWidget>
 
 namespace lockscope::ui {
 
@@ -208,5 +205,3 @@ QString ZnodeDetailView::statText(const QString &field) const
 }
 
 } // namespace lockscope::ui
-
-#include "moc_znodesdetail.cpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/shell/connectionlist.h"
+#include "ui/shell/connectionchooser.h"
 
 #include "core/base/text.h"
 #include "core/base/connectionuri.h"
@@ -389,5 +389,3 @@ QMenu *ConnectionList::showMenu(const ConnectionName &name, const QPoint &at)
 }
 
 } // namespace lockscope::ui
-
-#include "moc_connectionlist.cpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/simulator/runexport.h"
+#include "ui/simulator/runpanel.h"
 
 #include "ui/parts/parts.h"
 #include "ui/simulator/lanesview.h"
@@ -477,5 +477,3 @@ QString saveSvg(const std::vector<RunPicture> &shown, const QString &file)
 }
 
 } // namespace lockscope::ui
-
-#include "moc_runexport.cpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/views/locksdelegate.h"
+#include "ui/views/lockstable.h"
 
 #include "core/base/text.h"
 #include "ui/parts/notices.h"
@@ -235,5 +235,3 @@ std::map<ConnectionName, GroupHead> groupHeadsOf(const ConnectionBook &book, con
 }
 
 } // namespace lockscope::ui
-
-#include "moc_locksdelegate.cpp"

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/views/statementpair.h"
+#include "ui/views/queuetable.h"
 
 #include "core/base/text.h"
-#include "ui/models/lockfacts.h"
 #include "ui/parts/labels.h"
 #include "ui/parts/parts.h"
-#include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
 namespace lockscope::ui {
@@ -117,5 +115,3 @@ void StatementPair::fill(Side &side, const inspect::LockSnapshot &lock, const Co
 }
 
 } // namespace lockscope::ui
-
-#include "moc_statementpair.cpp"
