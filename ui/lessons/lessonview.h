@@ -6,7 +6,6 @@
 #include "ui/simulator/runpanel.h"
 
 #include <QListWidget>
-#include <QWidget>
 
 class QBoxLayout;
 class QScrollArea;

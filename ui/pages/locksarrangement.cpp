@@ -3,7 +3,6 @@
 // And without a lock to show: why there is none, and what can be done about it.
 #include "core/base/text.h"
 #include "ui/pages/lockspage.h"
-#include "ui/parts/notices.h"
 #include "ui/parts/tabletools.h"
 #include "ui/views/incidentlist.h"
 

@@ -2,7 +2,6 @@
 #include "ui/pages/lockspage.h"
 
 #include "core/base/text.h"
-#include "ui/parts/notices.h"
 #include "ui/views/incidentlist.h"
 
 #include <QButtonGroup>

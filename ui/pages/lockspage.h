@@ -6,7 +6,7 @@
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/page.h"
 #include "ui/pages/startpage.h"
-#include "ui/views/brokenbanners.h"
+#include "ui/parts/notices.h"
 #include "ui/views/holdspanel.h"
 
 class QButtonGroup;
@@ -14,7 +14,6 @@ class QSplitter;
 
 namespace lockscope::ui {
 
-class EmptyNotice;
 class IncidentList;
 
 // How a list and the detail below it divide their page: the list takes what its rows need, half of the page at most,

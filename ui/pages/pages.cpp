@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ui/pages/page.h"
 
+#include "ui/pages/auditpage.h"
 #include "ui/pages/findingspage.h"
 #include "ui/pages/graphpage.h"
-#include "ui/pages/auditpage.h"
 #include "ui/pages/keyspage.h"
 #include "ui/pages/lessonspage.h"
 #include "ui/pages/lockspage.h"
@@ -10,6 +11,10 @@
 #include "ui/pages/sessionspage.h"
 #include "ui/pages/simulatorpage.h"
 #include "ui/pages/znodespage.h"
+#include "ui/parts/tabletools.h"
+
+#include <QEvent>
+#include <QWindow>
 
 namespace lockscope::ui {
 
@@ -78,6 +83,139 @@ KeyHints keysOfPages(const std::vector<Page *> &pages)
             all << std::pair(keys, u"%1: %2"_s.arg(allPages()[i].title, what));
     }
     return all;
+}
+
+namespace {
+
+// A window that starts minimised has no first frame, and its pages are to follow the servers all the same.
+constexpr auto firstFrameAtLatest = 1s;
+
+// Pages name their columns alike.
+QString groupOf(std::size_t row)
+{
+    return u"page-"_s + allPages()[row].id;
+}
+
+} // namespace
+
+PageStack::PageStack(Make make, QWidget *parent)
+    : QStackedWidget(parent), m_make(std::move(make)), m_pages(allPages().size())
+{
+    connect(&m_idle, &QTimer::timeout, this,
+            &PageStack::makeNext); // of no interval: when there is nothing else to do
+    m_atLatest.setSingleShot(true);
+    connect(&m_atLatest, &QTimer::timeout, &m_idle, qOverload<>(&QTimer::start));
+}
+
+Page &PageStack::at(std::size_t row)
+{
+    if (m_pages[row])
+        return *m_pages[row];
+    auto *page = m_make(row);
+    m_pages[row] = page;
+    addWidget(page);
+    if (m_saved)
+        restorePage(row);
+    auto waiting = std::exchange(m_waiting, {}); // one may have something for another page
+    std::erase_if(waiting, [page](const auto &tryWith) { return tryWith(*page); });
+    m_waiting.insert(m_waiting.begin(), waiting.begin(), waiting.end());
+    if (isComplete()) {
+        m_idle.stop();
+        m_atLatest.stop();
+        emit completed();
+    }
+    return *page;
+}
+
+const std::vector<Page *> &PageStack::all()
+{
+    for (std::size_t row = 0; row < m_pages.size(); ++row)
+        at(row);
+    return m_pages;
+}
+
+void PageStack::whenComplete(QObject *context, const std::function<void()> &what)
+{
+    if (isComplete())
+        QMetaObject::invokeMethod(context, what, Qt::QueuedConnection);
+    else
+        connect(this, &PageStack::completed, context, what, Qt::QueuedConnection);
+}
+
+void PageStack::showRow(std::size_t row)
+{
+    auto &page = at(row);
+    m_current = row;
+    setCurrentWidget(&page);
+}
+
+void PageStack::cover(bool isPast)
+{
+    for (auto *page : all()) {
+        auto *cover = page->findChild<Cover *>({}, Qt::FindDirectChildrenOnly);
+        if (isPast && !cover && !page->isRecorded()) {
+            cover = new Cover(page);
+            cover->say(tr("Not recorded"),
+                       tr("A recording has locks, sessions and findings. What this page shows is of now only."));
+        }
+        if (cover)
+            cover->setVisible(isPast);
+    }
+}
+
+void PageStack::saveView(QSettings &settings) const
+{
+    for (std::size_t row = 0; row < m_pages.size(); ++row) {
+        if (!m_pages[row])
+            continue; // it is as it was saved
+        settings.beginGroup(groupOf(row));
+        m_pages[row]->saveView(settings);
+        TableTools::saveAll(*m_pages[row], settings);
+        settings.endGroup();
+    }
+}
+
+void PageStack::restoreView(QSettings &settings)
+{
+    m_saved = &settings;
+    for (std::size_t row = 0; row < m_pages.size(); ++row) {
+        if (m_pages[row])
+            restorePage(row);
+    }
+}
+
+void PageStack::restorePage(std::size_t row)
+{
+    m_saved->beginGroup(groupOf(row));
+    m_pages[row]->restoreView(*m_saved);
+    TableTools::restoreAll(*m_pages[row], *m_saved);
+    m_saved->endGroup();
+}
+
+void PageStack::makeAfterFirstFrame(QWindow &window)
+{
+    if (isComplete())
+        return;
+    window.installEventFilter(this);
+    m_atLatest.start(firstFrameAtLatest);
+}
+
+// What is exposed is painted while it is told so, thus before anything that waits for its turn.
+bool PageStack::eventFilter(QObject *watched, QEvent *event)
+{
+    if (event->type() == QEvent::Expose && static_cast<QWindow *>(watched)->isExposed()) {
+        watched->removeEventFilter(this);
+        if (!isComplete())
+            m_idle.start();
+    }
+    return QStackedWidget::eventFilter(watched, event);
+}
+
+void PageStack::makeNext()
+{
+    const auto missing = std::ranges::find(m_pages, nullptr);
+    if (missing != m_pages.end())
+        at(static_cast<std::size_t>(missing - m_pages.begin()));
 }
 
 } // namespace lockscope::ui
