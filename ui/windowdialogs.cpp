@@ -11,8 +11,6 @@
 #include "ui/pages/lessonspage.h"
 #include "ui/pages/lockspage.h"
 
-#include <QClipboard>
-#include <QGuiApplication>
 #include <QMessageBox>
 #include <QStyle>
 
@@ -238,8 +236,7 @@ void WindowDialogs::openAsk(const inspect::Incident &incident)
     message->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     message->setInformativeText(tr("Nothing here can be released. Send this to the owner of the client."));
     auto *copy = message->addButton(tr("Copy"), QMessageBox::AcceptRole);
-    connect(copy, &QAbstractButton::clicked, this,
-            [text = lines.join(u'\n')] { QGuiApplication::clipboard()->setText(text); });
+    connect(copy, &QAbstractButton::clicked, this, [text = lines.join(u'\n')] { copyToClipboard(text); });
     message->setDefaultButton(qobject_cast<QPushButton *>(copy));
     message->open();
 }

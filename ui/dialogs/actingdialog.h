@@ -7,7 +7,6 @@
 #include "ui/parts/parts.h"
 
 #include <QDialog>
-#include <QLineEdit>
 #include <QRect>
 
 class QCheckBox;

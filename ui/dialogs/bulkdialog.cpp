@@ -5,8 +5,6 @@
 #include "ui/parts/notices.h"
 #include "ui/theme/theme.h"
 
-#include <QApplication>
-#include <QClipboard>
 #include <QHeaderView>
 #include <QTreeView>
 
@@ -145,7 +143,7 @@ QWidget *BulkDialog::makeButtons()
 {
     auto *buttons = new QWidget(this);
     makeObstacle(buttons);
-    const auto copyNote = [this] { QApplication::clipboard()->setText(m_note); };
+    const auto copyNote = [this] { copyToClipboard(m_note); };
     m_copy = named(makeButton(tr("Copy note"), buttons, this, copyNote), u"copyNote"_s);
     m_copy->setAutoDefault(false);
     makeCancel(buttons);

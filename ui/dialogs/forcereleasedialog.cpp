@@ -6,9 +6,7 @@
 #include "ui/parts/notices.h"
 #include "ui/theme/theme.h"
 
-#include <QApplication>
 #include <QCheckBox>
-#include <QClipboard>
 #include <QComboBox>
 #include <QScrollBar>
 
@@ -470,7 +468,7 @@ QWidget *ForceReleaseDialog::makeButtons()
     makeColumn(buttons, {.spacing = 8}, {m_why, row});
     const auto copies = [this](QPushButton *button, auto text) {
         connect(button, &QPushButton::clicked, this, [button, text, says = button->text()] {
-            QApplication::clipboard()->setText(text());
+            copyToClipboard(text());
             button->setText(tr("Copied"));
             QTimer::singleShot(1500, button, [button, says] { button->setText(says); });
         });

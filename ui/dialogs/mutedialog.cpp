@@ -7,7 +7,6 @@
 
 #include <QComboBox>
 #include <QDateTimeEdit>
-#include <QLineEdit>
 #include <QRadioButton>
 
 namespace lockscope::ui {

@@ -190,11 +190,8 @@ AuditPage::AuditPage(QWidget *parent) : Page(parent)
 QWidget *AuditPage::buildStrip()
 {
     auto *strip = makeToolStrip(this);
-    m_filter = new QLineEdit(strip);
-    m_filter->setPlaceholderText(tr("Filter by lock, holder, actor, reason or outcome"));
-    m_filter->setClearButtonEnabled(true);
-    m_filter->setMaximumWidth(380);
-    m_filter->setAccessibleName(tr("Filter the audit record"));
+    m_filter =
+        makeFilterField(tr("Filter by lock, holder, actor, reason or outcome"), tr("Filter the audit record"), strip);
     connect(m_filter, &QLineEdit::textChanged, this, [this](const QString &text) {
         m_filtered.setFilterFixedString(text);
         m_table->measureAnew();

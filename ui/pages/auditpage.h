@@ -6,7 +6,6 @@
 #include "ui/models/rowsmodel.h"
 #include "ui/pages/page.h"
 
-#include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QSortFilterProxyModel>
 

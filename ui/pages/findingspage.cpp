@@ -100,9 +100,7 @@ QWidget *FindingsPage::makeStrip()
     auto *layout = stripLayout(strip);
     m_chips = new QButtonGroup(this);
     for (int i = 0; i < static_cast<int>(chipSeverities.size()); ++i) {
-        auto *button = new QPushButton(strip);
-        button->setProperty("look", u"chip"_s);
-        button->setCheckable(true);
+        auto *button = makeChip({}, strip);
         button->setChecked(i == 0);
         m_chips->addButton(button, i);
         layout->addWidget(button);

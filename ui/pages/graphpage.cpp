@@ -56,11 +56,9 @@ QWidget *GraphPage::makeStrip()
         one->setToolTip(tip);
         return one;
     };
-    m_all = button(u"All locks"_s, u"All locks"_s, u"Include locks without waiters, and elections"_s);
+    m_all = named(makeChip(u"All locks"_s, strip), u"graphAll"_s, u"All locks"_s);
+    m_all->setToolTip(u"Include locks without waiters, and elections"_s);
     keepChoice(u"all"_s, m_all);
-    m_all->setProperty("look", u"chip"_s);
-    m_all->setObjectName(u"graphAll"_s);
-    m_all->setCheckable(true);
     connect(m_all, &QPushButton::toggled, this, [this](bool isOn) {
         m_choice.all = isOn;
         lookSoon();

@@ -6,8 +6,6 @@
 #include "ui/parts/tabletools.h"
 #include "ui/theme/theme.h"
 
-#include <QClipboard>
-#include <QGuiApplication>
 #include <QProgressBar>
 #include <QSortFilterProxyModel>
 
@@ -57,9 +55,8 @@ void KeysPage::addActions()
 {
     using operate::EditKind;
     using Request = std::optional<operate::EditRequest>;
-    addAct(u"Copy name"_s, QKeySequence::Copy, [this] {
-        QGuiApplication::clipboard()->setText(escaped(m_tree->currentIndex().data(KeysModel::KeyRole).toByteArray()));
-    });
+    addAct(u"Copy name"_s, QKeySequence::Copy,
+           [this] { copyToClipboard(escaped(m_tree->currentIndex().data(KeysModel::KeyRole).toByteArray())); });
     addEdit(u"New key…"_s, Qt::Key_Insert, [this]() -> Request { return requestOf(EditKind::KeySet, {}); });
     const auto add = [this](const QString &text, const QKeySequence &key, EditKind kind, const QByteArray &type) {
         addEdit(text, key, [this, kind, type]() -> Request {

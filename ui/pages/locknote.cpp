@@ -5,9 +5,7 @@
 #include "ui/pages/lockdetail.h"
 #include "ui/parts/parts.h"
 
-#include <QClipboard>
 #include <QFileDialog>
-#include <QGuiApplication>
 #include <QMessageBox>
 #include <QRegularExpression>
 #include <QSaveFile>
@@ -71,7 +69,7 @@ void LockDetail::withHistory(NoteFacts facts, const std::function<void(const QSt
 void LockDetail::copyNote(const std::function<void()> &copied)
 {
     withNote([copied](const QString &note) {
-        QGuiApplication::clipboard()->setText(note);
+        copyToClipboard(note);
         copied();
     });
 }

@@ -133,10 +133,8 @@ QWidget *LocksPage::makeChips()
         tr("Locks with a critical finding, which does not resolve by itself"),
         tr("Those whose worst finding is a warning"), tr("Those that this window holds or waits for")};
     for (int chip = 0; chip <= static_cast<int>(LocksModel::Chip::Mine); ++chip) {
-        auto *button = new QPushButton(strip);
-        button->setProperty("look", u"chip"_s);
+        auto *button = makeChip({}, strip);
         button->setToolTip(tips[static_cast<std::size_t>(chip)]);
-        button->setCheckable(true);
         button->setChecked(chip == 0);
         m_chips->addButton(button, chip);
         row->addWidget(button);

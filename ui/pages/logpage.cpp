@@ -7,8 +7,6 @@
 #include "ui/theme/theme.h"
 
 #include <QAction>
-#include <QClipboard>
-#include <QGuiApplication>
 #include <QHeaderView>
 #include <QScrollBar>
 
@@ -37,35 +35,25 @@ LogPage::LogPage(QWidget *parent) : Page(parent)
 QWidget *LogPage::buildStrip()
 {
     auto *strip = makeToolStrip(this);
-    m_filter = new QLineEdit(strip);
-    m_filter->setPlaceholderText(u"Filter by connection, command or outcome"_s);
-    m_filter->setClearButtonEnabled(true);
-    m_filter->setMaximumWidth(380);
-    m_filter->setAccessibleName(u"Filter the log"_s);
+    m_filter = makeFilterField(u"Filter by connection, command or outcome"_s, u"Filter the log"_s, strip);
     connect(m_filter, &QLineEdit::textChanged, this, [this](const QString &text) {
         m_filtered.setText(text);
         m_table->measureAnew();
         say();
     });
-    const auto chip = [&](const QString &text) {
-        auto *button = new QPushButton(text, strip);
-        button->setProperty("look", u"chip"_s);
-        button->setCheckable(true);
-        return button;
-    };
-    m_onlyWrites = chip(u"Only writes"_s);
+    m_onlyWrites = makeChip(u"Only writes"_s, strip);
     connect(m_onlyWrites, &QPushButton::toggled, this, [this](bool isOn) {
         m_filtered.setOnlyWrites(isOn);
         say();
     });
-    m_onlyEvents = chip(u"Only events"_s);
+    m_onlyEvents = makeChip(u"Only events"_s, strip);
     connect(m_onlyEvents, &QPushButton::toggled, this, [this](bool isOn) {
         m_filtered.setOnlyEvents(isOn);
         say();
     });
     m_status = makeLabel({}, u"muted"_s, strip);
     m_follow = makeButton({}, strip, this, &LogPage::follow, u"flat"_s);
-    auto *copy = makeButton(u"Copy"_s, strip, this, [this] { QGuiApplication::clipboard()->setText(copyText()); });
+    auto *copy = makeButton(u"Copy"_s, strip, this, [this] { copyToClipboard(copyText()); });
     copy->setToolTip(u"Copies the chosen rows, or all that are shown"_s);
     addParts(*stripLayout(strip), {{m_filter, 2}, m_onlyWrites, m_onlyEvents, Stretch{1}, m_follow, m_status, copy});
     return strip;
@@ -92,7 +80,7 @@ void LogPage::buildTable()
     auto *copy = new QAction(u"Copy"_s, m_table);
     copy->setShortcut(QKeySequence::Copy);
     copy->setShortcutContext(Qt::WidgetShortcut);
-    connect(copy, &QAction::triggered, this, [this] { QGuiApplication::clipboard()->setText(copyText()); });
+    connect(copy, &QAction::triggered, this, [this] { copyToClipboard(copyText()); });
     m_table->addAction(copy);
     connect(m_table->verticalScrollBar(), &QScrollBar::valueChanged, this, &LogPage::scrolled);
 }

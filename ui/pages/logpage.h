@@ -5,8 +5,6 @@
 #include "ui/models/logmodel.h"
 #include "ui/pages/page.h"
 
-#include <QLineEdit>
-
 namespace lockscope::ui {
 
 class LiveTree;

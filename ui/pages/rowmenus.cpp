@@ -13,8 +13,6 @@
 #include "ui/views/findingstable.h"
 
 #include <QAction>
-#include <QClipboard>
-#include <QGuiApplication>
 #include <QJsonDocument>
 
 namespace lockscope::ui {
@@ -36,7 +34,7 @@ void offerNodeActions(Page &page, LiveTree &tree, int nameRole, const Command &c
     auto *copy = new QAction(SubjectMenu::tr("Copy as command"), &tree);
     QObject::connect(copy, &QAction::triggered, &page, [nameAt, connection, command, &book] {
         const LockName name{connection(), nameAt()};
-        QGuiApplication::clipboard()->setText(command(book.find(name.connection), name));
+        copyToClipboard(command(book.find(name.connection), name));
     });
     auto *show = new QAction(SubjectMenu::tr("Show the lock"), &tree);
     const auto lockHere = [nameAt, connection, &locks]() -> std::optional<LockName> {
@@ -251,7 +249,7 @@ void SubjectMenu::answeredBy(Page &page)
 
 void SubjectMenu::addCopy(const QString &what, const QString &text)
 {
-    connect(addAction(what), &QAction::triggered, this, [text] { QGuiApplication::clipboard()->setText(text); });
+    connect(addAction(what), &QAction::triggered, this, [text] { copyToClipboard(text); });
 }
 
 void SubjectMenu::addShow(const QString &what, const Subject &subject, const QString &page)

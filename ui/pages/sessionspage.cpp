@@ -28,11 +28,7 @@ SessionsPage::SessionsPage(QWidget *parent) : Page(parent)
     m_stack = new QStackedWidget(this);
     auto *content = new QWidget(m_stack);
     auto *strip = makeToolStrip(content);
-    m_filter = new QLineEdit(strip);
-    m_filter->setPlaceholderText(u"Filter by session, endpoint, client or lock"_s);
-    m_filter->setClearButtonEnabled(true);
-    m_filter->setMaximumWidth(380);
-    m_filter->setAccessibleName(u"Filter sessions"_s);
+    m_filter = makeFilterField(u"Filter by session, endpoint, client or lock"_s, u"Filter sessions"_s, strip);
     connect(m_filter, &QLineEdit::textChanged, this, [this](const QString &text) {
         m_proxy->setFilterFixedString(text);
         m_table->measureAnew();

@@ -8,7 +8,6 @@
 
 #include <QAbstractButton>
 #include <QContextMenuEvent>
-#include <QLineEdit>
 #include <QTime>
 
 namespace lockscope::ui {

@@ -8,8 +8,6 @@
 #include "ui/theme/theme.h"
 
 #include <QAction>
-#include <QClipboard>
-#include <QGuiApplication>
 #include <QHeaderView>
 #include <QSortFilterProxyModel>
 #include <QSplitter>
@@ -71,10 +69,7 @@ TreePage::TreePage(std::initializer_list<Scheme> schemes, Words words, QWidget *
         applyFilter();
         m_tree->measureAnew();
     });
-    m_filter = new QLineEdit(this);
-    m_filter->setPlaceholderText(u"Filter loaded "_s + m_words.entries);
-    m_filter->setClearButtonEnabled(true);
-    m_filter->setAccessibleName(m_filter->placeholderText());
+    m_filter = makeFilterField(u"Filter loaded "_s + m_words.entries, u"Filter loaded "_s + m_words.entries, this);
     m_filter->setMaximumWidth(260);
     connect(m_filter, &QLineEdit::textChanged, this, [this] { m_filterSoon.start(); });
     m_status = makeLabel({}, u"muted"_s, this);
@@ -349,7 +344,7 @@ EntryHead::EntryHead(const QString &copy, const QString &accessibleName, QWidget
     m_name->setStyleSheet(u"QLineEdit { border: none; padding: 0; background: transparent; }"_s);
     m_name->setTextMargins(-lineMargin, 0, 0, 0);
     m_name->setAccessibleName(accessibleName);
-    auto *copyButton = makeButton(copy, this, [this] { QGuiApplication::clipboard()->setText(escaped(m_bytes)); });
+    auto *copyButton = makeButton(copy, this, [this] { copyToClipboard(escaped(m_bytes)); });
     m_edit = named(new QPushButton(u"Edit"_s, this), u"editButton"_s);
     m_edit->hide();
     m_summary = makeWrapped({}, u"small"_s, this);

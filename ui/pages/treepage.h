@@ -6,8 +6,6 @@
 #include "ui/pages/page.h"
 #include "ui/parts/notices.h"
 
-#include <QLineEdit>
-
 class QAction;
 class QHBoxLayout;
 class QSortFilterProxyModel;

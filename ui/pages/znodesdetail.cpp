@@ -149,28 +149,19 @@ void ZnodeDetailView::take(const ZPath &path, const Result<ZnodeDetail> &answer)
         return;
     }
     m_head->warn({});
-    m_head->setSummary(summaryText(answer->stat, ownerText(answer->stat)));
-    fillStat(answer->stat);
-    fillAcls(answer->acls);
+    const auto owner = ownerText(answer->stat);
+    m_head->setSummary(summaryText(answer->stat, owner));
+    const auto lines = statLines(answer->stat, owner);
+    for (std::size_t i = 0; i < m_statValues.size(); ++i)
+        m_statValues[i].second->setText(lines[i].second);
+    const auto acls = mapped<QStringList>(answer->acls, [](const auto &acl) {
+        return u"%1  %2:%3"_s.arg(operate::permissionLetters(acl.perms), label(acl.scheme), label(acl.id));
+    });
+    m_acls->setText(acls.isEmpty() ? u"not readable"_s : acls.join(u'\n'));
     m_value->setValue(answer->data, answer->stat.dataLength, m_isRead);
     m_isRead = true;
     m_facts->show();
     emit looked(path, answer->stat);
-}
-
-void ZnodeDetailView::fillStat(const zk::Stat &stat)
-{
-    const auto lines = statLines(stat, ownerText(stat));
-    for (std::size_t i = 0; i < m_statValues.size(); ++i)
-        m_statValues[i].second->setText(lines[i].second);
-}
-
-void ZnodeDetailView::fillAcls(const zk::Acls &acls)
-{
-    QStringList lines;
-    for (const auto &acl : acls)
-        lines << u"%1  %2:%3"_s.arg(operate::permissionLetters(acl.perms), label(acl.scheme), label(acl.id));
-    m_acls->setText(lines.isEmpty() ? u"not readable"_s : lines.join(u'\n'));
 }
 
 // The session, and where it is connected from as far as that is known.

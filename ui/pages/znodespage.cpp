@@ -7,8 +7,6 @@
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
-#include <QClipboard>
-#include <QGuiApplication>
 #include <QShortcut>
 #include <QSortFilterProxyModel>
 
@@ -82,7 +80,7 @@ void ZnodesPage::addActions()
 {
     using operate::EditKind;
     addAct(u"Copy path"_s, QKeySequence::Copy,
-           [this] { QGuiApplication::clipboard()->setText(escaped(pathAt(m_tree->currentIndex()).bytes())); });
+           [this] { copyToClipboard(escaped(pathAt(m_tree->currentIndex()).bytes())); });
     addAct(u"Refresh"_s, {}, [this] { m_model.refresh(pathAt(m_tree->currentIndex())); });
     const auto add = [this](const QString &text, const QKeySequence &key, EditKind kind, bool isOfRoot) {
         addEdit(text, key, [this, kind, isOfRoot]() -> std::optional<operate::EditRequest> {
@@ -117,7 +115,12 @@ void ZnodesPage::connectModel()
         m_watchSoon.start();
     });
     connect(&m_model, &ZnodesModel::expandabilityChanged, m_tree, &LiveTree::relayoutSoon);
-    connect(&m_model, &ZnodesModel::dataChanged, this, &ZnodesPage::rowsChange);
+    connect(&m_model, &ZnodesModel::dataChanged, this, [this](const QModelIndex &from, const QModelIndex &to) {
+        const QModelIndex current = m_proxy->mapToSource(m_tree->currentIndex());
+        if (current.isValid() && current.parent() == from.parent() && current.row() >= from.row()
+            && current.row() <= to.row())
+            m_detail->changed();
+    });
     connect(&m_model, &ZnodesModel::filling, this, [this](const ZPath &path) {
         m_filled = path;
         if (m_filter->text().isEmpty())
@@ -320,14 +323,6 @@ void ZnodesPage::rowsLeave(const QModelIndex &parent, int first, int last)
             return;
         }
     }
-}
-
-void ZnodesPage::rowsChange(const QModelIndex &from, const QModelIndex &to)
-{
-    const QModelIndex current = m_proxy->mapToSource(m_tree->currentIndex());
-    if (current.isValid() && current.parent() == from.parent() && current.row() >= from.row()
-        && current.row() <= to.row())
-        m_detail->changed();
 }
 
 void ZnodesPage::goToTyped()

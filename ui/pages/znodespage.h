@@ -42,8 +42,6 @@ signals:
 private:
     void ask();
     void take(const ZPath &path, const Result<ZnodeDetail> &answer);
-    void fillStat(const zk::Stat &stat);
-    void fillAcls(const zk::Acls &acls);
     [[nodiscard]] QString ownerText(const zk::Stat &stat) const;
     QWidget *buildFacts();
 
@@ -95,7 +93,6 @@ private:
     void watchWhatShows();
     void showMoreOf(const ZPath &path, const QModelIndex &folder);
     void rowsLeave(const QModelIndex &parent, int first, int last);
-    void rowsChange(const QModelIndex &from, const QModelIndex &to);
     void goToTyped();
     void showStatus();
     [[nodiscard]] ZPath pathAt(const QModelIndex &proxyIndex) const;

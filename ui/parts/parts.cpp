@@ -3,7 +3,9 @@
 
 #include "ui/theme/theme.h"
 
+#include <QClipboard>
 #include <QEvent>
+#include <QGuiApplication>
 #include <QHash>
 #include <QPainter>
 
@@ -111,6 +113,28 @@ QFrame *makeToolStrip(QWidget *parent)
 QHBoxLayout *stripLayout(QFrame *strip)
 {
     return qobject_cast<QHBoxLayout *>(strip->layout());
+}
+
+QPushButton *makeChip(const QString &text, QWidget *parent)
+{
+    auto *chip = new QPushButton(text, parent);
+    chip->setProperty("look", u"chip"_s);
+    chip->setCheckable(true);
+    return chip;
+}
+
+QLineEdit *makeFilterField(const QString &hint, const QString &accessibleName, QWidget *parent)
+{
+    auto *field = named(new QLineEdit(parent), {}, accessibleName);
+    field->setPlaceholderText(hint);
+    field->setClearButtonEnabled(true);
+    field->setMaximumWidth(380);
+    return field;
+}
+
+void copyToClipboard(const QString &text)
+{
+    QGuiApplication::clipboard()->setText(text);
 }
 
 void addMenuHeading(QMenu &menu, const QString &text)

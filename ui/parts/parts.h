@@ -8,6 +8,7 @@
 #include <QFrame>
 #include <QGridLayout>
 #include <QLabel>
+#include <QLineEdit>
 #include <QList>
 #include <QMargins>
 #include <QMenu>
@@ -34,6 +35,11 @@ inline constexpr std::chrono::milliseconds filterDelay{150};
 // The strip above a page's rows; its layout is a QHBoxLayout.
 [[nodiscard]] QFrame *makeToolStrip(QWidget *parent);
 [[nodiscard]] QHBoxLayout *stripLayout(QFrame *strip);
+// A toggle of such a strip.
+[[nodiscard]] QPushButton *makeChip(const QString &text, QWidget *parent);
+// What narrows a page's rows.
+[[nodiscard]] QLineEdit *makeFilterField(const QString &hint, const QString &accessibleName, QWidget *parent);
+void copyToClipboard(const QString &text);
 
 // The name of a group of a menu's actions, which QMenu::addSection() does not show in every style.
 void addMenuHeading(QMenu &menu, const QString &text);

@@ -6,9 +6,7 @@
 #include "ui/models/screenclock.h"
 #include "ui/parts/parts.h"
 
-#include <QClipboard>
 #include <QContextMenuEvent>
-#include <QGuiApplication>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -128,7 +126,7 @@ bool TableTools::eventFilter(QObject *watched, QEvent *event)
         }
         if (key->matches(QKeySequence::Copy)) {
             if (m_view.currentIndex().isValid())
-                QGuiApplication::clipboard()->setText(rowText(m_view.currentIndex()));
+                copyToClipboard(rowText(m_view.currentIndex()));
             return true;
         }
     }

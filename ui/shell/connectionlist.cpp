@@ -8,9 +8,7 @@
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
-#include <QClipboard>
 #include <QContextMenuEvent>
-#include <QGuiApplication>
 #include <QKeyEvent>
 #include <QListWidget>
 #include <QPainter>
@@ -375,7 +373,7 @@ QMenu *ConnectionList::showMenu(const ConnectionName &name, const QPoint &at)
         add(tr("Edit…"), [this, name] { emit editRequested(name); });
     }
     const auto addCopy = [&add](const QString &words, const QString &text) {
-        add(words, [text] { QGuiApplication::clipboard()->setText(text); });
+        add(words, [text] { copyToClipboard(text); });
     };
     menu->addSeparator();
     addCopy(tr("Copy name"), escaped(name.bytes()));

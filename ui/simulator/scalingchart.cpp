@@ -47,12 +47,10 @@ double valueAt(const ScalingPoint &point, bool isTime)
 } // namespace
 
 ScalingChart::ScalingChart(QWidget *parent)
-    : QFrame(parent), m_title(makeWrapped({}, u"title"_s, this)), m_time(new QPushButton(this)),
+    : QFrame(parent), m_title(makeWrapped({}, u"title"_s, this)), m_time(makeChip({}, this)),
       m_canvas(new QWidget(this))
 {
     setProperty("look", u"card"_s);
-    m_time->setProperty("look", u"chip"_s);
-    m_time->setCheckable(true);
     m_time->setFocusPolicy(Qt::TabFocus);
     connect(m_time, &QPushButton::toggled, this, &ScalingChart::showTime);
     m_title->setMinimumWidth(20);

@@ -6,9 +6,6 @@
 #include "ui/simulator/simulatortext.h"
 #include "ui/theme/text.h"
 
-#include <QClipboard>
-#include <QGuiApplication>
-
 namespace lockscope::ui {
 
 // Lays widgets out like words: as many on a line as there is room for.
@@ -242,8 +239,7 @@ QWidget *SimulatorHeading::makeChip(const HeadingChip &chip)
         button->setMenu(m_places);
     } else {
         button->setToolTip(tr("Copy the seed"));
-        connect(button, &QPushButton::clicked, this,
-                [text = chip.copies] { QGuiApplication::clipboard()->setText(text); });
+        connect(button, &QPushButton::clicked, this, [text = chip.copies] { copyToClipboard(text); });
     }
     return button;
 }

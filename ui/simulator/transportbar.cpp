@@ -121,13 +121,11 @@ QString TransportBar::widestPlace() const
 
 SightBar::SightBar(Playback &playback, RunGrid &grid, QWidget *parent)
     : QWidget(parent), m_playback(playback), m_grid(grid), m_legend(new Legend(this)),
-      m_overview(named(new QPushButton(this), u"overviewButton"_s)),
-      m_hide(named(new QPushButton(this), u"hideFutureButton"_s))
+      m_overview(named(makeChip({}, this), u"overviewButton"_s)),
+      m_hide(named(makeChip({}, this), u"hideFutureButton"_s))
 {
     auto *row = makeRow(this, {}, {{m_legend, 1}});
     for (auto *button : {m_hide, m_overview}) {
-        button->setProperty("look", u"chip"_s);
-        button->setCheckable(true);
         button->setFocusPolicy(Qt::TabFocus); // Space goes on to mean play after a click
         row->addWidget(button);
     }
