@@ -70,7 +70,10 @@ void TimeTravel::addActions(Actions &actions)
     m_end->setEnabled(false); // its key is the tables', else
     auto *open = actions.add(u"open-recording"_s, [this] { askOpen(); });
     auto *save = actions.add(u"save-recording"_s, [this] { askSave(); });
-    m_openLeft = actions.add(u"open-left"_s, [this] { openLeft(); });
+    m_openLeft = actions.add(u"open-left"_s, [this] {
+        if (const auto *past = m_live.past(); past && !past->leftBehind().empty())
+            openFiles(newestOf(past->leftBehind()).files, tr("a run that did not end by itself"));
+    });
     m_openLeft->setEnabled(false);
     m_bar.addMenu({open, save, m_openLeft});
 }
@@ -362,12 +365,6 @@ void TimeTravel::askOpen()
     connect(dialog, &QFileDialog::fileSelected, this,
             [this](const QString &file) { openFiles({file}, QFileInfo(file).fileName()); });
     dialog->open();
-}
-
-void TimeTravel::openLeft()
-{
-    if (const auto *past = m_live.past(); past && !past->leftBehind().empty())
-        openFiles(newestOf(past->leftBehind()).files, tr("a run that did not end by itself"));
 }
 
 void TimeTravel::askSave()

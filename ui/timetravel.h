@@ -61,7 +61,6 @@ private:
     void takeMarks(const LockPast &lock);
     void refresh();
     void listen();
-    void openLeft();
 
     Backend &m_live;
     PausableBackend &m_screen;

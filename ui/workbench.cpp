@@ -31,7 +31,6 @@ Workbench::Workbench(MainWindow &window, TopBar &top, Actions &actions, WindowDi
       m_locks(window.locksPage()), m_palette(new CommandPalette(&window)), m_alerts(m_live)
 {
     addActions();
-    addWays();
     m_palette->addSource([this](PaletteHits &hits) { offerFilters(hits); });
     fillPalette(*m_palette, window, actions);
     m_palette->addSource([this](PaletteHits &hits) { offerConnections(hits); });
@@ -53,7 +52,10 @@ Workbench::Workbench(MainWindow &window, TopBar &top, Actions &actions, WindowDi
         if (m_locks.model().snapshot(lock))
             m_window.selectLock(lock);
     });
-    connect(&window.connections(), &ConnectionBook::changed, this, &Workbench::openWhatWaited);
+    connect(&window.connections(), &ConnectionBook::changed, this, [this] {
+        if (!m_waitingLink.isEmpty() && m_window.connections().find(m_waitsFor))
+            endWaitOfLink();
+    });
     const auto areAny = [this] { return !m_window.connections().all().empty(); };
     connect(&window.connections(), &ConnectionBook::changed, this, [this, areAny, wereAny = areAny()]() mutable {
         if (const bool are = areAny(); std::exchange(wereAny, are) != are)
@@ -122,13 +124,6 @@ void Workbench::raiseWindow()
     m_window.activateWindow();
 }
 
-void Workbench::askForAlerts()
-{
-    auto *dialog = passing(new AlertsDialog(m_alerts.rule(), &m_window));
-    connect(dialog, &QDialog::accepted, this, [this, dialog] { m_alerts.setRule(dialog->rule()); });
-    dialog->open();
-}
-
 void Workbench::addActions()
 {
     m_actions.add(u"palette"_s, [this] { m_palette->open(); });
@@ -139,7 +134,10 @@ void Workbench::addActions()
             detach(*lock);
     });
     m_actions.add(u"export"_s, [this] { exportTable(); });
-    m_actions.add(u"columns"_s, [this] { chooseColumns(); });
+    m_actions.add(u"columns"_s, [this] {
+        if (auto *tools = TableTools::nearest(&m_window))
+            tools->openChooser(tools->view().mapToGlobal(QPoint(40, 30)));
+    });
     m_actions.add(u"note"_s, [this] {
         const auto *lock = m_locks.isVisibleTo(&m_window) ? m_locks.detail().snapshot() : nullptr;
         if (!lock)
@@ -158,13 +156,13 @@ void Workbench::addActions()
         m_window.showPage(u"simulator"_s);
         m_window.pages().whenMade<SimulatorPage>([](SimulatorPage &page) { page.openScenario(); });
     });
-    m_actions.add(u"alerts"_s, [this] { askForAlerts(); });
+    m_actions.add(u"alerts"_s, [this] {
+        auto *dialog = passing(new AlertsDialog(m_alerts.rule(), &m_window));
+        connect(dialog, &QDialog::accepted, this, [this, dialog] { m_alerts.setRule(dialog->rule()); });
+        dialog->open();
+    });
     m_actions.add(u"about"_s, [this] { passing(new AboutDialog(&m_window))->open(); });
-}
-
-// From the chosen lock to where else it can be looked at.
-void Workbench::addWays()
-{
+    // From the chosen lock to where else it can be looked at.
     m_actions.add(u"to-session"_s, [this] { showSessionOfChosen(); });
     m_actions.add(u"to-graph"_s, [this] {
         if (const auto lock = m_locks.currentLock())
@@ -281,12 +279,6 @@ void Workbench::openLinkAmong(const QString &link, const std::function<bool(cons
     m_waitsFor = lock->connection;
 }
 
-void Workbench::openWhatWaited()
-{
-    if (!m_waitingLink.isEmpty() && m_window.connections().find(m_waitsFor))
-        endWaitOfLink();
-}
-
 void Workbench::endWaitOfLink()
 {
     if (const auto link = std::exchange(m_waitingLink, {}); !link.isEmpty())
@@ -299,12 +291,6 @@ void Workbench::showOn(const QString &page, const LockName &lock)
     m_window.selectLock(lock);
     if (!m_window.showSubject({Subject::Kind::Lock, lock.connection, lock.name}, page))
         m_window.showPage(page);
-}
-
-void Workbench::chooseColumns()
-{
-    if (auto *tools = TableTools::nearest(&m_window))
-        tools->openChooser(tools->view().mapToGlobal(QPoint(40, 30)));
 }
 
 DetailWindow *Workbench::detach(const LockName &lock)

@@ -16,6 +16,8 @@ namespace lockscope::ui {
 class Actions;
 class CommandPalette;
 class DetailWindow;
+class HoldsPanel;
+class LockDetail;
 class LocksPage;
 class MainWindow;
 class PaletteHits;
@@ -62,16 +64,12 @@ private:
     // What cannot be done now stands greyed, with the reason.
     void refuse();
     void addActions();
-    void openWhatWaited();
-    void askForAlerts();
     void fillMenu(QMenu &menu) const;
     void fillFilterMenu(QMenu &menu);
     void askForFilterName();
     void exportTable();
-    void addWays();
     void showSessionOfChosen();
     [[nodiscard]] std::optional<std::chrono::system_clock::time_point> shownMoment() const;
-    void chooseColumns();
     void offerFilters(PaletteHits &hits);
     void offerConnections(PaletteHits &hits);
     void raiseWindow();
@@ -101,12 +99,6 @@ void fillPalette(CommandPalette &palette, MainWindow &window, Actions &actions);
 
 // One lock in a window of its own: follows it live by the same model and the same clock as the page of locks. What is
 // done is done over that page, where the lock is then chosen. Esc and Ctrl+W close it.
-
-class HoldsPanel;
-class LockDetail;
-class LocksPage;
-class ScreenClock;
-
 class DetailWindow : public QWidget {
     Q_OBJECT
 public:

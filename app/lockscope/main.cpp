@@ -38,19 +38,6 @@ int fail(const QString &why, app::Exit status)
     return static_cast<int>(status);
 }
 
-void connectWith(Backend &backend, const ConnectionSpec &spec)
-{
-    if (spec.hasPassword())
-        app::keepMemoryPrivate();
-    backend.execute(Connect{spec});
-}
-
-bool hasSandbox(const app::WindowOptions &options)
-{
-    const auto &specs = options.connections.specs;
-    return std::ranges::count(specs, Scheme::Sandbox, &ConnectionSpec::scheme) > 0;
-}
-
 // Takes the picture of --screenshot and ends the program; the first of several calls that is ready wins.
 void takePicture(ui::MainWindow &window, const app::WindowOptions &options, std::chrono::milliseconds atMost)
 {
@@ -62,7 +49,7 @@ void takePicture(ui::MainWindow &window, const app::WindowOptions &options, std:
 // When: with the first complete picture; where nothing is connected at once; of a sandbox when it plays.
 void planPicture(ui::MainWindow &window, const app::WindowOptions &options)
 {
-    if (hasSandbox(options)) {
+    if (std::ranges::count(options.connections.specs, Scheme::Sandbox, &ConnectionSpec::scheme) > 0) {
         QTimer::singleShot(options.after, &window,
                            [&] { takePicture(window, options, std::chrono::milliseconds::zero()); });
         return;
@@ -375,8 +362,11 @@ int run(QApplication &application, const app::WindowOptions &options)
             if (spec.scheme == Scheme::Simulated)
                 continue; // there is nothing to connect to: the simulator is a page
             if (spec.scheme != Scheme::Sandbox) {
-                fillInPassword(store, spec, keychainPatience, &window,
-                               [&backend](const ConnectionSpec &filled) { connectWith(backend, filled); });
+                fillInPassword(store, spec, keychainPatience, &window, [&backend](const ConnectionSpec &filled) {
+                    if (filled.hasPassword())
+                        app::keepMemoryPrivate();
+                    backend.execute(Connect{filled});
+                });
                 continue;
             }
             beginSandbox(sandbox, options.demo, backend, window);

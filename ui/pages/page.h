@@ -225,7 +225,6 @@ signals:
 
 private:
     bool eventFilter(QObject *watched, QEvent *event) override;
-    void makeNext();
     void restorePage(std::size_t row);
 
     Make m_make;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/pages/page.h"
 
 #include "ui/pages/auditpage.h"
 #include "ui/pages/findingspage.h"
@@ -101,8 +100,11 @@ QString groupOf(std::size_t row)
 PageStack::PageStack(Make make, QWidget *parent)
     : QStackedWidget(parent), m_make(std::move(make)), m_pages(allPages().size())
 {
-    connect(&m_idle, &QTimer::timeout, this,
-            &PageStack::makeNext); // of no interval: when there is nothing else to do
+    connect(&m_idle, &QTimer::timeout, this, [this] { // of no interval: when there is nothing else to do
+        const auto missing = std::ranges::find(m_pages, nullptr);
+        if (missing != m_pages.end())
+            at(static_cast<std::size_t>(missing - m_pages.begin()));
+    });
     m_atLatest.setSingleShot(true);
     connect(&m_atLatest, &QTimer::timeout, &m_idle, qOverload<>(&QTimer::start));
 }
@@ -209,13 +211,6 @@ bool PageStack::eventFilter(QObject *watched, QEvent *event)
             m_idle.start();
     }
     return QStackedWidget::eventFilter(watched, event);
-}
-
-void PageStack::makeNext()
-{
-    const auto missing = std::ranges::find(m_pages, nullptr);
-    if (missing != m_pages.end())
-        at(static_cast<std::size_t>(missing - m_pages.begin()));
 }
 
 } // namespace lockscope::ui

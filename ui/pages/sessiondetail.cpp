@@ -208,7 +208,9 @@ void SessionDetail::show(const SessionSnapshot &session, const LeasePulse &pulse
     m_pulse->show(pulse, now);
     m_lease->setVisible(!pulse.beats().empty());
     m_beats->setText(u"Lease: "_s + pulse.text(now));
-    showFacts(now);
+    auto facts = sessionFactsOf(*m_session, m_find, now);
+    m_end->setText(facts.ifItEnds);
+    m_model.setLocks(std::move(facts.locks));
     if (isAnother) {
         m_table->scrollToTop();
         m_doingBox->hide();
@@ -216,13 +218,6 @@ void SessionDetail::show(const SessionSnapshot &session, const LeasePulse &pulse
     if (isAnother || std::chrono::steady_clock::now() - m_asked > askAgainAfter)
         refresh();
     m_stack->setCurrentIndex(1);
-}
-
-void SessionDetail::showFacts(SystemTime now)
-{
-    auto facts = sessionFactsOf(*m_session, m_find, now);
-    m_end->setText(facts.ifItEnds);
-    m_model.setLocks(std::move(facts.locks));
 }
 
 void SessionDetail::refresh()

@@ -5,8 +5,6 @@
 #include "ui/models/sessionsmodel.h"
 #include "ui/pages/page.h"
 
-#include <QLineEdit>
-
 class QSortFilterProxyModel;
 
 namespace lockscope::ui {
@@ -40,7 +38,6 @@ signals:
     void lockActivated(const lockscope::inspect::LockName &lock);
 
 private:
-    void showFacts(SystemTime now);
     void take(const Result<SessionDoing> &answer);
 
     Backend *m_backend = nullptr;

@@ -50,8 +50,11 @@ SimulatorPage::SimulatorPage(QWidget *parent, Simulate simulate)
     connect(m_export, &ExportMenu::told, this, &SimulatorPage::say);
     connect(m_export, &ExportMenu::recordingsChosen, this, &SimulatorPage::openRecordings);
     connect(m_grid, &RunGrid::menuRequested, this, &SimulatorPage::openLaneMenu);
-    connect(m_grid, &RunGrid::serverMenuRequested, this,
-            [this](std::size_t, int server, const QPoint &at) { openServerMenu(server, at); });
+    connect(m_grid, &RunGrid::serverMenuRequested, this, [this](std::size_t, int server, const QPoint &at) {
+        auto *menu = makePassingMenu(u"serverMenu"_s, this);
+        fillForkMenu(*menu, 0, server);
+        menu->popup(at);
+    });
     connect(m_player, &Player::played, this, &SimulatorPage::take);
     connect(m_player, &Player::failed, this, [this](const QString &why) { say(false, why); });
     connect(m_player, &Player::ended, this, &Page::settled);
@@ -339,13 +342,6 @@ void SimulatorPage::openLaneMenu(std::size_t run, int lane, const QPoint &at)
     if (message && !isFromServers())
         addMessageFaults(*menu, m_shown, *runs[run], *message, [this](const PlannedFault &fault) { fork(fault); });
     fillForkMenu(*menu, lane);
-    menu->popup(at);
-}
-
-void SimulatorPage::openServerMenu(int server, const QPoint &at)
-{
-    auto *menu = makePassingMenu(u"serverMenu"_s, this);
-    fillForkMenu(*menu, 0, server);
     menu->popup(at);
 }
 

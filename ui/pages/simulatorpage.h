@@ -87,7 +87,6 @@ private:
     void fillPlaceMenu();
     void playAt(const RunPlace &place);
     void fillForkMenu(QMenu &menu, int contender, std::optional<int> server = {});
-    void openServerMenu(int server, const QPoint &at);
     // The menu of a lane; what is a message at that point of the screen first.
     void openLaneMenu(std::size_t run, int lane, const QPoint &at);
     void jumpTo(std::size_t run, const contention::Violation &violation);
