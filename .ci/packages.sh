@@ -16,10 +16,13 @@ fi
 # Chinese, or nothing is known of how high and wide the pages are in it. PostgreSQL is
 # here because its package starts a server of its own, which is not for everybody who looks at a sandbox.
 packages_to_test=(dbus-daemon postgresql python3 python3-kazoo python3-redis php-cli php-symfony-lock php-nrk-predis etcd-client libcurator-recipes-java default-jdk-headless
-    xvfb openssl openssh-server clang-format fonts-noto-cjk python3-jsonschema)
+    xvfb openssl openssh-server clang-format fonts-noto-cjk python3-jsonschema
+    zsh fish appstream desktop-file-utils)
 # Of prometheus only promtool is used. Where a system manager runs, its package starts a server that every host can
 # reach, so there the tests that need it skip and say so.
 [ -d /run/systemd/system ] || packages_to_test+=(prometheus)
+# What makes packages and checks them: installer/check-package.sh.
+packages_to_package=(dpkg-dev fakeroot rpm patchelf file lintian rpmlint appstream desktop-file-utils debootstrap xvfb)
 # What compiles for ASan, UBSan and TSan, with the sanitizers, and with names in their reports.
 packages_to_sanitize=(clang-16 libclang-rt-16-dev llvm-16)
 

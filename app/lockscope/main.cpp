@@ -398,6 +398,12 @@ int main(int argc, char **argv)
         QTextStream(stdout) << u"lockscope "_s << QStringLiteral(LOCKSCOPE_VERSION) << Qt::endl;
         return 0;
     }
+    QApplication::setApplicationName(u"lockscope"_s);
+    QApplication::setOrganizationName(u"Lockscope"_s);
+    if (arguments->has(u"print-paths"_s)) {
+        QTextStream(stdout) << app::windowPaths();
+        return 0;
+    }
     const auto options = app::readWindowOptions(*arguments);
     if (!options)
         return fail(options.error().message, app::Exit::BadUsage);
@@ -408,10 +414,8 @@ int main(int argc, char **argv)
 
     int qtArguments = 1; // ours are read already
     QApplication application(qtArguments, argv);
-    QApplication::setApplicationName(u"lockscope"_s);
-    QApplication::setOrganizationName(u"Lockscope"_s);
     QApplication::setApplicationDisplayName(u"Lockscope"_s);
-    QApplication::setDesktopFileName(u"lockscope"_s);
+    QApplication::setDesktopFileName(u"org.lockscope.lockscope"_s);
     QApplication::setWindowIcon(QIcon(u":/lockscope/icons/lockscope.svg"_s));
     if (!options->link.isEmpty() && app::Handover().give(options->link))
         return 0;

@@ -2,9 +2,17 @@
 #include "app/lockscope/options.h"
 
 #include "core/base/text.h"
+#include "core/connections/secretstore.h"
+#include "core/history/flightrecorder.h"
+#include "core/lessons/lessons.h"
+#include "core/operate/audit.h"
+#include "core/workspace/mutes.h"
+#include "core/workspace/rulefolder.h"
+#include "core/workspace/settingsfile.h"
 #include "ui/pages/page.h"
 
 #include <QRegularExpression>
+#include <QSettings>
 
 namespace lockscope::app {
 
@@ -95,6 +103,7 @@ const std::vector<OptionSpec> &windowOptions()
         options.push_back(
             {u"screenshot"_s, u"FILE"_s, u"save the page as PNG once its first picture is complete; leave"_s});
         options.push_back({u"after"_s, u"SECONDS"_s, u"save it after that time at the latest (15)"_s});
+        options.push_back({u"print-paths"_s, {}, u"print where settings, rules, records and recordings are"_s});
         return options;
     }();
     return all;
@@ -145,6 +154,26 @@ QString windowHelp()
            "lockscopectl help connections lists the URIs of the servers.\n"
            "lockscopectl is the same for terminals. Inside the window, ? shows the keys.\n"_s.arg(
                titlesOfBackends(), optionsHelp(windowOptions()));
+}
+
+QString windowPaths()
+{
+    const std::initializer_list<std::pair<const char *, QString>> paths{
+        {"settings", QSettings().fileName()},
+        {"connections", ConnectionStore::defaultFile()},
+        {"recent", settingsPath(u"recent.json"_s)},
+        {"passwords", SecretFile::defaultPath()}, // without a keychain
+        {"labels", clientLabelFile()},
+        {"mutes", muteFile()},
+        {"thresholds", thresholdFile()},
+        {"rules", ruleFolder()},
+        {"lessons", lessons::lessonFolders().last()},
+        {"audit", operate::AuditFile().path()},
+        {"recordings", history::recordersFolder()}};
+    QString text;
+    for (const auto &[name, path] : paths)
+        text += QString::fromLatin1(name).leftJustified(13) + path + u'\n';
+    return text;
 }
 
 } // namespace lockscope::app

@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Makes an installed tree independent of Qt and of most libraries of the system: bundle.sh PREFIX
+# Moves the programs to PREFIX/lib/lockscope, with the libraries and Qt plugins that they need, and leaves links in
+# PREFIX/bin. Prints what the system still has to have, as an RPM requires it. On Debian, with patchelf.
+set -euo pipefail
+prefix=$1
+bundle=$prefix/lib/lockscope
+
+# A system with a display has these, in versions that fit its drivers, fonts and certificates:
+# - the C and C++ libraries: GCC 12's or newer, glibc 2.36 or newer
+# - OpenGL, X11 and Wayland
+# - fonts
+# - OpenSSL 3, which gets its updates from the system
+of_the_system='^(ld-linux.*|lib(c|m|dl|rt|pthread|resolv|util|stdc\+\+|gcc_s|z)\.so.*|lib(GL|EGL|GLX|GLdispatch|OpenGL|drm|gbm)\.so.*'
+of_the_system+='|lib(X11|X11-xcb|xcb|wayland-client|wayland-cursor|wayland-egl)\.so.*|lib(fontconfig|freetype|harfbuzz|expat)\.so.*'
+of_the_system+='|lib(ssl|crypto)\.so.*)$'
+
+# Loaded at run time, below the folder of Qt's plugins; those that are installed.
+plugins=(platforms/libqxcb.so platforms/libqoffscreen.so 'platforms/libqwayland-*.so'
+    'wayland-shell-integration/libxdg-shell.so' 'wayland-decoration-client/*.so'
+    'wayland-graphics-integration-client/libqt-plugin-wayland-egl.so'
+    xcbglintegrations/libqxcb-glx-integration.so xcbglintegrations/libqxcb-egl-integration.so
+    platforminputcontexts/libcomposeplatforminputcontextplugin.so platforminputcontexts/libibusplatforminputcontextplugin.so
+    platformthemes/libqxdgdesktopportal.so iconengines/libqsvgicon.so imageformats/libqsvg.so
+    sqldrivers/libqsqlmysql.so sqldrivers/libqsqlpsql.so tls/libqopensslbackend.so tls/libqcertonlybackend.so)
+# The window does not start without a platform, nor does it show its icons without SVG.
+needed=(platforms/libqxcb.so platforms/libqoffscreen.so imageformats/libqsvg.so tls/libqopensslbackend.so
+    sqldrivers/libqsqlmysql.so sqldrivers/libqsqlpsql.so)
+
+say() { printf '%s\n' "$*" >&2; }
+command -v patchelf >/dev/null || { say "could not bundle the libraries: patchelf is missing"; exit 1; }
+
+libraries_of() { ldd "$@" | sed -nE 's/^\t[^ ]+ => (\/[^ ]+) \(0x.*/\1/p' | sort -u; }
+
+mkdir -p "$bundle"/{bin,lib,plugins,libexec}
+mv "$prefix"/bin/* "$bundle/bin/"
+for program in "$bundle"/bin/*; do
+    ln -s "../lib/lockscope/bin/$(basename "$program")" "$prefix/bin/"
+done
+[ ! -d "$prefix/libexec/lockscope" ] || mv "$prefix/libexec/lockscope" "$bundle/libexec/"
+rmdir "$prefix/libexec" 2>/dev/null || true
+
+qt_core=$(libraries_of "$bundle"/bin/lockscopectl | grep '/libQt6Core\.so')
+qt_plugins=$(dirname "$(readlink -f "$qt_core")")/qt6/plugins
+graphviz=$(dirname "$(readlink -f "$qt_core")")/graphviz
+if [ -e "$bundle/bin/lockscope" ]; then
+    for plugin in "${needed[@]}"; do
+        [ -e "$qt_plugins/$plugin" ] || { say "could not bundle the libraries: $qt_plugins/$plugin is missing"; exit 1; }
+    done
+else
+    plugins=('tls/*.so' 'sqldrivers/libqsql[mp]*sql.so')
+fi
+for plugin in "${plugins[@]}"; do
+    for file in "$qt_plugins"/$plugin; do
+        [ -e "$file" ] || { say "without ${file#"$qt_plugins"/}"; continue; }
+        install -D -m 644 "$file" "$bundle/plugins/${file#"$qt_plugins"/}"
+    done
+done
+printf '[Paths]\nPrefix = ..\nPlugins = plugins\n' >"$bundle/bin/qt.conf"
+
+mapfile -t programs < <(find "$bundle/bin" "$bundle/libexec" "$bundle/plugins" -type f ! -name qt.conf)
+# Graphviz looks for its layouts beside libgvc, by a list of them.
+layouts=()
+if [ -e "$bundle/libexec/lockscope/lockscope-graph-layout" ]; then
+    layouts=("$graphviz"/libgvplugin_dot_layout.so.?)
+fi
+origins=()
+for plugin in "$bundle"/plugins/*/*.so; do
+    origins+=("$qt_plugins/${plugin#"$bundle/plugins/"}")
+done
+for library in $(libraries_of "${programs[@]}" "${layouts[@]}"); do
+    name=$(basename "$library")
+    [[ $name =~ $of_the_system ]] && continue
+    install -m 644 "$(readlink -f "$library")" "$bundle/lib/$name"
+    # Where /lib is /usr/lib, dpkg knows a file by either name.
+    origins+=("${library#/usr}" "/usr${library#/usr}")
+done
+if [ ${#layouts[@]} -gt 0 ]; then
+    mkdir -p "$bundle/lib/graphviz"
+    install -m 644 "${layouts[@]}" "$bundle/lib/graphviz/"
+    # The part of dot's list that names this layout.
+    sed -n '/^libgvplugin_dot_layout/,/^}/p' "$graphviz"/config6? >"$bundle/lib/graphviz/$(basename "$graphviz"/config6?)"
+fi
+# Each file finds the libraries from where it is.
+find "$bundle" -type f \( -name '*.so*' -o -path '*/bin/lockscope*' -o -name lockscope-graph-layout \) |
+    while read -r file; do
+        patchelf --set-rpath "\$ORIGIN/$(realpath --relative-to "$(dirname "$file")" "$bundle/lib")" "$file"
+    done
+find "$bundle" -name '*.so*' -type f -exec strip --strip-unneeded {} +
+
+# The licenses of all that is in here, and which versions these are.
+documents=$prefix/share/doc/lockscope
+dpkg_search() { dpkg -S "${origins[@]}" 2>/dev/null || true; }
+dpkg_search | sed 's/:.*//' | sort -u | while read -r package; do
+    install -D -m 644 "/usr/share/doc/$package/copyright" "$documents/licenses/$package"
+    dpkg-query -W -f='${Package} ${Version} ${source:Package} ${source:Version}\n' "$package" | sort -u
+done | sort >"$documents/libraries.txt"
+for license in Apache-2.0 LGPL-2 LGPL-2.1 LGPL-3 GPL-2 GPL-3; do
+    install -m 644 "/usr/share/common-licenses/$license" "$documents/licenses/"
+done
+
+# The rest: libraries with the versions of their symbols.
+find "$bundle" -type f -exec sh -c 'objdump -p "$1" 2>/dev/null' - {} \; |
+    awk '/NEEDED/ { print $2 "()(64bit)" }
+        /required from/ { from = $3; sub(":", "", from) }
+        /^ +0x[0-9a-f]+ 0x[0-9a-f]+ [0-9]+ / { print from "(" $4 ")(64bit)" }' |
+    sort -u | while read -r requirement; do
+    [ -e "$bundle/lib/${requirement%%(*}" ] || [[ $requirement = *PRIVATE* ]] || printf '%s, ' "$requirement"
+done | sed 's/, $//'
