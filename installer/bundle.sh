@@ -8,7 +8,7 @@ prefix=$1
 bundle=$prefix/lib/lockscope
 
 # A system with a display has these, in versions that fit its drivers, fonts and certificates:
-# - the C and C++ libraries: GCC 12's or newer, glibc 2.36 or newer
+# - the C and C++ libraries: GCC 12's or newer, glibc 2.35 or newer
 # - OpenGL, X11 and Wayland
 # - fonts
 # - OpenSSL 3, which gets its updates from the system
@@ -54,7 +54,7 @@ fi
 for plugin in "${plugins[@]}"; do
     for file in "$qt_plugins"/$plugin; do
         [ -e "$file" ] || { say "without ${file#"$qt_plugins"/}"; continue; }
-        install -D -m 644 "$file" "$bundle/plugins/${file#"$qt_plugins"/}"
+        install -D -m 755 "$file" "$bundle/plugins/${file#"$qt_plugins"/}"
     done
 done
 printf '[Paths]\nPrefix = ..\nPlugins = plugins\n' >"$bundle/bin/qt.conf"
@@ -72,13 +72,13 @@ done
 for library in $(libraries_of "${programs[@]}" "${layouts[@]}"); do
     name=$(basename "$library")
     [[ $name =~ $of_the_system ]] && continue
-    install -m 644 "$(readlink -f "$library")" "$bundle/lib/$name"
+    install -m 755 "$(readlink -f "$library")" "$bundle/lib/$name"
     # Where /lib is /usr/lib, dpkg knows a file by either name.
     origins+=("${library#/usr}" "/usr${library#/usr}")
 done
 if [ ${#layouts[@]} -gt 0 ]; then
     mkdir -p "$bundle/lib/graphviz"
-    install -m 644 "${layouts[@]}" "$bundle/lib/graphviz/"
+    install -m 755 "${layouts[@]}" "$bundle/lib/graphviz/"
     # The part of dot's list that names this layout.
     sed -n '/^libgvplugin_dot_layout/,/^}/p' "$graphviz"/config6? >"$bundle/lib/graphviz/$(basename "$graphviz"/config6?)"
 fi
@@ -93,9 +93,12 @@ find "$bundle" -name '*.so*' -type f -exec strip --strip-unneeded {} +
 documents=$prefix/share/doc/lockscope
 dpkg_search() { dpkg -S "${origins[@]}" 2>/dev/null || true; }
 dpkg_search | sed 's/:.*//' | sort -u | while read -r package; do
-    install -D -m 644 "/usr/share/doc/$package/copyright" "$documents/licenses/$package"
+    source=$(dpkg-query -W -f='${source:Package}\n' "$package" | head -n 1)
+    # The packages of one source have one license.
+    install -D -m 644 "/usr/share/doc/$package/copyright" "$documents/licenses/$source"
     dpkg-query -W -f='${Package} ${Version} ${source:Package} ${source:Version}\n' "$package" | sort -u
 done | sort >"$documents/libraries.txt"
+grep -q '^libqt6core6' "$documents/libraries.txt" || { say "could not list the libraries: dpkg does not know Qt"; exit 1; }
 for license in Apache-2.0 LGPL-2 LGPL-2.1 LGPL-3 GPL-2 GPL-3; do
     install -m 644 "/usr/share/common-licenses/$license" "$documents/licenses/"
 done

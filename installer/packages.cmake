@@ -7,6 +7,7 @@
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME lockscope)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGE_VENDOR "The Lockscope authors")
 set(CPACK_PACKAGE_CONTACT "Lockscope maintainers <maintainers@lockscope.invalid>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "inspector and admin console for distributed locks")
 set(CPACK_PACKAGE_DESCRIPTION "Lockscope shows the locks in ZooKeeper, Redis, MariaDB, MySQL, PostgreSQL
@@ -52,9 +53,10 @@ set(CPACK_DEBIAN_PACKAGE_SUGGESTS "zookeeper, postgresql, qt6-wayland")
 set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
 set(CPACK_RPM_PACKAGE_RELEASE 1)
 set(CPACK_RPM_PACKAGE_GROUP "Applications/System")
+set(CPACK_RPM_PACKAGE_SUMMARY "Inspector and admin console for distributed locks")
+string(REPLACE "\n.\n" "\n\n" CPACK_RPM_PACKAGE_DESCRIPTION "${CPACK_PACKAGE_DESCRIPTION}")
 # Its own, and those of the libraries in it (contents.cmake installs their texts).
 set(CPACK_RPM_PACKAGE_LICENSE "Apache-2.0 AND LGPL-3.0-only AND LGPL-2.1-or-later AND MIT AND BSD-3-Clause AND EPL-1.0")
-set(CPACK_RPM_COMPRESSION_TYPE zstd)
 # contents.cmake writes what it requires of the system: not what it brings.
 set(CPACK_RPM_PACKAGE_AUTOREQPROV no)
 set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION
@@ -68,7 +70,9 @@ foreach(size 16 22 24 32 36 48 64 72 96 128 192 256 512)
         /usr/share/icons/hicolor/${size}x${size} /usr/share/icons/hicolor/${size}x${size}/apps)
 endforeach()
 # The libraries are stripped already, and another package may have the same build IDs.
-set(CPACK_RPM_SPEC_MORE_DEFINE "%define _build_id_links none
+set(CPACK_RPM_SPEC_MORE_DEFINE "%define _binary_payload w9.zstdio
+%define packager ${CPACK_PACKAGE_CONTACT}
+%define _build_id_links none
 %define __os_install_post %{nil}")
 
 include(CPack)

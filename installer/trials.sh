@@ -5,6 +5,10 @@ inside() {
     chroot "$clean" env -i HOME=/root PATH="${inside_path:-}/usr/sbin:/usr/bin:/sbin:/bin" LC_ALL=C.UTF-8 \
         DEBIAN_FRONTEND=noninteractive QT_QPA_PLATFORM=offscreen XDG_RUNTIME_DIR=/run/trial "$@" </dev/null
 }
+# Its many lines are of interest only where it fails.
+apt() {
+    inside apt-get -qq -y "$@" >"$clean.apt" 2>&1 || { tail -n 30 "$clean.apt" >&2; exit 1; }
+}
 fails() { say "$*"; exit 1; }
 expect() { "$@" || fails "failed: $*"; }
 
@@ -36,7 +40,7 @@ begin_root() {
     make_root "$suite" "$clean"
     mkdir -p "$clean/run/trial" "$clean/root/.config/lockscope"
     chmod 700 "$clean/run/trial"
-    inside apt-get -qq update
+    apt update
     # A user's own file, which no package may touch.
     printf 'worker-*=workers\n' >"$clean/root/.config/lockscope/labels"
 }
@@ -65,10 +69,10 @@ started() {
     expect desktop-file-validate "$share/applications/$id.desktop"
     expect appstreamcli validate --pedantic --no-net "$share/metainfo/$id.metainfo.xml"
     local installed
-    for installed in bash-completion/completions/lockscope{,ctl} fish/vendor_completions.d/lockscope{,ctl}.fish \
-        zsh/*/_lockscope man/man1/lockscope{,ctl}.1.gz doc/lockscope/copyright; do
-        # shellcheck disable=SC2086 # zsh's folder is a pattern
-        [ -s $share/$installed ] || fails "missing: $prefix/share/$installed"
+    for installed in "$share"/bash-completion/completions/lockscope{,ctl} \
+        "$share"/fish/vendor_completions.d/lockscope{,ctl}.fish "$share"/zsh/*/_lockscope \
+        "$share"/man/man1/lockscope{,ctl}.1.gz "$share"/doc/lockscope/copyright; do
+        [ -s "$installed" ] || fails "missing: ${installed#"$clean"}"
     done
     expect inside sh -c 'layout=$(dirname "$(readlink -f "$(command -v lockscope)")")/../libexec/lockscope/lockscope-graph-layout
         test -x "$layout" && "$layout" </dev/null'
@@ -124,7 +128,7 @@ sandbox_works() {
         ((++waited < 300)) || fails "the demo does not start: $(cat "$clean/tmp/demo")"
         sleep 0.2
     done
-    inside sh -c 'kill -INT "$(cat /tmp/demo.pid)"'
+    inside sh -c 'kill -TERM "$(cat /tmp/demo.pid)"'
 }
 
 kept_the_users_file() {
@@ -146,22 +150,22 @@ try_deb() {
     older_deb "$package"
     cp "$package" "$clean/tmp/lockscope.deb"
     echo "== with what it depends on, an older version =="
-    inside apt-get -qq -y --no-install-recommends install /tmp/older.deb
+    apt --no-install-recommends install /tmp/older.deb
     [ -s "$clean/usr/share/doc/lockscope/dropped" ] || fails "the older version is not complete"
     listing | grep -v lockscope >"$clean/tmp/before"
     echo "== upgraded =="
-    inside apt-get -qq -y --no-install-recommends install /tmp/lockscope.deb
+    apt --no-install-recommends install /tmp/lockscope.deb
     [ ! -e "$clean/usr/share/doc/lockscope/dropped" ] || fails "the upgrade left a file of the older version"
     started /usr
     sandbox_wants_servers
     shown_on_a_display
     echo "== removed, and installed with what it recommends =="
-    inside apt-get -qq -y purge lockscope
+    apt purge lockscope
     listing >"$clean/tmp/after"
     diff "$clean/tmp/before" "$clean/tmp/after" || fails "removing it left or took these files"
-    inside apt-get -qq -y install /tmp/lockscope.deb
+    apt install /tmp/lockscope.deb
     sandbox_works
-    inside apt-get -qq -y purge lockscope
+    apt purge lockscope
     ! listing | grep lockscope || fails "removing it left these files"
     kept_the_users_file
 }
@@ -174,7 +178,7 @@ sandbox_servers=(libzookeeper-java libservlet-api-java libslf4j-java default-jre
 
 root_without_qt() {
     begin_root
-    inside apt-get -qq -y --no-install-recommends install "${system_libraries[@]}" "$@"
+    apt --no-install-recommends install "${system_libraries[@]}" "$@"
     ! inside /sbin/ldconfig -p | grep libQt || fails "this root has Qt"
 }
 
@@ -209,7 +213,7 @@ try_rpm() {
     listing >"$clean/tmp/after"
     diff "$clean/tmp/before" "$clean/tmp/after" || fails "removing it left or took these files"
     echo "== with servers =="
-    inside apt-get -qq -y --no-install-recommends install "${sandbox_servers[@]}"
+    apt --no-install-recommends install "${sandbox_servers[@]}"
     inside rpm -i --nodeps /tmp/lockscope.rpm
     sandbox_works
     inside rpm -e lockscope
@@ -246,7 +250,7 @@ try_tarball() {
     listing >"$clean/tmp/after"
     diff "$clean/tmp/before" "$clean/tmp/after" || fails "it wrote these files outside of its folder and of the home"
     echo "== with servers =="
-    inside apt-get -qq -y --no-install-recommends install "${sandbox_servers[@]}"
+    apt --no-install-recommends install "${sandbox_servers[@]}"
     tar xf "$package" --no-same-owner -C "$clean/opt"
     inside_path=/opt/$name/bin:
     sandbox_works
@@ -255,8 +259,8 @@ try_tarball() {
 # A build of the committed files in a root of that release, with the cache of this machine.
 build_in_root() {
     make_root "$suite" "$clean"
-    inside apt-get -qq update
-    inside apt-get -qq -y --no-install-recommends install "${packages_to_build[@]}" dpkg-dev fakeroot file
+    apt update
+    apt --no-install-recommends install "${packages_to_build[@]}" dpkg-dev fakeroot file
     mkdir -p "$clean/srv/lockscope"
     git -C "$root" archive HEAD | tar -x -C "$clean/srv/lockscope"
     local cache=()

@@ -15,18 +15,17 @@ private slots:
     {
         const QTemporaryDir home;
         const auto paths = pathsIn(home.path());
-        const QMap<QString, QString> expected{
-            {u"settings"_s, u"config/Lockscope/lockscope.conf"_s},
-            {u"connections"_s, u"config/lockscope/connections.json"_s},
-            {u"recent"_s, u"config/lockscope/recent.json"_s},
-            {u"passwords"_s, u"config/lockscope/secrets.json"_s},
-            {u"labels"_s, u"config/lockscope/labels"_s},
-            {u"mutes"_s, u"config/lockscope/mutes.json"_s},
-            {u"thresholds"_s, u"config/lockscope/thresholds.json"_s},
-            {u"rules"_s, u"config/lockscope/rules"_s},
-            {u"lessons"_s, u"data/lockscope/lessons"_s},
-            {u"audit"_s, u"state/lockscope/audit.jsonl"_s},
-            {u"recordings"_s, u"state/lockscope/recorder"_s}};
+        const QMap<QString, QString> expected{{u"settings"_s, u"config/Lockscope/lockscope.conf"_s},
+                                              {u"connections"_s, u"config/lockscope/connections.json"_s},
+                                              {u"recent"_s, u"config/lockscope/recent.json"_s},
+                                              {u"passwords"_s, u"config/lockscope/secrets.json"_s},
+                                              {u"labels"_s, u"config/lockscope/labels"_s},
+                                              {u"mutes"_s, u"config/lockscope/mutes.json"_s},
+                                              {u"thresholds"_s, u"config/lockscope/thresholds.json"_s},
+                                              {u"rules"_s, u"config/lockscope/rules"_s},
+                                              {u"lessons"_s, u"data/lockscope/lessons"_s},
+                                              {u"audit"_s, u"state/lockscope/audit.jsonl"_s},
+                                              {u"recordings"_s, u"state/lockscope/recorder"_s}};
         QCOMPARE(paths.keys(), expected.keys());
         for (auto at = expected.begin(); at != expected.end(); ++at)
             QCOMPARE(paths.value(at.key()), home.filePath(at.value()));
