@@ -59,10 +59,10 @@ started() {
     ! grep -E 'not found|Charts' <<<"$libraries" || fails "ldd lockscope: see above"
 
     # What a desktop reads.
-    local id=org.lockscope.lockscope size share=$clean$prefix/share
-    for size in 16 22 24 32 36 48 64 72 96 128 192 256 512; do
-        file "$share/icons/hicolor/${size}x$size/apps/$id.png" | grep -q "PNG image data, $size x $size," ||
-            fails "no icon of $size pixels"
+    local id=org.lockscope.lockscope pixels share=$clean$prefix/share
+    for pixels in 16 22 24 32 36 48 64 72 96 128 192 256 512; do
+        file "$share/icons/hicolor/${pixels}x$pixels/apps/$id.png" | grep -q "PNG image data, $pixels x $pixels," ||
+            fails "no icon of $pixels pixels"
     done
     [ -s "$share/icons/hicolor/scalable/apps/$id.svg" ] && [ -s "$share/icons/hicolor/symbolic/apps/$id-symbolic.svg" ] ||
         fails "no scalable icon"
@@ -74,8 +74,11 @@ started() {
         "$share"/man/man1/lockscope{,ctl}.1.gz "$share"/doc/lockscope/copyright; do
         [ -s "$installed" ] || fails "missing: ${installed#"$clean"}"
     done
-    expect inside sh -c 'layout=$(dirname "$(readlink -f "$(command -v lockscope)")")/../libexec/lockscope/lockscope-graph-layout
-        test -x "$layout" && "$layout" </dev/null'
+    # Two boxes of 100 x 30 with a line between them, as QDataStream writes them; a layout is longer.
+    local layout size='\100\131\0\0\0\0\0\0\100\076\0\0\0\0\0\0'
+    layout=$(inside sh -c 'layout=$(dirname "$(readlink -f "$(command -v lockscope)")")/../libexec/lockscope/lockscope-graph-layout
+        printf "$0" | "$layout" | wc -c' "\0\0\0\1\0\0\0\2$size$size\0\0\0\1\0\0\0\0\0\0\0\1\0\0\0\0")
+    [ "$layout" -gt 100 ] || fails "the graph is not laid out: $layout bytes"
     picture simulator simulator
 }
 
@@ -152,7 +155,10 @@ try_deb() {
     echo "== with what it depends on, an older version =="
     apt --no-install-recommends install /tmp/older.deb
     [ -s "$clean/usr/share/doc/lockscope/dropped" ] || fails "the older version is not complete"
-    listing | grep -v lockscope >"$clean/tmp/before"
+    apt purge lockscope
+    listing >"$clean/tmp/before" # what it depends on stays
+    ! grep lockscope "$clean/tmp/before" || fails "removing the older version left these files"
+    apt --no-install-recommends install /tmp/older.deb
     echo "== upgraded =="
     apt --no-install-recommends install /tmp/lockscope.deb
     [ ! -e "$clean/usr/share/doc/lockscope/dropped" ] || fails "the upgrade left a file of the older version"
