@@ -31,7 +31,7 @@ struct WindowOptions {
 // BadInput with one line for a person.
 [[nodiscard]] Result<WindowOptions> readWindowOptions(const Arguments &arguments);
 [[nodiscard]] QString windowHelp();
-// The files and folders that both programs read and write, a line each: a name, and the path whether it exists or not.
+// The files and folders of both programs, a line each: a name, and the path whether it exists or not.
 [[nodiscard]] QString windowPaths();
 
 } // namespace lockscope::app

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of earlier versions, and of this one: tests/fixtures/VERSION has one of each kind, which make.sh there wrote with
-// that version. Each is opened, and has in it what was written then.
+// Files of earlier versions, and of this one: tests/fixtures/VERSION has one of each kind, which make.sh there wrote
+// with that version. Each is opened, and has in it what was written then.
 #include "core/connections/connectionstore.h"
 #include "core/workspace/mutes.h"
 #include "core/workspace/rulefolder.h"
@@ -237,7 +237,7 @@ private slots:
     }
 
     // As make.sh has it write what else only the app's dialogs write.
-    void whatIsWrittenIsRead()
+    void writtenFilesAreRead()
     {
         const auto wanted = qEnvironmentVariable("LOCKSCOPE_WRITE_FIXTURES");
         const QDir folder(wanted.isEmpty() ? m_copy->path() : wanted);
