@@ -17,7 +17,7 @@ fi
 # here because its package starts a server of its own, which is not for everybody who looks at a sandbox.
 packages_to_test=(dbus-daemon postgresql python3 python3-kazoo python3-redis php-cli php-symfony-lock php-nrk-predis etcd-client libcurator-recipes-java default-jdk-headless
     xvfb openssl openssh-server clang-format fonts-noto-cjk python3-jsonschema
-    zsh fish appstream desktop-file-utils)
+    zsh fish appstream desktop-file-utils file)
 # Of prometheus only promtool is used. Where a system manager runs, its package starts a server that every host can
 # reach, so there the tests that need it skip and say so.
 [ -d /run/systemd/system ] || packages_to_test+=(prometheus)

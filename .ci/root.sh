@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Minimal Debian roots for a trial. Sourced by .ci/fresh-root and installer/check-package.sh, after packages.sh, with the
-# variables mirror, keyring and unsigned of their options, which may be empty.
+# variables mirror, keyring and unsigned of their options, which may be empty. The folder `roots`, if set, keeps what
+# debootstrap makes for the next root.
 
 # Of whatever release: a mirror has them all.
 find_mirror() {
@@ -14,7 +15,14 @@ make_root() {
     local suite=$1 clean=$2 options=(--variant=minbase)
     [ -z "$keyring" ] || options+=("--keyring=$keyring")
     [ -z "$unsigned" ] || options+=(--no-check-gpg)
-    debootstrap "${options[@]}" "$suite" "$clean" "$mirror" >"$clean.log" 2>&1 || { tail -n 20 "$clean.log" >&2; return 1; }
+    if [ -n "${roots:-}" ] && [ -e "$roots/$suite.tar" ]; then
+        mkdir -p "$clean"
+        tar -x --numeric-owner -f "$roots/$suite.tar" -C "$clean"
+    else
+        debootstrap "${options[@]}" "$suite" "$clean" "$mirror" >"$clean.log" 2>&1 ||
+            { tail -n 20 "$clean.log" >&2; return 1; }
+        [ -z "${roots:-}" ] || tar -c --numeric-owner -f "$roots/$suite.tar" -C "$clean" .
+    fi
     mount -t proc proc "$clean/proc"
     mount -t sysfs -o ro sysfs "$clean/sys"
     mkdir -p "$clean/dev/pts" "$clean/dev/shm"

@@ -16,6 +16,7 @@ installer/check-package.sh [deb | rpm | tarball]… [options]
   --build DIR        the build that the packages are made of; else build/release, which is made if need be
   --package FILE     try that file, of the one kind that is named
   --pictures DIR     leave the screenshots there
+  --roots DIR        keep what debootstrap makes there, and use it the next time
   --mirror URL       where Debian's packages come from; else from where this machine has its own
 TEXT
 }
@@ -24,11 +25,11 @@ source "$root/.ci/packages.sh"
 source "$root/.ci/root.sh"
 source "$root/installer/trials.sh"
 
-kinds=() release='' build=$root/build/release package='' pictures='' mirror='' keyring='' unsigned=''
+kinds=() release='' build=$root/build/release package='' pictures='' mirror='' roots='' keyring='' unsigned=''
 while [ $# -gt 0 ]; do
     case $1 in
     deb | rpm | tarball) kinds+=("$1") ;;
-    --release | --build | --package | --pictures | --mirror)
+    --release | --build | --package | --pictures | --roots | --mirror)
         [ -n "${2:-}" ] || { usage >&2; exit 2; }
         declare "${1#--}=$2"
         shift
@@ -51,13 +52,14 @@ esac
 
 # This script has started itself in namespaces, see below.
 if [ -n "${CHECK_PACKAGE_FOLDER:-}" ]; then
-    clean=$CHECK_PACKAGE_FOLDER/clean
+    clean=$CHECK_PACKAGE_FOLDER/clean kind=${kinds[0]}
     "${CHECK_PACKAGE_TASK:?}"
     exit
 fi
 
 need_packages "${packages_to_package[@]}"
 find_mirror
+[ -z "$roots" ] || { mkdir -p "$roots" && roots=$(cd "$roots" && pwd); }
 [ -z "$pictures" ] || { mkdir -p "$pictures" && pictures=$(cd "$pictures" && pwd); }
 
 folder='' trial=''
@@ -75,7 +77,8 @@ trap 'exit 129' HUP
 in_namespaces() {
     CHECK_PACKAGE_FOLDER=$folder CHECK_PACKAGE_TASK=$1 setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child \
         --mount-proc "$root/installer/check-package.sh" "$kind" --release "$release" --build "$build" --mirror "$mirror" \
-        --package "${2:-none}" ${pictures:+--pictures "$pictures"} &
+        --package "${2:-none}" ${pictures:+--pictures "$pictures"} \
+        ${roots:+--roots "$roots"} &
     trial=$!
     local status=0
     wait "$trial" || status=1
