@@ -80,6 +80,56 @@ private slots:
         QVERIFY(!log->parties[0].isRolledBack && log->parties[1].isRolledBack);
     }
 
+    // Lines as servers print them: from MySQL's manual and public reports of 8.0, and MariaDB 10.11 (the cut value).
+    void awaitedLockIsNamed_data()
+    {
+        const Rows<QByteArray, QByteArray, QByteArray> row("lock", "record", "name");
+        const QByteArray end = "Record lock, heap no 1 PHYSICAL RECORD: n_fields 1; compact format; info bits 0\n"
+                               " 0: len 8; hex 73757072656d756d; asc supremum;;\n\n";
+        const QByteArray record = "Record lock, heap no 2 PHYSICAL RECORD: n_fields 2; compact format; info bits 0\n";
+        const QByteArray number =
+            record + " 0: len 4; hex 80000002; asc     ;;\n 1: len 6; hex 00000000a8f9; asc ;;\n";
+        const QByteArray records =
+            "RECORD LOCKS space id 27 page no 4 n bits 72 index PRIMARY of table `test`.`Animals`";
+        row("a row", records + " trx id 43260 lock_mode X locks rec but not gap waiting", number,
+            "test.Animals#name=2");
+        row("an INSERT behind the last row", records + " trx id 43260 lock_mode X insert intention waiting", end,
+            "before test.Animals#PRIMARY:?27:4:1");
+        row("an INSERT in a gap", records + " trx id 43260 lock_mode X locks gap before rec insert intention waiting",
+            number, "before test.Animals#name=2");
+        row("a shared lock", records + " trx id 43260 lock mode S waiting", number, "test.Animals#name=2");
+        row("a partition", records + " /* Partition `p0` */ trx id 43260 lock_mode X locks rec but not gap waiting",
+            number, "test.Animals#name=2");
+        row("numbers of AUTO_INCREMENT", "TABLE LOCK table `test`.`Animals` trx id 43260 lock mode AUTO-INC waiting",
+            "", "test.Animals");
+        row("a value that is cut", records + " trx id 43260 lock_mode X locks rec but not gap waiting",
+            record
+                + " 0: len 30; hex 6f726465722d636f6e6669726d6174696f6e2d6d61696c2d73656e646572; asc "
+                  "order-confirmation-mail-sender; (total 33 bytes);\n 1: len 6; hex 00000000a8f9; asc ;;\n",
+            "test.Animals#PRIMARY:?27:4:2");
+        row("deleted, and not purged", records + " trx id 43260 lock_mode X locks rec but not gap waiting",
+            "Record lock, heap no 2 PHYSICAL RECORD: n_fields 1; compact format; info bits 32\n"
+            " 0: len 4; hex 80000002; asc     ;;\n",
+            "test.Animals#name=2");
+    }
+    void awaitedLockIsNamed()
+    {
+        QFETCH(QByteArray, lock);
+        QFETCH(QByteArray, record);
+        auto status = printedStatus(u"mysql"_s);
+        const auto from = status.indexOf("RECORD LOCKS", status.indexOf("(1) WAITING"));
+        status.replace(from, status.indexOf("*** (2) TRANSACTION") - from, lock + '\n' + record + '\n');
+        const auto log = parseDeadlockLog(status);
+        QVERIFY(log);
+        auto wait = log->parties[0].wait;
+        IndexColumns columns;
+        if (const auto &key = log->parties[0].key; !key.isEmpty()) {
+            columns[{wait.table, wait.index}] = {"name"};
+            wait.data = valueOfField(key.front(), "int").value_or("?");
+        }
+        QTEST(innoDbLockName(wait, columns), "name");
+    }
+
     void textsOfAStatementAreHidden_data()
     {
         addColumns<BackendKind, QByteArray, QByteArray>("backend", "statement", "shown");

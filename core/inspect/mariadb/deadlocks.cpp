@@ -240,7 +240,8 @@ void LogParser::takeRecord(const QByteArray &line)
 {
     auto &party = m_parties.back();
     static const auto recordLine = lineLike(u"Record lock, heap no (\\d+) .*");
-    static const auto fieldLine = lineLike(u" (\\d+): len (\\d+); hex ([0-9a-f]*); asc .*");
+    static const auto fieldLine =
+        lineLike(u" (\\d+): len (\\d+); hex ([0-9a-f]*); asc .*;;"); // ";" and its size behind one that is cut
     if (const auto record = matchOf(recordLine, line); record.hasMatch()) {
         if (party.wait.id.count(':') == 2)
             party.wait.id += ':' + record.captured(1).toLatin1();
@@ -251,7 +252,7 @@ void LogParser::takeRecord(const QByteArray &line)
     const auto field = matchOf(fieldLine, line);
     const auto bytes = QByteArray::fromHex(field.captured(3).toLatin1());
     if (field.hasMatch() && field.captured(1).toLongLong() == party.key.size()
-        && field.captured(2).toLongLong() == bytes.size()) // longer ones are cut
+        && field.captured(2).toLongLong() == bytes.size())
         party.key << bytes;
     else
         m_part = Part::Others; // those behind it have no number that is sure
