@@ -133,6 +133,13 @@ bool saysLock(const QByteArray &name)
     return saysOneOf(words, name);
 }
 
+bool saysLockBesideLease(QByteArray name)
+{
+    for (const auto *lease : {"leases", "lease", "Leases", "Lease", "LEASES", "LEASE"})
+        name.replace(lease, "");
+    return saysLock(name);
+}
+
 bool saysElection(const QByteArray &name)
 {
     static constexpr Words<5> words({"leader", "leaders", "leadership", "election", "elections"});

@@ -11,6 +11,8 @@ namespace lockscope::inspect {
 // Whatever is no letter parts words, and so does a capital after a small letter: "order-lock",
 // "OrderLock" and "lock7" say so, "block", "clock" and "release" do not.
 [[nodiscard]] bool saysLock(const QByteArray &name);
+// The same without lease, by itself what many things are called that are none: addresses, subnets, contracts.
+[[nodiscard]] bool saysLockBesideLease(QByteArray name);
 // Likewise leader, leadership or election.
 [[nodiscard]] bool saysElection(const QByteArray &name);
 // Whether it is that word and another one, which makes it a thing for locks or about them: lock-service,

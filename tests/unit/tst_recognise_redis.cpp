@@ -317,6 +317,24 @@ private slots:
         row("19 what is about locks is none", string("lock:settings", "1", -1), "", "");
         row("19 a count of locks", string("user:5:lock_count", "3", -1), "", "");
         row("19 an address that is let", string("dhcp:lease:10.0.0.7", "00:1a:2b:3c:4d:5e", 3'600'000), "", "");
+        row("19 a file of packages' versions", string("cache:composer.lock", "abc123", -1), "", "");
+        row("19 such a file in a folder", string("web/yarn.lock", "7f3a9", 300'000), "", "");
+        row("19 its checksum", string("app/package-lock.json", "{h7}", -1), "", "");
+        row("19 a lock on such a file", string("lock:composer.lock", "web-1|12", 30'000), "", R"(
+            lock:composer.lock redis-setnx-expire medium held
+            web-1|12 holds exclusive -)");
+        row("19 what only ends so", string("decomposer.lock", "1", 30'000), "", R"(
+            decomposer.lock redis-setnx-expire medium held
+            1 holds exclusive -)");
+        row("19 a contract's lease", string("lease:contract:77", "signed-2", 300'000), "", "");
+        row("19 a tenant's", string("tenant:lease:9", "4711-a", 300'000), "", "");
+        row("19 a lease that stays", string("lease:78", "{u7}", -1), "", "");
+        row("19 a lease that ends", string("lease:job-7", "web-1|12", 30'000), "", R"(
+            lease:job-7 redis-setnx-expire medium held
+            web-1|12 holds exclusive -)");
+        row("19 a lock on a contract", string("lock:contract:77", "web-1|12", 30'000), "", R"(
+            lock:contract:77 redis-setnx-expire medium held
+            web-1|12 holds exclusive -)");
         row("19 a document is no lock", string("lock:config", QByteArray(300, 'x')), "", "");
         row("a plain value", string("orders", "1"), "", "");
         row("a moment under a plain name", string("last-seen", "1700000060", -1), "", "");

@@ -100,6 +100,14 @@ private slots:
                      + " holds exclusive -");
         QCOMPARE(drawnSemaphore(fieldsAt("doors:LOCKED", {{jobId, "1"}})), QByteArray());
         QCOMPARE(drawnSemaphore(fieldsAt(key, {{"front", "1"}})), QByteArray());
+        // Beside them the string names the job queued last, which holds nothing.
+        auto queued = stringAt("uniquejobs:" + jobDigest, jobId);
+        queued.ttl = std::chrono::minutes(5);
+        QVERIFY(drawnSemaphore(queued).contains(" holds exclusive"));
+        QCOMPARE(drawnSemaphore(queued, {fieldsAt(key, {{jobId, "1"}})}), QByteArray());
+        auto list = stringAt("uniquejobs:" + jobDigest + ":QUEUED", {});
+        list.type = KeyType::List;
+        QCOMPARE(drawnSemaphore(queued, {list}), QByteArray());
     }
 
     // Its name is all there is: neither free nor held is known.

@@ -121,6 +121,9 @@ private slots:
         row("huey's lock among its results", hash("huey.results.shop", "shop.lock.nightly 1", -1), true);
         row("a row with its version", hash("user:7", "name ann\nlock_version 3", -1), false);
         row("a session that nobody has", hash("sess_1", "data x\nlock 0\nwait 0\npid web1|2"), false);
+        row("a contract, called a lease", hash("lease:78", "status active\nuntil 2027", -1), false);
+        row("a lock called a lease, too", hash("lease-lock:78", "status active\nuntil 2027", -1), true);
+        row("a file of packages' versions", string("composer.lock", "{}", -1), false);
         row("nothing there", missing("orders:7"), false);
     }
     void keys()
@@ -219,8 +222,12 @@ private slots:
         row("sidekiq-unique-jobs",
             hash(("uniquejobs:" + digest + ":LOCKED").constData(), "aaaaaaaaaaaaaaaaaaaaaaaa 1699999990"),
             "redis-semaphore sidekiq-unique-jobs");
-        row("its job queued last", string(("uniquejobs:" + digest).constData(), "aaaaaaaaaaaaaaaaaaaaaaaa", 30'000),
+        row("its versions 4 and 5", string(("uniquejobs:" + digest).constData(), "aaaaaaaaaaaaaaaaaaaaaaaa", 30'000),
+            "redis-set-nx sidekiq-unique-jobs");
+        row("a job that does not end", string(("uniquejobs:" + digest).constData(), "aaaaaaaaaaaaaaaaaaaaaaaa", -1),
             "");
+        row("what runs there until a time",
+            string(("uniquejobs:" + digest + ":run").constData(), "1700000060", 30'000), "");
         row("Magento", hash("sess_1", "data x\nlock 57\nwait 2\npid web1|5583"),
             "redis-session Cm_RedisSession (Magento)");
         row("a session that nobody has", hash("sess_1", "data x\nlock 0\nwait 0\npid web1|5583"), "");

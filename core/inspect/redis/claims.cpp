@@ -141,7 +141,7 @@ bool looksLikeClaim(const KeyView &view, ServerTime now)
     const auto &name = view.key.bytes();
     if (view.type == KeyType::None || isKnown(view) || companionOf(view.key))
         return false;
-    const bool isNamed = callsItselfLock(name);
+    const bool isNamed = isCalledLock(view);
     const auto number = view.value ? readInteger(*view.value) : std::nullopt;
     if (isNamed && view.type == KeyType::String)
         return view.value && !(number && *number < 1); // a counter at rest

@@ -74,7 +74,7 @@ QByteArrayList wordsOf(const QByteArray &part)
 
 // Of resources/rules/redis-name-words.json.
 struct NameWords {
-    QByteArrayList attributes, lessors, otherThings, measures;
+    QByteArrayList attributes, lessors, otherThings, measures, files;
 };
 
 const NameWords &nameWords()
@@ -83,7 +83,7 @@ const NameWords &nameWords()
         NameWords words;
         readResourceList(u"rules/redis-name-words.json"_s, "words", [&words](FieldReader &reader) {
             words = {reader.texts("attributes"), reader.texts("lessors"), reader.texts("otherThings"),
-                     reader.texts("measures")};
+                     reader.texts("measures"), reader.texts("files")};
         });
         return words;
     }();
@@ -124,7 +124,7 @@ bool callsItselfLock(const QByteArray &key)
     if (isNamedByClient(key))
         return true;
     const auto parts = partsOf(key);
-    if (!parts.isEmpty() && nameWords().measures.contains(parts.front().toLower()))
+    if (isLockFile(key) || (!parts.isEmpty() && nameWords().measures.contains(parts.front().toLower())))
         return false;
     for (qsizetype i = 0; i < parts.size(); ++i) {
         if (!saysLock(parts[i]))
@@ -135,20 +135,28 @@ bool callsItselfLock(const QByteArray &key)
         if (isPlural)
             continue;
         const bool isLease = words.contains("lease") || words.contains("leases");
-        const auto before = (i > 0 ? wordsOf(parts[i - 1]) : QByteArrayList()) + words;
-        if (isLease && std::ranges::any_of(before, [](const auto &one) { return nameWords().lessors.contains(one); }))
+        const auto next = i + 1 < parts.size() ? wordsOf(parts[i + 1]) : QByteArrayList();
+        const auto around = (i > 0 ? wordsOf(parts[i - 1]) : QByteArrayList()) + words + next;
+        if (isLease && std::ranges::any_of(around, [](const auto &one) { return nameWords().lessors.contains(one); }))
             continue;
         QByteArrayList behind = words;
         for (auto at = i + 1; at < parts.size(); ++at)
             behind += wordsOf(parts[at]);
         const bool isAttribute = !behind.isEmpty() && nameWords().attributes.contains(behind.back());
-        const auto next = i + 1 < parts.size() ? wordsOf(parts[i + 1]) : QByteArrayList();
         const bool isAbout = nameWords().attributes.contains(words.back())
                              || (next.size() == 1 && nameWords().attributes.contains(next[0]));
         if (!isAttribute && !isAbout)
             return true;
     }
     return false;
+}
+
+bool isLockFile(const QByteArray &key)
+{
+    return std::ranges::any_of(nameWords().files, [&key](const QByteArray &file) {
+        const auto at = key.size() - file.size();
+        return at >= 0 && key.endsWith(file) && (at == 0 || (!isLetter(key[at - 1]) && !saysLock(key.left(at))));
+    });
 }
 
 // Asked of every key of a large store, so the letters that most names do not have come first.

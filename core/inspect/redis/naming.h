@@ -29,6 +29,8 @@ struct RedissonHolder {
 // The key is called a lock: "orders-lock", "lock:orders", "app:lock_17"; not "lock:settings", "user:5:lock_count",
 // "dhcp:lease:…", which are about a lock, or another thing of that name.
 [[nodiscard]] bool callsItselfLock(const QByteArray &key);
+// "composer.lock", "web/package-lock.json": a file that says which versions of packages are used.
+[[nodiscard]] bool isLockFile(const QByteArray &key);
 // A lock by a name that only one client gives, without a word that says so: "…framework/schedule-<sha1>" (Laravel),
 // "arq:in-progress:<job>" (arq), "qo_<module>.<task>…" (celery-once), "activejob_uniqueness:<job>:…", "dear-leader"
 // (Sidekiq Enterprise).

@@ -36,6 +36,9 @@ void addNoTtl(LockSnapshot &lock, const Case &about, Severity severity = Severit
 void addNoTtlOf(LockSnapshot &lock, const KeyView &key, Severity severity = Severity::Critical);
 // Decades: a time since 1970 that was given to EXPIRE as a number of seconds. As good as no time to live.
 [[nodiscard]] bool isMistakenTtl(std::chrono::milliseconds ttl);
+// By its name, and a lease without a word more by its end, too: what is let to a tenant is called so, and stays.
+[[nodiscard]] bool isCalledLock(const KeyView &view);
+[[nodiscard]] bool isLeaseWithoutEnd(const KeyView &view);
 // "1700000000", "1700000000.25" or "1700000000123", as core/rules/turn.h reads them.
 [[nodiscard]] std::optional<ServerTime> momentIn(const QByteArray &value, ServerTime now);
 // A hash that is a session and, if its field `lock` is above zero, the lock of it.

@@ -22,7 +22,8 @@ bool isNamedAsSemaphore(const QByteArray &key);
 using Rule = std::optional<LockSnapshot>(const Case &about);
 Rule redissonLeftOver, redissonReadWriteLock, redissonLock, redissonMultiLock, redissonPermitSemaphore,
     redissonSemaphore, shedLockKey, tokenLock, timestampLock, naiveLock, nodeSemaphore, symfonyLock, grabbedSemaphore,
-    uniqueJobsLock, grabbedSemaphoreAtRest, dotNetSortedSetSemaphore, dotNetReadWriteLock, nextcloudLock, sessionLock;
+    uniqueJobsLock, uniqueJobsKey, grabbedSemaphoreAtRest, dotNetSortedSetSemaphore, dotNetReadWriteLock,
+    nextcloudLock, sessionLock;
 bool isCountDownLatch(const Case &about);
 bool isSemaphoreAtRest(const Case &about);
 
@@ -78,7 +79,8 @@ std::optional<QByteArray> ofRedisson(const QByteArray &key)
 // A string of that name is one that a lock's client wrote, most likely.
 bool isStringOfLock(const QByteArray &name)
 {
-    return saysLock(name) || beginsWith(name, "redlock:") || isNamedByClient(name) || isNextcloudLock(name);
+    return saysLock(name) || beginsWith(name, "redlock:") || beginsWith(name, "uniquejobs:") || isNamedByClient(name)
+           || isNextcloudLock(name);
 }
 
 bool isReadWrite(const KeyView &main)
@@ -121,6 +123,7 @@ constexpr Recogniser recognisers[] = {
     {KeyType::String, nullptr, isCountDownLatch},
     {KeyType::String, nextcloudLock},
     {KeyType::String, nullptr, isOfClient},
+    {KeyType::String, uniqueJobsKey},
     {KeyType::String, shedLockKey},
     {KeyType::String, tokenLock},
     {KeyType::String, nullptr, isSemaphoreAtRest},
@@ -225,6 +228,8 @@ std::vector<RedisKey> companionsToRead(const KeyView &main)
         keys.emplace_back(redisson.permitDeadlines());
         if (const auto list = recipes::signalsOf(name).list; !list.isEmpty())
             keys.emplace_back(list);
+        if (beginsWith(name, "uniquejobs:"))
+            keys.insert(keys.end(), {RedisKey(name + ":LOCKED"), RedisKey(name + ":QUEUED")});
         return keys;
     }
     if (main.type != KeyType::Hash && main.type != KeyType::None)
@@ -289,6 +294,16 @@ Behaviour Case::behaviour() const
 bool isMistakenTtl(std::chrono::milliseconds ttl)
 {
     return ttl > std::chrono::years(10);
+}
+
+bool isLeaseWithoutEnd(const KeyView &view)
+{
+    return !view.ttl && saysLock(view.key.bytes()) && !saysLockBesideLease(view.key.bytes());
+}
+
+bool isCalledLock(const KeyView &view)
+{
+    return callsItselfLock(view.key.bytes()) && !isLeaseWithoutEnd(view);
 }
 
 std::optional<ServerTime> Case::expiry(const KeyView &key) const

@@ -316,10 +316,29 @@ std::optional<LockSnapshot> uniqueJobsLock(const Case &about)
     return lock;
 }
 
+// Of versions 4 and 5: SET uniquejobs:<MD5> <job id> NX EX. Later ones have such a key of the job queued last, beside
+// a list of those that are queued or the hash of those that hold.
+std::optional<LockSnapshot> uniqueJobsKey(const Case &about)
+{
+    static const QByteArray prefix = "uniquejobs:";
+    const auto &name = about.name();
+    const bool isDigest = name.startsWith(prefix) && isHex32(name.mid(prefix.size()));
+    if (!isDigest || !about.main.ttl || !about.main.value || !isJobId(*about.main.value)
+        || about.companion(name + ":LOCKED") || about.companion(name + ":QUEUED"))
+        return std::nullopt;
+    auto lock =
+        snapshotOf(about, "redis-set-nx", &knownClient("unique-jobs"), Confidence::Medium,
+                   u"a key uniquejobs:<32 hex digits> that ends, with a job's id and no keys of later versions"_s);
+    lock.waitersKnown = false;
+    lock.contenders.push_back(holderOf(about, *about.main.value));
+    judgeState(lock);
+    return lock;
+}
+
 // A number in a key called semaphore: permits that are left, or a setting. A name alone does not say that it is free.
 bool isSemaphoreAtRest(const Case &about)
 {
-    return isSmallNumber(about) && callsItselfLock(about.name()) && about.name().toLower().contains("semaphore");
+    return isSmallNumber(about) && isCalledLock(about.main) && about.name().toLower().contains("semaphore");
 }
 
 // A session that is its own lock: Cm_RedisSession's, as of Magento. Source: php-redis-session-abstract,

@@ -82,7 +82,7 @@ bool isMarkThatEnds(const Case &about)
 Confidence confidenceIn(const Case &about)
 {
     const auto &value = *about.main.value;
-    if (!callsItselfLock(about.name()) || isAddressOrMac(value) || isCount(value))
+    if (!isCalledLock(about.main) || isAddressOrMac(value) || isCount(value))
         return Confidence::Low;
     if (value.isEmpty() || isProcessOnHost(value) || isConstantMark(value))
         return Confidence::Medium;
@@ -112,7 +112,7 @@ std::optional<LockSnapshot> timestampLock(const Case &about)
     if (!about.main.value)
         return std::nullopt;
     const auto moment = momentIn(*about.main.value, about.context.observed);
-    const bool named = callsItselfLock(about.name());
+    const bool named = isCalledLock(about.main);
     if (!moment || !endsByItsValue(about, *moment) || (!named && !about.context.includeLowConfidence))
         return std::nullopt;
     const bool isOver = *moment <= about.context.observed;
@@ -153,7 +153,8 @@ std::optional<LockSnapshot> naiveLock(const Case &about)
         return std::nullopt;
     const auto &value = *about.main.value;
     // celery-once writes a token, or a time.
-    const bool isNamed = saysLock(about.name()) || (isNamedByClient(about.name()) && !about.name().startsWith("qo_"));
+    const bool isCalledSo = saysLock(about.name()) && !isLockFile(about.name()) && !isLeaseWithoutEnd(about.main);
+    const bool isNamed = isCalledSo || (isNamedByClient(about.name()) && !about.name().startsWith("qo_"));
     const auto number = readInteger(value);
     if ((!isNamed && !isMarkThatEnds(about)) || (number && *number < 1))
         return std::nullopt;

@@ -186,11 +186,11 @@ std::optional<LockSnapshot> tokenLock(const Case &about)
 {
     const auto [token, isPacked] = tokenIn(about);
     // What a cache packs is as likely its content.
-    if (!token || (isPacked && !callsItselfLock(about.name())))
+    if (!token || (isPacked && !isCalledLock(about.main)))
         return std::nullopt;
     if (auto spring = token->isByUser() ? std::nullopt : springLock(about))
         return spring;
-    if (token->isProof || callsItselfLock(about.name()))
+    if (token->isProof || isCalledLock(about.main))
         return setNx(about, *token, token->confidence);
     if (const auto evidence = evidenceOf(about); !evidence.isEmpty()) {
         auto lock = setNx(about, *token, Confidence::Medium);
