@@ -57,6 +57,28 @@ private slots:
         QVERIFY(removeKey("jobs/nightly"));
     }
 
+    void objectThatNamesItsHolderIsUnexplained()
+    {
+        const QByteArray key = "com.coreos.airlock/groups/workers/v1/semaphore";
+        KeepingSink sink;
+        const auto looks = looking(sink, {});
+        looks->start();
+        QVERIFY(eventually([&] { return looks->firstSnapshot().isComplete(); }));
+        const auto put = [&](const QByteArray &name) {
+            auto putting = transactionOf(etcd::Operation::Kind::Put, name, 0);
+            putting.then.front().value = R"({"total_slots":1,"holders":["node-7"]})";
+            return static_cast<bool>(answerOf(m_gated->commit(putting, Deadline::after(m_loop, 10s))));
+        };
+        QVERIFY(put(key) && put("/registry/leases/kube-node-lease/node-1"));
+        const auto groups = [&] { return looks->coverage().front().unexplained; };
+        QVERIFY(eventually([&] { return groups().size() == 1 && groups().front().example == key; }));
+        const auto listed = run(connect() + QStringList{u"locks"_s});
+        QVERIFY2(listed.out.contains("1 key without a lease may be a lock; its value is not read: " + key),
+                 listed.what());
+        QVERIFY(removeKey(key) && removeKey("/registry/leases/kube-node-lease/node-1"));
+        QVERIFY(eventually([&] { return groups().empty(); }));
+    }
+
     void readersAndWritersAreFollowed()
     {
         const QByteArray name = "shop/orders", stamp = "170000000000000000";

@@ -129,6 +129,32 @@ private slots:
         QVERIFY(!fixedKeyOf(leasedKey(key, value), false, false));
     }
 
+    void keyWithoutALeaseMayBeHeld_data()
+    {
+        const Rows<QByteArray, bool> row("key", "mayBe");
+        row("a semaphore of airlock", "com.coreos.airlock/groups/workers/v1/semaphore", true);
+        row("an election of Kubernetes", "/registry/leases/kube-system/kube-scheduler", true);
+        row("the same in OpenShift", "/kubernetes.io/leases/openshift-etcd/installer", true);
+        row("a node's heartbeat", "/registry/leases/kube-node-lease/node-1", false);
+        row("that an API server is there", "/registry/leases/kube-system/apiserver-x7", false);
+        row("a role in an election", "/registry/roles/kube-system/leader-election-role", false);
+        row("a script's lock", "/app/import-lock", true);
+        row("one in a folder of locks", "/locks/orders", true);
+        row("Patroni's leader without its lease", "/service/batman/leader", true);
+        row("a claim that lost its lease", "/locks/694d7a3f1b2c3d4e", false);
+        row("a lock's time-out", "/config/lock-timeout", false);
+        row("a setting of a lock", "/app/lock/retries", false);
+        row("a file of packages' versions", "/repo/composer.lock", false);
+        row("a setting", "/config/feature-x", false);
+    }
+    void keyWithoutALeaseMayBeHeld()
+    {
+        QFETCH(QByteArray, key);
+        QFETCH(bool, mayBe);
+        QCOMPARE(mayBeHeldWithoutLease(leasedKey(key, "x", 0)), mayBe);
+        QVERIFY(!mayBeHeldWithoutLease(leasedKey(key, "x")));
+    }
+
     void patroniIsKnownByItsMember()
     {
         const auto leader = leasedKey("/service/batman/leader", "pg-1");
@@ -257,6 +283,8 @@ private slots:
         QCOMPARE(sum, qint64(1200));
         QCOMPARE(unexplainedOf({{"jobs/nightly", 7}}, {}).front().text,
                  u"1 key has a lease and belongs to no known lock"_s);
+        QCOMPARE(unexplainedOf({{"/app/import-lock", 0}}, {}).front().text,
+                 u"1 key without a lease may be a lock; its value is not read"_s);
     }
 
     void claimsOfAnEmptyNameAreNamedSo()

@@ -8,6 +8,7 @@
 #include "core/inspect/findings.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/lockterms.h"
+#include "core/inspect/redis/naming.h"
 
 #include <algorithm>
 
@@ -17,26 +18,33 @@ namespace {
 
 constexpr QByteArrayView fixedMark("KEY#");
 
+struct KnownPrefix {
+    QByteArray prefix;
+    bool mayBeHeld = false;
+};
+
+// The first with which the key begins; null if none.
+const KnownPrefix *knownPrefix(const std::vector<KnownPrefix> &all, const QByteArray &key)
+{
+    const auto at = std::ranges::find_if(all, [&key](const KnownPrefix &one) { return key.startsWith(one.prefix); });
+    return at == all.end() ? nullptr : &*at;
+}
+
+std::vector<KnownPrefix> prefixesIn(const QString &file)
+{
+    std::vector<KnownPrefix> all;
+    readResourceList(file, "keys", [&all](FieldReader &reader) {
+        all.push_back({reader.text("prefix").toUtf8()});
+        reader.take("mayBeHeld", all.back().mayBeHeld);
+    });
+    return all;
+}
+
 // Where known systems keep keys with a lease that are no locks.
 bool isRegistration(const QByteArray &key)
 {
-    static const auto prefixes = [] {
-        QByteArrayList all;
-        readResourceList(u"rules/etcd-known-keys.json"_s, "keys",
-                         [&all](FieldReader &reader) { all << reader.text("prefix").toUtf8(); });
-        return all;
-    }();
-    return std::ranges::any_of(prefixes, [&key](const QByteArray &prefix) { return key.startsWith(prefix); });
-}
-
-// A lease by itself is what many things are called that are none: addresses, subnets, tenants.
-bool saysLockBesideLease(QByteArray word)
-{
-    if (!saysLockItself(word))
-        return false;
-    for (const auto *lease : {"leases", "lease", "Leases", "Lease"})
-        word.replace(lease, "");
-    return saysLock(word);
+    static const auto prefixes = prefixesIn(u"rules/etcd-known-keys.json"_s);
+    return knownPrefix(prefixes, key) != nullptr;
 }
 
 enum class NameSays : quint8 { Nothing, Above, Folder, Name };
@@ -57,7 +65,7 @@ FixedName readName(const QByteArray &key)
         return {};
     for (auto i = parts.size() - 1; i >= 0; --i) {
         const bool isElection = saysElection(parts[i]) && !isAboutLocks(parts[i]);
-        if (!isElection && !saysLockBesideLease(parts[i]))
+        if (!isElection && !(saysLockItself(parts[i]) && saysLockBesideLease(parts[i])))
             continue;
         // In a folder of one lock, or of an election, those that contend may stand side by side.
         const bool isFolderOfLocks = !isElection && (parts[i].endsWith('s') || parts[i].endsWith('S'));
@@ -154,6 +162,19 @@ bool isKnownEntry(const QByteArray &key)
     constexpr qsizetype stamp = 20; // and its slash: DoubleBarrier of etcd's Go client, experimental/recipes
     return isRegistration(key)
            || (key.chopped(std::min(stamp, key.size())).endsWith("/waiters") && isDigits(key.last(stamp - 1)));
+}
+
+bool mayBeHeldWithoutLease(const etcd::KeyValue &entry)
+{
+    static const auto prefixes = prefixesIn(u"rules/etcd-keys-without-lease.json"_s);
+    if (entry.lease != 0)
+        return false;
+    if (const auto *known = knownPrefix(prefixes, entry.key))
+        return known->mayBeHeld;
+    const auto [says, isElection] = readName(entry.key);
+    const auto last = entry.key.mid(entry.key.lastIndexOf('/') + 1);
+    return (says == NameSays::Name && (isElection || callsItselfLock(last)))
+           || (says == NameSays::Folder && !isNumbered(entry));
 }
 
 bool mayBeFixedKey(const etcd::KeyValue &entry)
@@ -268,10 +289,10 @@ std::vector<Unexplained> unexplainedOf(const std::map<QByteArray, etcd::LeaseId>
              !members.isEmpty() && at != leased.end() && at->first.startsWith(members); ++at)
             explained.insert(at->first);
     }
-    Ledger ledger, nameless;
+    Ledger ledger, nameless, lasting;
     for (const auto &[key, lease] : leased) {
         if (!explained.contains(key))
-            (key == '/' + etcd::leaseText(lease) ? nameless : ledger).add(key);
+            (lease == 0 ? lasting : key == '/' + etcd::leaseText(lease) ? nameless : ledger).add(key);
     }
     auto groups = ledger.groups({u"1 key has a lease and belongs to no known lock"_s,
                                  u"%1 keys like %2 have leases and belong to no known lock"_s});
@@ -280,6 +301,9 @@ std::vector<Unexplained> unexplainedOf(const std::map<QByteArray, etcd::LeaseId>
             {u"1 key claims a lock with an empty name (etcdctl lock \"\"), which is not shown"_s,
              u"%1 keys like %2 claim a lock with an empty name (etcdctl lock \"\"), which is not shown"_s}),
         std::back_inserter(groups));
+    std::ranges::move(lasting.groups({u"1 key without a lease may be a lock; its value is not read"_s,
+                                      u"%1 keys like %2 without a lease may be locks; their values are not read"_s}),
+                      std::back_inserter(groups));
     return groups;
 }
 

@@ -42,7 +42,8 @@ std::optional<EtcdFixedKey> EtcdObserver::fixedNow(const etcd::KeyValue &entry) 
 void EtcdObserver::heedLeased(const etcd::WatchEvent &event, bool isClaim, std::set<QByteArray> &changed)
 {
     const auto &key = event.entry.key;
-    const bool isLeased = !event.isRemoved && !isClaim && event.entry.lease != 0 && !isKnownEntry(key);
+    const bool isKnown = event.entry.lease != 0 ? isKnownEntry(key) : !mayBeHeldWithoutLease(event.entry);
+    const bool isLeased = !event.isRemoved && !isClaim && !isKnown;
     const bool isKept = isLeased && (m_leased.size() < mostLeasedKeys || m_leased.contains(key));
     const bool isChanged =
         isKept ? m_leased.insert_or_assign(key, event.entry.lease).second : !isLeased && m_leased.erase(key) > 0;
@@ -331,7 +332,8 @@ void dropData(EtcdSwept &swept)
 // What is no claim by itself. Of a folder full of such names, which is data, no more is kept than tells so.
 void keepOther(const etcd::KeyValue &entry, EtcdQueues &strays, std::map<QByteArray, etcd::LeaseId> &leased)
 {
-    if (entry.lease != 0 && leased.size() < mostLeasedKeys && !isKnownEntry(entry.key))
+    const bool isKnown = entry.lease != 0 ? isKnownEntry(entry.key) : !mayBeHeldWithoutLease(entry);
+    if (!isKnown && leased.size() < mostLeasedKeys)
         leased.emplace(entry.key, entry.lease);
     const auto lock = strayLockOf(entry);
     if (lock && strays[*lock].size() < mostForeignKeys)

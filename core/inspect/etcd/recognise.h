@@ -112,6 +112,9 @@ void addWaiterAbove(LockSnapshot &lock, const QByteArray &above, const EtcdQueue
 [[nodiscard]] std::optional<QByteArray> keyOfFixed(const QByteArray &lock);
 // A registration of a known system, which is no lock.
 [[nodiscard]] bool isKnownEntry(const QByteArray &key);
+// Without a lease, but by its name a lock or a leader's mark that its client deletes, or an object of a known system
+// whose value tells who holds it.
+[[nodiscard]] bool mayBeHeldWithoutLease(const etcd::KeyValue &entry);
 // By its name alone, which tells whether to read the value.
 [[nodiscard]] bool mayBeFixedKey(const etcd::KeyValue &entry);
 // The key that Patroni's leader has as a member, with the same lease; empty if this is named otherwise.
@@ -130,7 +133,7 @@ struct EtcdFixedRead {
 void addFixedKey(LockSnapshot &lock);
 // Clients queue below the fixed key.
 void addQueueBeside(LockSnapshot &fixed, const QByteArray &queue);
-// Of keys that have a lease and are no claims: those that belong to no lock.
+// Of keys that have a lease, or may be held without, and are no claims: those that belong to no lock.
 [[nodiscard]] std::vector<Unexplained> unexplainedOf(const std::map<QByteArray, etcd::LeaseId> &leased,
                                                      const EtcdQueues &locks);
 
@@ -147,8 +150,9 @@ struct EtcdSwept {
     etcd::Revision revision = 0;
     qint64 keys = 0; // looked at
     EtcdQueues locks;
-    std::map<QByteArray, EtcdForeign> foreign;  // by lock
-    std::map<QByteArray, etcd::LeaseId> leased; // of keys that are no claims, and not known to be something else
+    std::map<QByteArray, EtcdForeign> foreign; // by lock
+    std::map<QByteArray, etcd::LeaseId>
+        leased; // of keys that are no claims, and not known to be something else; 0: none
 };
 // No more of those are kept.
 inline constexpr std::size_t mostLeasedKeys = 100'000;
