@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "core/contention/traced/tracedport.h"
 #include "core/inspect/redis/rights.h"
+#include "core/inspect/redis/observer.h"
 #include "core/inspect/redis/setobserver.h"
 #include "core/operate/redis.h"
 #include "core/redis/client.h"

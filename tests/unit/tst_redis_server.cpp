@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a Redis says that it is, by INFO, and what its user may do, by ACL.
-#include "core/inspect/redis/rights.h"
+#include "core/inspect/redis/observer.h"
 
 #include "clusterfakes.h"
 #include "tests/support/testmain.h"
