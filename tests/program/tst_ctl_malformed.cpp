@@ -53,6 +53,32 @@ Spoil endless(int count, qsizetype bytes)
     });
 }
 
+// Two locks, each held by the session that waits for the other. Before a lock is read again the server is asked to
+// sync it, and may refuse.
+void haveDeadlock(FakeZooKeeper &server, bool refusesSync)
+{
+    static QByteArray asked;
+    static const QByteArrayList claims{"_c_11111111-1111-4111-8111-111111111111-lock-0000000001",
+                                       "_c_22222222-2222-4222-8222-222222222222-lock-0000000002"};
+    server.spoil = [](qint32 operation, const QByteArray &path, const QByteArray &body) {
+        asked = path;
+        const bool isLock = path == "/a" || path == "/b";
+        const bool isClaim = path.startsWith("/a/") || path.startsWith("/b/");
+        if (operation == FakeZooKeeper::List)
+            return wire::list(isLock ? claims : path == "/" ? QByteArrayList{"a", "b"} : QByteArrayList());
+        if (operation == FakeZooKeeper::Sync || (!isLock && !isClaim))
+            return body;
+        auto stat = wire::stat(isLock ? 2 : 0);
+        if (isClaim) // its owner
+            stat.replace(44, 8, QByteArray(8, path.startsWith("/a") == path.endsWith('1') ? '\3' : '\4'));
+        return operation == FakeZooKeeper::Get ? wire::text("10.0.0.7") + stat : stat;
+    };
+    server.spoilMessage = [refusesSync](qint32 operation, const QByteArray &message) {
+        const bool isRefused = refusesSync && operation == FakeZooKeeper::Sync && (asked == "/a" || asked == "/b");
+        return isRefused ? wire::text(message.mid(4, 12) + wire::number(-102)) : message; // no permission
+    };
+}
+
 } // namespace
 Q_DECLARE_METATYPE(Spoil)
 
@@ -74,6 +100,24 @@ private slots:
         const FakeZooKeeper server;
         const auto ran = ranAgainst(server, {u"tree"_s, u"zk:/locks"_s});
         QVERIFY2(ran.status == 0 && ran.out.contains("lock-0000000002"), ran.what());
+    }
+
+    void deadlockThatIsNotReadAgainIsNoClaim()
+    {
+        FakeZooKeeper server;
+        haveDeadlock(server, false);
+        auto ran = ranAgainst(server, {u"findings"_s});
+        QVERIFY2(ran.out.contains("critical\tdeadlock\t"), ran.what());
+        QVERIFY2(!ran.out.contains("could not be read again"), ran.what());
+        haveDeadlock(server, true);
+        for (const auto *command : {"findings", "graph"}) {
+            ran = ranAgainst(server, {QString::fromLatin1(command)});
+            QVERIFY2(ran.out.contains("a deadlock was seen once and could not be read again"), ran.what());
+            QVERIFY2(!ran.out.contains("critical\tdeadlock\t") && !ran.out.contains("no problems found\n"),
+                     ran.what());
+        }
+        const auto json = ranAgainst(server, {u"findings"_s, u"--json"_s}).json();
+        QVERIFY(!json["coverage"_L1][0]["complete"_L1].toBool(true));
     }
 
     void aMalformedAnswerIsAnError_data()
