@@ -126,10 +126,10 @@ bool isLetter(char c)
 bool saysLock(const QByteArray &name)
 {
     // The last are one word in small letters or in capitals: what tutorials call a lock's key, and what clients write
-    // (the folder of ShedLock, node-resque's workers, celery-singleton).
-    static constexpr Words<14> words({"lock", "locks", "mutex", "mutexes", "mutices", "lease", "leases", "semaphore",
+    // (the folder of ShedLock, node-resque's workers, celery-singleton, rueidis).
+    static constexpr Words<15> words({"lock", "locks", "mutex", "mutexes", "mutices", "lease", "leases", "semaphore",
                                       "semaphores", "lockkey", "shedlock", "workerslock", "singletonlock",
-                                      "redislock"});
+                                      "redislock", "rueidislock"});
     return saysOneOf(words, name);
 }
 

@@ -110,6 +110,18 @@ private slots:
         QCOMPARE(drawnSemaphore(queued, {list}), QByteArray());
     }
 
+    void countOfRunningJobsIsNoMark()
+    {
+        const auto count = stringAt("work:jobs:mail:lock", "1");
+        const auto info = fieldsAt("work:jobs:mail:lock_info", {{jobId, "1"}});
+        QVERIFY(drawnSemaphore(count).contains("!no-ttl")); // what any client may write
+        QCOMPARE(drawnSemaphore(count, {info}, true), QByteArray());
+        const auto beside = companionsToRead(count);
+        QVERIFY(std::ranges::find(beside, info.key) != beside.end());
+        const auto others = companionsToRead(stringAt("orders:lock", "1"));
+        QVERIFY(std::ranges::find(others, RedisKey("orders:lock_info")) == others.end());
+    }
+
     // Its name is all there is: neither free nor held is known.
     void aSemaphoreAtRestIsNotUnderstood()
     {

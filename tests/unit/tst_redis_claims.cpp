@@ -241,6 +241,10 @@ private slots:
         row("Nextcloud", string("x/lockfiles/39b1b1dd24f88308dadb938d2a7907e9", "2", 30'000),
             "redis-rwlock Nextcloud");
         row("another file", string("x/files/39b1b1dd24f88308dadb938d2a7907e9", "2", 30'000), "");
+        row("rueidis", string("rueidislock:0:orders", QByteArray("\xff\xfe\x00\x80 abcdefghijklmnopqrs", 24), 5'000),
+            "redis-set-nx rueidis");
+        row("rueidis with another value", string("rueidislock:0:orders", "17,5", 5'000), "");
+        row("GitLab's lease", string("gitlab:exclusive_lease:pool_repository:5", "{u7}", 600'000), "redis-set-nx ");
         row("RedLock.net", string("redlock:invoice-7", "{u7}", 30'000), "redis-set-nx pottery or RedLock.net");
         row("huey: several locks are one key", hash("huey.results.shop", "shop.lock.nightly 1", -1), "");
         row("huey, a key for each", string("huey.r.shop.shop.lock.nightly", "1", -1), "redis-setnx-expire huey");

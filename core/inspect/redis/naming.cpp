@@ -74,7 +74,7 @@ QByteArrayList wordsOf(const QByteArray &part)
 
 // Of resources/rules/redis-name-words.json.
 struct NameWords {
-    QByteArrayList attributes, lessors, otherThings, measures, files;
+    QByteArrayList attributes, lessors, contracts, otherThings, measures, files;
 };
 
 const NameWords &nameWords()
@@ -82,8 +82,8 @@ const NameWords &nameWords()
     static const auto all = [] {
         NameWords words;
         readResourceList(u"rules/redis-name-words.json"_s, "words", [&words](FieldReader &reader) {
-            words = {reader.texts("attributes"), reader.texts("lessors"), reader.texts("otherThings"),
-                     reader.texts("measures"), reader.texts("files")};
+            words = {reader.texts("attributes"),  reader.texts("lessors"),  reader.texts("contracts"),
+                     reader.texts("otherThings"), reader.texts("measures"), reader.texts("files")};
         });
         return words;
     }();
@@ -136,8 +136,13 @@ bool callsItselfLock(const QByteArray &key)
             continue;
         const bool isLease = words.contains("lease") || words.contains("leases");
         const auto next = i + 1 < parts.size() ? wordsOf(parts[i + 1]) : QByteArrayList();
-        const auto around = (i > 0 ? wordsOf(parts[i - 1]) : QByteArrayList()) + words + next;
-        if (isLease && std::ranges::any_of(around, [](const auto &one) { return nameWords().lessors.contains(one); }))
+        const auto before = (i > 0 ? wordsOf(parts[i - 1]) : QByteArrayList()) + words;
+        const auto isOneOf = [](const QByteArrayList &all) {
+            return [&all](const auto &one) { return all.contains(one); };
+        };
+        if (isLease
+            && (std::ranges::any_of(before, isOneOf(nameWords().lessors))
+                || std::ranges::any_of(next, isOneOf(nameWords().contracts))))
             continue;
         QByteArrayList behind = words;
         for (auto at = i + 1; at < parts.size(); ++at)

@@ -228,6 +228,8 @@ std::vector<RedisKey> companionsToRead(const KeyView &main)
         keys.emplace_back(redisson.permitDeadlines());
         if (const auto list = recipes::signalsOf(name).list; !list.isEmpty())
             keys.emplace_back(list);
+        if (name.endsWith(":lock") && name.contains("jobs:"))
+            keys.emplace_back(name + "_info");
         if (beginsWith(name, "uniquejobs:"))
             keys.insert(keys.end(), {RedisKey(name + ":LOCKED"), RedisKey(name + ":QUEUED")});
         return keys;

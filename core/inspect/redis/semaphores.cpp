@@ -336,9 +336,11 @@ std::optional<LockSnapshot> uniqueJobsKey(const Case &about)
 }
 
 // A number in a key called semaphore: permits that are left, or a setting. A name alone does not say that it is free.
+// Or gocraft/work's count of the jobs that run, beside a hash of how many each pool of workers has: redis.go.
 bool isSemaphoreAtRest(const Case &about)
 {
-    return isSmallNumber(about) && isCalledLock(about.main) && about.name().toLower().contains("semaphore");
+    const bool isNamed = isCalledLock(about.main) && about.name().toLower().contains("semaphore");
+    return isSmallNumber(about) && (isNamed || about.companion(about.name() + "_info"));
 }
 
 // A session that is its own lock: Cm_RedisSession's, as of Magento. Source: php-redis-session-abstract,
