@@ -486,6 +486,8 @@ private slots:
         QVERIFY(!etcdLockOf(rewritten));
         QVERIFY(isKnownEntry("barrier/waiters/" + stamp) && !isKnownEntry("barrier/waiters/5")
                 && !isKnownEntry("barrier/read/" + stamp) && !isKnownEntry(""));
+        QVERIFY(isKnownEntry("by-dev/meta/session/rootcoord-7") && isKnownEntry("by-dev/meta/session/querynode-12")
+                && !isKnownEntry("by-dev/meta/session/rootcoord")); // the active one is elected by that key
     }
     void claimWithoutLeaseHolds()
     {
