@@ -292,6 +292,7 @@ private slots:
         row("/locks", "job-a job-b", "/locks");
         row("/app", "orders-lock other", "/app");
         row("/shedlock", "job-a job-b", "/shedlock");
+        row("/main/LOCK/PARTICIPANT", "host-a host-b", "/main/LOCK/PARTICIPANT");
         row("/services/api", "host-a", "/services/api");
         row("/services/api", "host-a host-b", "");
         row("/brokers/ids", "1", "");

@@ -27,6 +27,7 @@ private slots:
         row("HBase region servers", "/hbase/rs", "a,1,2 s1 x", "");
         row("HBase backup masters", "/hbase/backup-masters", "a,1,2 s1 x", "");
         row("Solr live nodes", "/live_nodes", "10.0.0.1:8983_solr s1", "");
+        row("Solr node roles", "/node_roles/data/on", "10.0.0.1:8983_solr s1", "");
         row("Solr overseer leader beside its queue", "/overseer_elect", "leader s1 x\nelection - ", "");
         row("DistributedQueue", "/q", "qn-0000000001 - x\nqn-0000000002 - x", "");
         row("kazoo LockingQueue", "/q/entries", "entry-100-0000000001 - x", "");

@@ -183,6 +183,27 @@ private slots:
             R"(
             /l/lease zk-lease high held (kazoo)
             lease_holder@1 holds exclusive 0)");
+        row("12a Helix: held", "/main/LOCK/PARTICIPANT", R"(
+            host-1 - {"id":"LOCK","simpleFields":{"OWNER":"admin-7","MESSAGE":"swap","TIMEOUT":"1200000"}})",
+            R"(
+            /main/LOCK/PARTICIPANT/host-1 zk-lease high held (Helix)
+            host-1@1 holds exclusive 0)");
+        row("12a Helix: released", "/main/LOCK/PARTICIPANT", R"(
+            host-1 - {"id":"LOCK","simpleFields":{"OWNER":"","MESSAGE":"","TIMEOUT":"-1"}})",
+            R"(
+            /main/LOCK/PARTICIPANT/host-1 zk-lease high free (Helix))");
+        row("12a Helix: over", "/main/LOCK/RESOURCE", R"(
+            db - {"id":"LOCK","simpleFields":{"OWNER":"admin-7","MESSAGE":"","TIMEOUT":"600000"}})",
+            R"(
+            /main/LOCK/RESOURCE/db zk-lease high free (Helix))");
+        row("12a Helix: never ends", "/main/LOCK/RESOURCE", R"(
+            db - {"id":"LOCK","simpleFields":{"OWNER":"admin-7","MESSAGE":"","TIMEOUT":"9223372036854775807"}})",
+            R"(
+            /main/LOCK/RESOURCE/db zk-lease high held (Helix)
+            db@1 holds exclusive 0)");
+        row("12a another record of Helix", "/main/CONFIGS/RESOURCE", R"(
+            db - {"id":"db","simpleFields":{"OWNER":"admin-7","TIMEOUT":"9000"}})",
+            "");
         row("12 lease: over", "/l/lease", R"(
             lease_holder - {"version": 1, "holder": "host-a", "end": "1970-01-01T00:10:00"})",
             R"(

@@ -115,7 +115,8 @@ std::vector<NodeName> ephemeralsIn(const DirectoryView &read)
 bool isWorthReading(const ZPath &path)
 {
     const auto name = path.name();
-    return recipes::readSequence(name) || saysLock(name.bytes()) || saysLock(path.parent().name().bytes());
+    return recipes::readSequence(name) || saysLock(name.bytes()) || saysLock(path.parent().name().bytes())
+           || isHelixScope(path.parent());
 }
 
 // In the order in which they are asked.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One ephemeral node without a number: whoever makes it holds the lock, everybody else watches it.
+#include "core/base/fieldreader.h"
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/knownclients.h"
@@ -81,73 +82,58 @@ void addOnlookers(LockSnapshot &lock, const ZnodeView &node, const std::vector<z
             clause(u"waiters are known by their watches only, and a client that gave up may leave its watch"_s);
 }
 
-// Leader nodes of known systems; the first that fits is it.
+// A leader's node of a known system. What is empty is not asked for.
 struct LeaderNode {
-    const char *name;
-    const char16_t *client;
-    const char16_t *why;
-    bool (*isPlace)(const ZPath &directory) = nullptr; // null: any
-    bool (*isData)(const QByteArray &data) = nullptr;
-    const char *companion = nullptr;
+    QByteArray name, pathPrefix, folder, folderPrefix;
+    QString client, why, field; // that its data has, JSON then
+    QByteArray companion{};
     bool showsWaiters = true;
 };
-constexpr LeaderNode leaderNodes[] = {
-    {.name = "ActiveStandbyElectorLock",
-     .client = u"YARN",
-     .why = u"an ephemeral node named ActiveStandbyElectorLock",
-     .isPlace = [](const ZPath &at) { return at.bytes().startsWith("/yarn"); },
-     .companion = "ActiveBreadCrumb"},
-    {.name = "ActiveStandbyElectorLock",
-     .client = u"HDFS",
-     .why = u"an ephemeral node named ActiveStandbyElectorLock",
-     .companion = "ActiveBreadCrumb"},
-    {.name = "controller",
-     .client = u"Kafka",
-     .why = u"the ephemeral node controller, with a broker's id in its data",
-     .isData = [](const QByteArray &data) { return QJsonDocument::fromJson(data).object().contains("brokerid"_L1); }},
-    // Region servers watch it too; the backup masters have a directory of their own.
-    {.name = "master",
-     .client = u"HBase",
-     .why = u"the ephemeral node master of HBase",
-     .isPlace = [](const ZPath &at) { return at.name().bytes().startsWith("hbase"); },
-     .showsWaiters = false},
-    {.name = "leader",
-     .client = u"Pulsar",
-     .why = u"the ephemeral node leader in loadbalance",
-     .isPlace = [](const ZPath &at) { return at.name().bytes() == "loadbalance"; }},
-    {.name = "LEADER",
-     .client = u"Helix",
-     .why = u"the ephemeral node LEADER in CONTROLLER",
-     .isPlace = [](const ZPath &at) { return at.name().bytes() == "CONTROLLER"; }},
-    {.name = "schema_registry_master",
-     .client = u"Confluent Schema Registry",
-     .why = u"the ephemeral node schema_registry_master"},
-};
+
+// The first that fits is it.
+const std::vector<LeaderNode> &leaderNodes()
+{
+    static const auto all = [] {
+        std::vector<LeaderNode> nodes;
+        readResourceList(u"rules/zookeeper-leaders.json"_s, "nodes", [&nodes](FieldReader &reader) {
+            const auto bytes = [&reader](const char *field) { return reader.text(field, QString()).toUtf8(); };
+            nodes.push_back({bytes("name"), bytes("pathPrefix"), bytes("folder"), bytes("folderPrefix"),
+                             reader.text("client"), reader.text("why"), reader.text("field", QString()),
+                             bytes("companion")});
+            reader.take("showsWaiters", nodes.back().showsWaiters);
+        });
+        return nodes;
+    }();
+    return all;
+}
 
 bool isAt(const LeaderNode &leader, const ZPath &directory, const NodeName &name)
 {
-    return name.bytes() == leader.name && (!leader.isPlace || leader.isPlace(directory));
+    const auto folder = directory.name().bytes();
+    return name.bytes() == leader.name && directory.bytes().startsWith(leader.pathPrefix)
+           && folder.startsWith(leader.folderPrefix) && (leader.folder.isEmpty() || folder == leader.folder);
 }
 
 std::optional<LockSnapshot> leaderLock(const ZnodeView &node, const Surroundings &around)
 {
     const auto &directory = around.directory;
     const auto &context = around.context;
-    const auto leader = std::ranges::find_if(leaderNodes, [&](const LeaderNode &one) {
-        return isAt(one, directory.path, node.name) && (!one.isData || (node.data && one.isData(*node.data)));
+    const auto leader = std::ranges::find_if(leaderNodes(), [&](const LeaderNode &one) {
+        const auto json = QJsonDocument::fromJson(node.data.value_or(QByteArray())).object();
+        return isAt(one, directory.path, node.name) && (one.field.isEmpty() || json.contains(one.field));
     });
-    if (leader == std::end(leaderNodes))
+    if (leader == leaderNodes().end())
         return std::nullopt;
     LockSnapshot lock = heldBy(node, directory, context);
     lock.recipe = "zk-election";
     lock.confidence = Confidence::High;
-    lock.client = QString::fromUtf16(leader->client);
-    lock.why = QString::fromUtf16(leader->why);
+    lock.client = leader->client;
+    lock.why = leader->why;
     lock.waitersKnown = false;
     if (leader->showsWaiters)
         addOnlookers(lock, node, onlookers(node, around), context);
     const auto isCompanion = [&leader](const ZnodeView &one) { return one.name.bytes() == leader->companion; };
-    if (leader->companion && std::ranges::any_of(directory.children, isCompanion))
+    if (!leader->companion.isEmpty() && std::ranges::any_of(directory.children, isCompanion))
         lock.companions.push_back(directory.path.child(NodeName(leader->companion)).bytes());
     return lock;
 }
@@ -263,11 +249,31 @@ std::optional<LockSnapshot> shedLock(const ZnodeView &node, const ZPath &directo
     return lock;
 }
 
+// Helix' record LOCK. Source: helix-lock, LockInfo.java, ZKDistributedNonblockingLock.java.
+std::optional<LockSnapshot> helixLock(const ZnodeView &node, const ZPath &directory, const RecogniseContext &context)
+{
+    constexpr qint64 latest = 100'000'000'000'000; // a time-out that never comes is the largest number
+    const auto record = node.data ? QJsonDocument::fromJson(*node.data).object() : QJsonObject();
+    const auto fields = record.value("simpleFields"_L1).toObject();
+    const auto owner = fields.value("OWNER"_L1).toString();
+    bool ok = false;
+    const auto timeout = fields.value("TIMEOUT"_L1).toString().toLongLong(&ok);
+    if (record.value("id"_L1).toString() != u"LOCK"_s || !fields.contains("OWNER"_L1) || !ok)
+        return std::nullopt;
+    LockSnapshot lock = leaseOf(directory.child(node.name).bytes(), KnownClient{.name = u"Helix"_s}, context);
+    lock.why = u"a record LOCK whose fields OWNER and TIMEOUT name the holder and the end"_s;
+    const auto until =
+        timeout < latest ? std::optional(ServerTime(std::chrono::milliseconds(timeout))) : std::nullopt;
+    if (!owner.isEmpty())
+        addHolder(lock, node, directory, until, owner.toUtf8().left(256), context);
+    return lock;
+}
+
 } // namespace
 
 bool isLeaderNode(const ZPath &directory, const NodeName &name)
 {
-    return std::ranges::any_of(leaderNodes, [&](const LeaderNode &one) { return isAt(one, directory, name); });
+    return std::ranges::any_of(leaderNodes(), [&](const LeaderNode &one) { return isAt(one, directory, name); });
 }
 
 std::vector<LockSnapshot> plainLocks(const DirectoryView &directory, const OwnNumbered &ownNumbered,
@@ -295,16 +301,16 @@ std::vector<LockSnapshot> plainLocks(const DirectoryView &directory, const OwnNu
     return locks;
 }
 
-// Nodes that stay and say until when they are locked: ShedLock's and kazoo's NonBlockingLease.
+// Nodes that stay and say until when they are locked.
 
 std::vector<LockSnapshot> leaseLocks(const DirectoryView &directory, const RecogniseContext &context)
 {
     std::vector<LockSnapshot> locks;
     for (const auto &child : directory.children) {
-        if (auto lease = kazooLease(child, directory.path, context))
-            locks.push_back(std::move(*lease));
-        else if (auto shed = shedLock(child, directory.path, context))
-            locks.push_back(std::move(*shed));
+        for (auto *rule : {kazooLease, shedLock, helixLock}) {
+            if (auto lease = rule(child, directory.path, context))
+                locks.push_back(std::move(*lease));
+        }
     }
     return locks;
 }

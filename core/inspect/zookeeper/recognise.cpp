@@ -6,6 +6,8 @@
 #include "core/inspect/zookeeper/recognise.h"
 
 #include "core/base/text.h"
+#include "core/base/fieldreader.h"
+#include "core/base/identifiers.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/lockterms.h"
 #include "core/inspect/zookeeper/layouts.h"
@@ -16,6 +18,7 @@
 
 #include <QByteArrayList>
 #include <QHash>
+#include <QRegularExpression>
 
 #include <algorithm>
 #include <array>
@@ -38,12 +41,14 @@ public:
             at = at.parent();
         }
     }
-    // The path ends in those names; "*" is any one.
-    [[nodiscard]] bool is(std::initializer_list<const char *> shape) const
+    // The path ends in those names. One that ends in "*" is any that begins so.
+    [[nodiscard]] bool is(const QByteArrayList &shape) const
     {
         auto name = m_names.begin();
-        for (auto expected = std::rbegin(shape); expected != std::rend(shape); ++expected, ++name) {
-            if (name->isEmpty() || (qstrcmp(*expected, "*") != 0 && *name != *expected))
+        for (auto expected = shape.crbegin(); expected != shape.crend(); ++expected, ++name) {
+            const bool isAny = expected->endsWith('*');
+            if (name->isEmpty()
+                || (isAny ? !name->startsWith(QByteArrayView(*expected).chopped(1)) : *name != *expected))
                 return false;
         }
         return true;
@@ -55,68 +60,40 @@ private:
     std::array<QByteArray, 4> m_names;
 };
 
-// "rs1.example.com,16020,1700000000000"
-bool isHBaseServer(const QByteArray &name)
-{
-    const auto parts = name.split(',');
-    return parts.size() == 3 && isDigits(parts[1]) && isDigits(parts[2]);
-}
-
-// "bookie-1.example.com:3181"
-bool isHostAndPort(const QByteArray &name)
-{
-    const auto colon = name.lastIndexOf(':');
-    return colon > 0 && isDigits(name.mid(colon + 1));
-}
-
-// Where servers and services say that they are there.
-bool isRegistration(const Tail &tail, const QByteArray &name)
-{
-    const bool bookKeeper =
-        (tail.is({"ledgers", "available"}) || tail.is({"ledgers", "available", "readonly"})) && isHostAndPort(name);
-    const bool pulsar = tail.is({"loadbalance", "brokers"}) && isHostAndPort(name);
-    const bool helix = tail.is({"*", "LIVEINSTANCES"});
-    const bool druid = tail.is({"druid", "announcements"}) && isHostAndPort(name);
-    const bool hive = name.startsWith("serverUri=") && name.contains(";version=");
-    const bool dubbo =
-        (tail.is({"dubbo", "*", "providers"}) || tail.is({"dubbo", "*", "consumers"})) && name.contains("%3A%2F%2F");
-    const bool ignite = tail.is({"n"}) && name.contains('|');
-    return bookKeeper || pulsar || helix || druid || hive || dubbo || ignite;
-}
-
 // Each process that uses a stored state of Flink has a node below it, so that no other deletes the state: several at
 // once, which wait for nothing. One that a former leader left keeps its job from being removed, so it is no known
 // entry either. Source: flink-runtime, runtime/zookeeper/ZooKeeperStateHandleStore.java; newer versions put them into
 // a folder `locks`.
 bool isFlinkReference(const ZPath &directory, const QByteArray &name)
 {
+    if (!isUuid36(name))
+        return false;
     const auto state = directory.name().bytes() == "locks" ? directory.parent() : directory;
     const Tail tail(state);
     const bool isJob = tail.is({"jobgraphs", "*"}) && isHex32(tail.last());
     const bool isCheckpoint = isDigits(tail.last())
                               && ((tail.is({"checkpoints", "*", "*"}) && isHex32(tail.parent()))
                                   || tail.is({"jobs", "*", "checkpoints", "*"}));
-    return isUuid36(name) && (isJob || isCheckpoint);
+    return isJob || isCheckpoint;
 }
 
+// By its folder and its name, as resources/rules/zookeeper-other-systems.json has them.
 bool isOfOtherSystem(const ZPath &directory, const QByteArray &name)
 {
+    static const auto all = [] {
+        std::vector<std::pair<QByteArrayList, QRegularExpression>> places;
+        readResourceList(u"rules/zookeeper-other-systems.json"_s, "nodes", [&places](FieldReader &reader) {
+            const auto form = QRegularExpression::anchoredPattern(reader.text("name", u".*"_s));
+            places.emplace_back(reader.text("folder").toUtf8().split('/'),
+                                QRegularExpression(form, QRegularExpression::DotMatchesEverythingOption));
+        });
+        return places;
+    }();
+    const bool isHive = name.startsWith("serverUri=") && name.contains(";version=");
     const Tail tail(directory);
-    const bool kafka = (tail.is({"brokers", "ids"}) && isDigits(name)) || tail.is({"consumers", "*", "ids"})
-                       || (tail.is({"consumers", "*", "owners", "*"}) && isDigits(name));
-    const bool hbase = tail.parent().startsWith("hbase") && isHBaseServer(name)
-                       && (tail.is({"rs"}) || tail.is({"backup-masters"}) || tail.is({"draining"}));
-    const bool solr = (tail.is({"live_nodes"}) && name.contains(':') && name.contains('_')) // host:8983_solr
-                      || (tail.is({"collections", "*", "leaders", "*"}) && name == "leader")
-                      || tail.is({"collections", "*", "leaders"})
-                      // Solr keeps the elected one's address beside the election queue.
-                      || (tail.is({"overseer_elect"}) && name == "leader");
-    // Numbers alone, and blocks being written.
-    const bool clickHouse =
-        (tail.is({"mutations"}) && isDigits(name)) || (tail.is({"block_numbers", "*"}) && name.startsWith("block-"));
-    // Older versions left a node beside the lock's folder at each try: the lock's name, and a number behind it.
-    const bool spring = tail.is({"SpringIntegration-LockRegistry"}) && name.startsWith("_c_");
-    return kafka || hbase || solr || clickHouse || spring || isRegistration(tail, name);
+    return isHive || std::ranges::any_of(all, [&](const auto &place) {
+               return tail.is(place.first) && place.second.match(QString::fromLatin1(name)).hasMatch();
+           });
 }
 
 // Numbered names that are messages or log entries. They are persistent: an ephemeral node of such a name is another
@@ -190,7 +167,7 @@ std::optional<ZPath> guardedPool(const ZPath &directory, const std::vector<NodeN
 bool mayBeLock(const ZPath &directory, const NodeName &name)
 {
     return recipes::readSequence(name) || isHex32(name.bytes()) || isLeaderNode(directory, name)
-           || saysLock(name.bytes()) || saysLock(directory.name().bytes());
+           || saysLock(name.bytes()) || saysLock(directory.name().bytes()) || isHelixScope(directory);
 }
 
 std::vector<LockSnapshot> locksByNames(const DirectoryView &directory, const RecogniseContext &context);
@@ -282,6 +259,11 @@ void giveIds(LockSnapshot &lock)
 }
 
 } // namespace
+
+bool isHelixScope(const ZPath &directory)
+{
+    return Tail(directory).parent() == "LOCK";
+}
 
 bool isNoLockDirectory(const ZPath &directory)
 {

@@ -78,6 +78,8 @@ template <class Predicate>
 
 using NamesByParent = std::map<ZPath, std::vector<NodeName>>;
 
+// "…/LOCK/<scope>", where Helix keeps its locks.
+[[nodiscard]] bool isHelixScope(const ZPath &directory);
 // By names alone: might `parent` with these ephemeral children be (part of) a lock? Saves reading
 // what cannot be one. Returns the directory to look at as a whole (for `…/locks` beside `…/leases`
 // the composite's path, for a lone ephemeral its own parent).
