@@ -66,7 +66,7 @@ def zookeeper_lock(number):
             contender.release()
             all_of_it.remove((name, contender))
             waiting = [one for _, one in all_of_it if not one.is_acquired]
-            time.sleep(1 if waiting else 0.1)  # whoever is next has heard of it
+            time.sleep(1 if waiting else 0.1)  # the next client is notified
     held = [name for name, contender in all_of_it if contender.is_acquired]
     if form == "semaphore":
         waits = [name for name, contender in all_of_it if not contender.is_acquired]
