@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // graph: who waits for whom, over all connections; deadlocks first, then trees from those who hold everybody up.
-#include "app/lockscopectl/command.h"
-#include "app/lockscopectl/report.h"
+#include "app/lockscopectl/live.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
+#include "core/inspect/json.h"
 #include "core/inspect/snapshot.h"
 
 #include <algorithm>
@@ -190,31 +190,110 @@ QStringList textOf(const WaitGraph &graph, const std::vector<inspect::Coverage> 
     return lines + elsewhere + togetherLines(graph);
 }
 
+QJsonObject jsonOf(const WaitGraph &graph)
+{
+    auto answer = inspect::toJson(graph);
+    answer.insert(u"waitersUnknown"_s, waitersUnknownJson(graph));
+    answer.insert(u"unlinked"_s, unlinkedJson(graph));
+    return answer;
+}
+
+// As printed, and what is not known.
+QStringList linesOf(CommandContext &context, const WaitGraph &graph)
+{
+    const auto coverage = context.pictures.coverage();
+    const auto lines = context.pictures.isAnySeen()
+                           ? textOf(graph, coverage, elsewhereLines(context.pictures.locks()))
+                           : QStringList(inspect::noneFound(inspect::Question::Waits, false, coverage));
+    return lines + unseenWaiterWords(graph) + unlinkedWords(graph) + coverageWords(context);
+}
+
+class GraphView final : public LiveView {
+public:
+    explicit GraphView(CommandContext &context) : m_context(context) {}
+    Task<void> read() override
+    {
+        auto graph = co_await m_context.pictures.waits(requestDeadline(m_context));
+        m_graph = std::move(graph);
+    }
+    void forget() override { m_graph.reset(); }
+    [[nodiscard]] QStringList orders() const override { return {u"most blocked"_s, u"longest wait"_s}; }
+    [[nodiscard]] LiveContent content(int width, int order) override
+    {
+        LiveContent content{u"Waiting clients"_s, {}, {}, !m_graph || !m_context.pictures.isAnySeen()};
+        if (content.isUnknown)
+            return content;
+        auto graph = *m_graph;
+        content.title = u"%1, %2"_s.arg(amountOf(graph.waiting(), "waiting client"_L1, "waiting clients"_L1),
+                                        amountOf(std::ssize(graph.cycles), "deadlock"_L1, "deadlocks"_L1));
+        if (order == 1)
+            std::ranges::stable_sort(graph.roots, std::greater(), &inspect::RootBlocker::waiting);
+        for (const auto &line : linesOf(m_context, graph)) {
+            // A tree is shown or filtered as a block.
+            if (!line.startsWith(u' ') || content.blocks.empty())
+                content.blocks.emplace_back();
+            for (const auto &part : wrappedWhole(line, width))
+                content.blocks.back().lines.push_back({{part}});
+        }
+        return content;
+    }
+
+private:
+    CommandContext &m_context;
+    std::optional<WaitGraph> m_graph;
+};
+
+// --watch: in place on a terminal, else a JSON line when the graph changes, ages aside.
+Task<Exit> watchGraph(CommandContext *context)
+{
+    if (isDrawn(*context)) {
+        GraphView view(*context);
+        const auto drawn = co_await runLive(*context, view);
+        co_return drawn;
+    }
+    const auto looked = co_await context->pictures.look(*context);
+    if (looked == Exit::NoConnection)
+        co_return looked;
+    reportBreaks(*context);
+    const UntilInterrupted until(context->loop(), context->interrupts);
+    std::optional<QByteArray> last;
+    while (!until.isOver()) {
+        const auto graph = co_await context->pictures.waits(requestDeadline(*context));
+        auto answer = jsonOf(graph);
+        answer[u"time"_s] = inspect::isoTime(context->pictures.now());
+        if (const auto drawing = inspect::toDot(graph);
+            std::exchange(last, drawing) != drawing && !printJsonLine(answer))
+            break;
+        const auto paused = until.pause(std::chrono::seconds(1));
+        co_await paused;
+    }
+    co_return Exit::Done;
+}
+
 } // namespace
 
 Task<Result<Exit>> runGraph(CommandContext &context)
 {
+    CO_TRY(const bool isWatched, isWatching(context, u"graph"_s));
+    if (isWatched && context.has(u"dot"_s))
+        co_return Error{ErrorCode::BadInput, u"graph: --dot prints one graph; remove --watch or --dot"_s};
+    if (isWatched) {
+        const auto watched = co_await watchGraph(&context);
+        co_return watched;
+    }
     const auto looked = co_await context.pictures.look(context);
     const auto found = co_await context.pictures.waits(requestDeadline(context));
     if (context.json) {
-        auto answer = inspect::toJson(found);
-        answer.insert(u"waitersUnknown"_s, waitersUnknownJson(found));
-        answer.insert(u"unlinked"_s, unlinkedJson(found));
-        printClosedAnswer(context, answer);
+        printClosedAnswer(context, jsonOf(found));
         co_return looked;
     }
-    const auto unseen = unseenWaiterWords(found) + unlinkedWords(found) + coverageWords(context);
     if (context.has(u"dot"_s)) {
         print(QString::fromUtf8(inspect::toDot(found)).trimmed());
-        for (const auto &line : unseen)
+        for (const auto &line : unseenWaiterWords(found) + unlinkedWords(found) + coverageWords(context))
             printError(line);
         co_return looked;
     }
-    const auto coverage = context.pictures.coverage();
-    const auto lines = context.pictures.isAnySeen()
-                           ? textOf(found, coverage, elsewhereLines(context.pictures.locks()))
-                           : QStringList(inspect::noneFound(inspect::Question::Waits, false, coverage));
-    for (const auto &line : lines + unseen)
+    for (const auto &line : linesOf(context, found))
         print(line);
     co_return looked;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/lockscopectl/interrupts.h"
 
+#include "app/lockscopectl/terminalscreen.h"
+
 #include <cerrno>
 #include <csignal>
 #include <ctime>
@@ -12,7 +14,7 @@ namespace lockscope::ctl {
 namespace {
 
 // Whatever else asks a program to end is no reason to leave a lock to its time limit.
-constexpr int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU};
+constexpr int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU, SIGWINCH};
 constexpr time_t endsAtOnceAfter = 2;
 int pipeEnds[2] = {-1, -1};
 volatile std::sig_atomic_t isUnread = 0;
@@ -33,7 +35,8 @@ bool isLoopBlocked()
 void handle(int number, siginfo_t *info, void *)
 {
     const int before = errno;
-    if (isLoopBlocked()) {
+    if (number != SIGWINCH && isLoopBlocked()) {
+        restoreTerminal();
         std::signal(number, SIG_DFL);
         ::raise(number);
     }
@@ -78,8 +81,10 @@ void Interrupts::read()
     Interrupt interrupt;
     while (::read(pipeEnds[0], &interrupt, sizeof interrupt) == sizeof interrupt) {
         // A copy: the handler may set another.
-        if (const auto handler = m_handler)
+        if (const auto handler = m_handler; handler && interrupt.number != SIGWINCH)
             handler(interrupt);
+        else if (interrupt.number == SIGWINCH && m_resized)
+            m_resized();
     }
 }
 

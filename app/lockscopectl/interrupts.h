@@ -28,12 +28,15 @@ public:
     ~Interrupts() override;
     // Replaces the one before.
     void setHandler(Handler handler) { m_handler = std::move(handler); }
+    // Called when the terminal's window has another size, which interrupts nothing.
+    void onResize(std::function<void()> listener) { m_resized = std::move(listener); }
 
 private:
     void read();
 
     QSocketNotifier m_notifier;
     Handler m_handler;
+    std::function<void()> m_resized;
 };
 
 // A command that goes on until it is interrupted, with pauses. One per command.

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // locks: every lock found, and with --watch every change of one.
-#include "app/lockscopectl/command.h"
+#include "app/lockscopectl/live.h"
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/report.h"
 #include "core/async/completion.h"
+#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
 #include "core/inspect/thresholds.h"
 
-#include <QRegularExpression>
-
 #include <algorithm>
-#include <set>
 
 namespace lockscope::ctl {
 
@@ -26,11 +24,18 @@ bool matches(const QString &glob, const inspect::LockName &lock)
     return glob.isEmpty() || inspect::matchesGlob(lock, glob);
 }
 
-// What needs a person first: the gravest finding, then the longest queue, then the name.
-void sortByNeed(std::vector<LockSnapshot> &locks)
+enum class LockOrder { Worst, Name, Waiters, Held };
+
+// By default the most severe finding first, then the longest queue, then the name.
+void sortLocks(std::vector<LockSnapshot> &locks, LockOrder order = LockOrder::Worst)
 {
-    std::ranges::stable_sort(locks, {}, [](const LockSnapshot &lock) {
-        return std::tuple(-int(lock.worst()), -lock.waiterCount(), lock.lock);
+    std::ranges::stable_sort(locks, {}, [order](const LockSnapshot &lock) {
+        const auto holder = std::ranges::find(lock.contenders, inspect::Role::Holder, &inspect::Contender::role);
+        const auto since =
+            order == LockOrder::Held && holder != lock.contenders.end() ? holder->heldSince : std::nullopt;
+        return std::tuple(since.value_or(inspect::ServerTime::max()),
+                          order == LockOrder::Worst ? -int(lock.worst()) : 0,
+                          order == LockOrder::Name ? 0 : -lock.waiterCount(), lock.lock);
     });
 }
 
@@ -67,11 +72,10 @@ ReportRow rowOf(CommandContext &context, const LockSnapshot &lock)
             {waitingWords(lock), ageWords(lock, context.pictures.serverNow(lock))}};
 }
 
-void addLocks(std::vector<Line> &lines, CommandContext &context, const inspect::LinkState &connection,
-              const std::vector<LockSnapshot> &locks)
+void addLocks(std::vector<LiveBlock> &blocks, CommandContext &context, const inspect::LinkState &connection,
+              const std::vector<LockSnapshot> &locks, int width)
 {
     constexpr std::size_t fewest = 4; // that share a row
-    const int width = terminalWidth();
     std::map<QString, std::vector<const LockSnapshot *>> quiet;
     std::vector<const LockSnapshot *> here;
     for (const auto &lock : locks) {
@@ -83,12 +87,13 @@ void addLocks(std::vector<Line> &lines, CommandContext &context, const inspect::
     }
     if (here.empty())
         return;
-    addHeading(lines, connectionLine(connection), amountOf(std::ssize(here), "lock"_L1, "locks"_L1), width);
-    add(lines, {{u"STATE"_s, {}}, u"LOCK and HOLDER"_s, {}, {u"WAIT"_s, u"HELD"_s}}, width);
+    auto &head = blocks.emplace_back(std::vector<Line>(), true).lines;
+    addHeading(head, connectionLine(connection), amountOf(std::ssize(here), "lock"_L1, "locks"_L1), width);
+    add(head, {{u"STATE"_s, {}}, u"LOCK and HOLDER"_s, {}, {u"WAIT"_s, u"HELD"_s}}, width);
     for (const auto *lock : here) {
         const auto shared = isQuiet(*lock) ? quiet.find(holderText(*lock)) : quiet.end();
         if (shared == quiet.end() || shared->second.size() < fewest)
-            add(lines, rowOf(context, *lock), width);
+            add(blocks.emplace_back().lines, rowOf(context, *lock), width);
     }
     for (const auto &[holder, shared] : quiet) {
         if (shared.size() < fewest)
@@ -97,39 +102,55 @@ void addLocks(std::vector<Line> &lines, CommandContext &context, const inspect::
         row.title = u"%1 locks, no client waits"_s.arg(shared.size());
         row.texts = {holder, u"--all-held lists them"_s};
         row.amounts = {u"0"_s, u"-"_s};
-        add(lines, row, width);
+        add(blocks.emplace_back().lines, row, width);
     }
-    lines.push_back({});
+    blocks.push_back({{{}}, true});
 }
 
 void printReport(CommandContext &context, const std::vector<LockSnapshot> &locks,
                  const std::vector<inspect::Incident> &incidents)
 {
+    const int width = terminalWidth();
     std::vector<Line> lines;
-    addIncidents(lines, incidents, context, terminalWidth());
+    std::vector<LiveBlock> blocks;
+    addIncidents(lines, incidents, context, width);
     for (const auto &connection : context.pictures.connections())
-        addLocks(lines, context, connection, locks);
+        addLocks(blocks, context, connection, locks, width);
+    for (auto &block : blocks)
+        std::ranges::move(block.lines, std::back_inserter(lines));
     lines.push_back({{u"%1 as of %2."_s.arg(
         amountOf(std::ssize(locks), "lock"_L1, "locks"_L1),
         isoSeconds(std::chrono::floor<std::chrono::seconds>(context.pictures.now()).time_since_epoch()))}});
     printLines(lines);
 }
 
-void printAll(CommandContext &context, const inspect::WaitGraph &graph)
+// What --match selects.
+struct SelectedLocks {
+    std::vector<LockSnapshot> locks;
+    std::vector<inspect::Incident> incidents;
+};
+SelectedLocks selectedLocks(CommandContext &context, const inspect::WaitGraph &graph)
 {
     const auto glob = context.arguments.value(u"match"_s);
-    auto locks = context.pictures.locks();
+    SelectedLocks selected{context.pictures.locks(), {}};
+    auto &[locks, incidents] = selected;
     for (auto &lock : locks)
         addDeadlocks(lock, graph, graph.cycles);
-    auto incidents = inspect::incidentsOf(graph, locks, context.pictures.coverage());
+    incidents = inspect::incidentsOf(graph, locks, context.pictures.coverage());
     removeMuted(incidents, mutesAt(context.pictures.now()));
     std::erase_if(locks, [&](const LockSnapshot &lock) { return !matches(glob, lock.lock); });
     std::erase_if(incidents, [&](const inspect::Incident &incident) {
         return !glob.isEmpty()
                && std::ranges::none_of(incident.locks, [&](const auto &lock) { return matches(glob, lock); });
     });
+    return selected;
+}
+
+void printAll(CommandContext &context, const inspect::WaitGraph &graph)
+{
+    auto [locks, incidents] = selectedLocks(context, graph);
     if (!context.json) {
-        sortByNeed(locks);
+        sortLocks(locks);
         if (locks.empty())
             print(inspect::noneFound(inspect::Question::Locks, true, context.pictures.coverage()));
         else if (terminalWidth() > 0)
@@ -152,67 +173,57 @@ void printAll(CommandContext &context, const inspect::WaitGraph &graph)
     printClosedAnswer(context, QJsonObject{{u"incidents"_s, inspect::toJson(incidents)}, {u"locks"_s, array}});
 }
 
-bool printChange(const inspect::SnapshotChange &change)
-{
-    const auto now = std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
-    return printJsonLine(QJsonObject{{u"time"_s, inspect::isoTime(now)},
-                                     {u"change"_s, inspect::word(change.kind)},
-                                     {u"lock"_s, inspect::toJson(change.lock)}});
-}
-
-// Says on stderr what is not seen, each thing at most once a minute: how old it is changes all the time.
-class CoverageTeller {
+class LocksView final : public LiveView {
 public:
-    explicit CoverageTeller(Loop &loop) : m_loop(&loop) {}
-    void operator()(const ConnectionName &name, const std::vector<inspect::Coverage> &coverage)
+    explicit LocksView(CommandContext &context) : m_context(context) {}
+    Task<void> read() override
     {
-        static const QRegularExpression numbers(u"[0-9]+"_s);
-        for (const auto &part : coverage) {
-            const auto kind = std::pair(name, QString(part.message).remove(numbers));
-            const auto told = m_told.find(kind);
-            if (part.complete || (told != m_told.end() && m_loop->now() - told->second < std::chrono::minutes(1)))
-                continue;
-            m_told[kind] = m_loop->now();
-            printError(u"%1: incomplete: %2"_s.arg(escaped(name.bytes()), harmless(part.message)));
+        auto graph = co_await m_context.pictures.waits(requestDeadline(m_context));
+        m_graph = std::move(graph);
+    }
+    void forget() override { m_graph = {}; }
+    [[nodiscard]] QStringList orders() const override
+    {
+        return {u"worst first"_s, u"name"_s, u"most waiters"_s, u"longest held"_s};
+    }
+    [[nodiscard]] LiveContent content(int width, int order) override
+    {
+        auto [locks, incidents] = selectedLocks(m_context, m_graph);
+        sortLocks(locks, LockOrder(order));
+        const auto contended = std::ranges::count(locks, inspect::LockState::Contended, &LockSnapshot::state);
+        LiveContent content{
+            u"%1, %2 contended"_s.arg(amountOf(std::ssize(locks), "lock"_L1, "locks"_L1), QString::number(contended)),
+            {},
+            {},
+            !m_context.pictures.isAnySeen()};
+        addIncidents(content.pinned, incidents, m_context, width, true);
+        for (const auto &connection : m_context.pictures.connections()) {
+            if (connection.isConnected)
+                addLocks(content.blocks, m_context, connection, locks, width);
         }
+        for (const auto &line : coverageWords(m_context))
+            content.blocks.push_back({{{{line}}}, true});
+        return content;
     }
 
 private:
-    Loop *m_loop;
-    std::map<std::pair<ConnectionName, QString>, Instant> m_told;
+    CommandContext &m_context;
+    inspect::WaitGraph m_graph;
 };
-
-// Until interrupted, or until nobody reads our lines any more.
-Task<Exit> watch(CommandContext &context)
-{
-    const Completion<Exit> ended(context.loop());
-    const auto glob = context.arguments.value(u"match"_s);
-    context.interrupts.setHandler([ended](Interrupt) { ended.complete(Exit::Done); });
-    context.sink.onChange([ended, glob, labels = context.labels](inspect::SnapshotChange change) {
-        addLabels(change.lock, labels);
-        if (matches(glob, change.lock.lock) && !printChange(change))
-            ended.complete(Exit::Done);
-    });
-    context.sink.onCoverage(CoverageTeller(context.loop()));
-    // The sink may have heard of changes before the listener was there.
-    const auto connected = co_await connectAll(context);
-    if (connected != Exit::Done)
-        co_return connected;
-    reportBreaks(context);
-    const auto status = co_await ended;
-    context.sink.onChange({});
-    context.sink.onCoverage({});
-    co_return status;
-}
 
 } // namespace
 
 Task<Result<Exit>> runLocks(CommandContext &context)
 {
-    if (context.has(u"watch"_s) && context.pictures.recorded())
-        co_return fail({ErrorCode::BadInput, u"locks: --watch follows servers; a recording is over"_s});
-    if (context.has(u"watch"_s)) {
-        const auto watched = co_await watch(context);
+    CO_TRY(const bool isWatched, isWatching(context, u"locks"_s));
+    if (isWatched && isDrawn(context)) {
+        LocksView view(context);
+        const auto watched = co_await runLive(context, view);
+        co_return watched;
+    }
+    if (isWatched) {
+        const auto watched = co_await watchLocks(
+            context, [glob = context.arguments.value(u"match"_s)](const auto &lock) { return matches(glob, lock); });
         co_return watched;
     }
     const auto looked = co_await context.pictures.look(context);

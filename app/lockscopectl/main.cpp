@@ -75,15 +75,15 @@ private:
     }
     [[nodiscard]] bool goesOn() const
     {
-        return m_command.follows
-               || (m_command.observes && (m_arguments.has(u"watch"_s) || m_arguments.has(u"listen"_s)));
+        return m_command.follows || m_arguments.has(u"watch"_s) || m_arguments.has(u"listen"_s);
     }
     [[nodiscard]] WorkspaceOptions workspaceOptions() const
     {
         WorkspaceOptions options;
         options.readOnly = m_connections.readOnly;
-        options.observe = m_command.observes;
-        options.observer.includeLowConfidence = m_arguments.has(u"all"_s);
+        options.observe = m_command.observes || goesOn();
+        // A lock that was named is shown at any confidence.
+        options.observer.includeLowConfidence = m_arguments.has(u"all"_s) || (m_command.run == runShow && goesOn());
         const bool asks = m_command.asks && !m_arguments.has(u"yes"_s) && !m_arguments.has(u"dry-run"_s);
         options.observer.follow = goesOn() || asks || (m_command.run == runFindings && m_arguments.has(u"for"_s));
         options.observer.everywhere = !options.observer.follow;

@@ -131,15 +131,47 @@ QString rehearsalText(const CommandContext &context, const inspect::FindingPlace
 bool printLines(const std::vector<Line> &lines)
 {
     QString text;
-    for (const auto &line : lines) {
-        QString whole;
-        for (const auto &span : line)
-            whole += inked(span);
-        while (whole.endsWith(u' '))
-            whole.chop(1);
-        text += whole + u'\n';
-    }
+    for (const auto &line : lines)
+        text += inked(line) + u'\n';
     return printStyled(text);
+}
+
+QString inked(const Line &line)
+{
+    QString text;
+    for (const auto &span : line)
+        text += inked(span);
+    while (text.endsWith(u' '))
+        text.chop(1);
+    return text;
+}
+
+void addFolded(std::vector<Line> &lines, const Line &line, int width)
+{
+    Line row;
+    qsizetype used = 0;
+    for (const auto &span : line) {
+        auto rest = harmlessLine(span.text);
+        if (ctl::cellsOf(rest) + used > width) {
+            QString text;
+            for (const char32_t c : rest.toUcs4()) {
+                const auto one = QString::fromUcs4(&c, 1);
+                const auto cells = ctl::cellsOf(one);
+                if (used + cells > width) {
+                    row.push_back({std::exchange(text, {}), span.ink});
+                    lines.push_back(std::exchange(row, {}));
+                    used = 0;
+                }
+                text += one;
+                used += cells;
+            }
+            rest = text;
+        } else {
+            used += ctl::cellsOf(rest);
+        }
+        row.push_back({rest, span.ink});
+    }
+    lines.push_back(row);
 }
 
 Status statusOf(const inspect::LockSnapshot &lock)
@@ -211,7 +243,7 @@ void addHeading(std::vector<Line> &lines, Line left, const QString &right, int w
 }
 
 void addIncidents(std::vector<Line> &lines, const std::vector<inspect::Incident> &incidents,
-                  const CommandContext &context, int width)
+                  const CommandContext &context, int width, bool isBrief)
 {
     if (incidents.empty())
         return;
@@ -221,7 +253,14 @@ void addIncidents(std::vector<Line> &lines, const std::vector<inspect::Incident>
                u"%1 critical, %2"_s.arg(QString::number(critical), amountOf(warnings, "warning"_L1, "warnings"_L1)),
                width);
     for (const auto &incident : incidents) {
-        QStringList texts{incident.cause};
+        ReportRow row{statusOf(incident), {}, {incident.cause}, {ageText(incident.age, incident.atMost)}};
+        if (isBrief) {
+            const auto cause = wrapped(incident.cause, std::max(leastTitle, width - statusCells - amountCells - 2));
+            row.texts = {cause.size() > 1 ? cause.front() + (isUnicode() ? u" …"_s : u" ..."_s) : cause.front()};
+            add(lines, row, width);
+            continue;
+        }
+        auto &texts = row.texts;
         const auto names =
             mapped<QStringList>(incident.locks, [&](const auto &lock) { return escaped(lock.text()); });
         if (incident.code == FindingCode::Deadlock) // whose cause names the clients alone
@@ -229,11 +268,11 @@ void addIncidents(std::vector<Line> &lines, const std::vector<inspect::Incident>
         texts << incident.action;
         if (const auto folded = foldedText(incident); !folded.isEmpty())
             texts << u"It explains these findings: %1."_s.arg(folded);
-        add(lines,
-            {statusOf(incident), {}, texts, {ageText(incident.age, incident.atMost)}, rehearsalOf(context, incident)},
-            width);
+        row.command = rehearsalOf(context, incident);
+        add(lines, row, width);
     }
-    lines.push_back({});
+    if (!isBrief)
+        lines.push_back({});
 }
 
 Line connectionLine(const inspect::LinkState &connection)

@@ -23,7 +23,11 @@ using Line = std::vector<Span>;
 
 // "auto", "always" or "never"; anything else is refused.
 [[nodiscard]] bool setColor(const QString &when);
+// As a terminal shows it: without what is hostile in it, with sequences of our own for its ink.
+[[nodiscard]] QString inked(const Line &line);
 bool printLines(const std::vector<Line> &lines);
+// A line that is wider goes on in the next ones.
+void addFolded(std::vector<Line> &lines, const Line &line, int width);
 
 // What a lock or incident is, most important first: "✕ deadlock", "∞ no expiry", "◔ contended". In ASCII where the
 // locale has no more.
@@ -48,9 +52,9 @@ void add(std::vector<Line> &lines, const ReportRow &row, int width);
 // A heading with something at the right end.
 void addHeading(std::vector<Line> &lines, Line left, const QString &right, int width);
 
-// INCIDENTS and each of them; nothing where there are none.
+// INCIDENTS and each of them; nothing where there are none. `isBrief`: only their causes.
 void addIncidents(std::vector<Line> &lines, const std::vector<inspect::Incident> &incidents,
-                  const CommandContext &context, int width);
+                  const CommandContext &context, int width, bool isBrief = false);
 // "Try: " and the command that simulates a release of that contender, with the connection of this run: it works as
 // printed. Empty where none would, as from a recording or on the servers of sandbox:, which end with this run.
 [[nodiscard]] QString rehearsalText(const CommandContext &context, const inspect::FindingPlace &place);

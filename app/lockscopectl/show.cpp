@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // show: one lock, with its queue in order.
-#include "app/lockscopectl/command.h"
+#include "app/lockscopectl/live.h"
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/report.h"
 #include "core/base/fieldreader.h"
+#include "core/base/duration.h"
+#include "core/base/regularfile.h"
 #include "core/base/text.h"
 #include "core/history/timeline.h"
 #include "core/inspect/coverage.h"
@@ -227,11 +229,40 @@ QStringList incompleteLines(const LockSnapshot &lock, const std::vector<inspect:
     return lines;
 }
 
-// On a terminal: problem first, then the queue with its rails.
-void printReport(const CommandContext &context, const LockSnapshot &lock, const std::optional<HeldBeside> &beside,
-                 const inspect::WaitGraph *graph, const std::vector<inspect::Coverage> &coverage)
+// A lock, and what is known of it beside.
+struct ShownLock {
+    LockSnapshot lock;
+    std::optional<inspect::WaitGraph> graph; // where a client waits
+    std::optional<HeldBeside> beside;
+    std::vector<inspect::Coverage> coverage;
+};
+
+Task<Result<ShownLock>> readShown(CommandContext *context, inspect::LockName name)
 {
-    const int width = terminalWidth();
+    const auto deadline = requestDeadline(*context);
+    CO_TRY(auto &lock, co_await context->pictures.read(name, deadline));
+    ShownLock shown{std::move(lock), {}, {}, {}};
+    bool areDeadlocksKnown = true;
+    if (shown.lock.waiterCount() > 0) { // a deadlock is seen over all connections only
+        areDeadlocksKnown = co_await context->pictures.lookSoon();
+        auto graph = co_await context->pictures.waits(deadline);
+        addDeadlocks(shown.lock, graph, graph.cycles);
+        shown.graph = std::move(graph);
+    }
+    auto beside = co_await context->pictures.heldWith(shown.lock);
+    shown.beside = std::move(beside);
+    shown.coverage = context->pictures.coverageOf(name.connection);
+    for (auto &part : shown.coverage)
+        part.hidden = {}; // other locks
+    if (!areDeadlocksKnown)
+        shown.coverage = inspect::withGap(std::move(shown.coverage), deadlocksUnknown(name.connection));
+    co_return shown;
+}
+
+// On a terminal: problem first, then the queue with its rails.
+std::vector<Line> reportLines(const CommandContext &context, const ShownLock &shown, int width)
+{
+    const auto &lock = shown.lock;
     const auto now = context.pictures.serverNow(lock);
     const auto status = statusOf(lock);
     std::vector<Line> lines{{{u"%1 %2"_s.arg(status.sign, status.word), status.ink}}};
@@ -246,7 +277,7 @@ void printReport(const CommandContext &context, const LockSnapshot &lock, const 
                 lines.push_back({{line}});
         }
     };
-    addAll(introduction(lock, beside, now));
+    addAll(introduction(lock, shown.beside, now));
     if (!lock.findings.empty())
         lines.push_back({});
     addAll(findingLines(lock));
@@ -254,7 +285,8 @@ void printReport(const CommandContext &context, const LockSnapshot &lock, const 
         lines.push_back({{command}});
     lines.push_back({});
     if (!lock.contenders.empty()) {
-        std::ranges::move(queueLines(lock, graph, now, width), std::back_inserter(lines));
+        std::ranges::move(queueLines(lock, shown.graph ? &*shown.graph : nullptr, now, width),
+                          std::back_inserter(lines));
         lines.push_back({});
     }
     const auto holder = std::ranges::find(lock.contenders, inspect::Role::Holder, &inspect::Contender::role);
@@ -264,8 +296,8 @@ void printReport(const CommandContext &context, const LockSnapshot &lock, const 
     addAll(partLines(lock, now));
     addAll({u"As of %1."_s.arg(
         isoSeconds(std::chrono::floor<std::chrono::seconds>(context.pictures.now()).time_since_epoch()))});
-    addAll(incompleteLines(lock, coverage));
-    printLines(lines);
+    addAll(incompleteLines(lock, shown.coverage));
+    return lines;
 }
 
 // What happened to it up to then, where that was asked for.
@@ -335,34 +367,71 @@ QJsonArray dumpsJson(const std::vector<DumpOfLock> &dumps)
     return all;
 }
 
+// Reads the lock again whenever something changes.
+class ShowView final : public LiveView {
+public:
+    ShowView(CommandContext &context, inspect::LockName name) : m_context(context), m_name(std::move(name)) {}
+    Task<void> read() override
+    {
+        auto read = co_await readShown(&m_context, m_name);
+        m_shown = std::move(read);
+    }
+    void forget() override { m_shown.reset(); }
+    [[nodiscard]] LiveContent content(int width, int) override
+    {
+        LiveContent content{escaped(m_name.text()), {}, {}, !m_shown || !isConnected()};
+        if (content.isUnknown)
+            return content;
+        const auto lines =
+            *m_shown ? reportLines(m_context, **m_shown, width) : std::vector<Line>{{{m_shown->error().message}}};
+        for (const auto &line : lines)
+            content.blocks.push_back({{line}});
+        return content;
+    }
+
+private:
+    [[nodiscard]] bool isConnected() const
+    {
+        const auto all = m_context.pictures.connections();
+        const auto own = std::ranges::find(all, m_name.connection, &inspect::LinkState::name);
+        return own != all.end() && own->isConnected;
+    }
+    CommandContext &m_context;
+    inspect::LockName m_name;
+    std::optional<Result<ShownLock>> m_shown;
+};
+
+// --watch: in place on a terminal, else a line for each change.
+Task<Exit> watchLock(CommandContext *context, inspect::LockName name)
+{
+    if (isDrawn(*context)) {
+        ShowView view(*context, name);
+        const auto drawn = co_await runLive(*context, view);
+        co_return drawn;
+    }
+    const auto watched = co_await watchLocks(*context, [name](const auto &lock) { return lock == name; });
+    co_return watched;
+}
+
 } // namespace
 
 Task<Result<Exit>> runShow(CommandContext &context)
 {
     CO_TRY(const auto &name, lockOf(context));
+    CO_TRY(const bool isWatched, isWatching(context, u"show"_s));
+    if (isWatched) {
+        const auto watched = co_await watchLock(&context, name);
+        co_return watched;
+    }
     CO_TRY(const auto &timeline, askedTimeline(context, name));
     CO_TRY(const auto &dumps, namedDumps(context));
-    const auto deadline = requestDeadline(context);
-    CO_TRY(auto &lock, co_await context.pictures.read(name, deadline));
-    CO_TRY(const auto &threads, joinDumps(lock, dumps));
-    bool areDeadlocksKnown = true;
-    std::optional<inspect::WaitGraph> graph;
-    if (lock.waiterCount() > 0) { // a deadlock is seen over all connections only
-        areDeadlocksKnown = co_await context.pictures.lookSoon();
-        graph = co_await context.pictures.waits(deadline);
-        addDeadlocks(lock, *graph, graph->cycles);
-    }
-    const auto beside = co_await context.pictures.heldWith(lock);
-    auto coverage = context.pictures.coverageOf(name.connection);
-    for (auto &part : coverage)
-        part.hidden = {}; // other locks
-    if (!areDeadlocksKnown)
-        coverage = inspect::withGap(std::move(coverage), deadlocksUnknown(name.connection));
+    CO_TRY(const auto &found, co_await readShown(&context, name));
+    CO_TRY(const auto &threads, joinDumps(found.lock, dumps));
     if (context.json) {
-        auto json = inspect::toJson(lock);
-        if (!beside || !beside->empty())
-            json[u"heldWith"_s] = beside ? QJsonValue(namesBeside(lock, *beside)) : QJsonValue();
-        QJsonObject answer{{u"lock"_s, json}, {u"coverage"_s, inspect::toJson(coverage)}};
+        auto json = inspect::toJson(found.lock);
+        if (!found.beside || !found.beside->empty())
+            json[u"heldWith"_s] = found.beside ? QJsonValue(namesBeside(found.lock, *found.beside)) : QJsonValue();
+        QJsonObject answer{{u"lock"_s, json}, {u"coverage"_s, inspect::toJson(found.coverage)}};
         if (timeline)
             answer[u"timeline"_s] = timelineJson(*timeline);
         if (!threads.empty())
@@ -371,9 +440,9 @@ Task<Result<Exit>> runShow(CommandContext &context)
         co_return Exit::Done;
     }
     if (terminalWidth() > 0)
-        printReport(context, lock, beside, graph ? &*graph : nullptr, coverage);
+        printLines(reportLines(context, found, terminalWidth()));
     else
-        printText(lock, beside, context.pictures.serverNow(lock), coverage);
+        printText(found.lock, found.beside, context.pictures.serverNow(found.lock), found.coverage);
     for (const auto &dump : threads)
         print(u"\n%1: %2"_s.arg(shown(dump.file), inspect::threadLines(dump.joined).join(u'\n')));
     if (timeline)

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/lockscopectl/live.h"
+
+#include "app/lockscopectl/output.h"
+#include "app/lockscopectl/terminalscreen.h"
+#include "core/async/scope.h"
+#include "core/base/duration.h"
+#include "core/base/text.h"
+#include "core/inspect/json.h"
+
+#include <algorithm>
+#include <unistd.h>
+
+namespace lockscope::ctl {
+
+namespace {
+
+constexpr auto leastBetweenFrames = 100ms, leastBetweenReads = 500ms, agesTickEvery = 1000ms;
+constexpr int shareOfTime = 10; // what is read and made again takes at most one part in so many
+constexpr std::chrono::seconds silentAfter(10);
+constexpr std::size_t mostMessages = 50;
+
+QString timeText(std::chrono::system_clock::time_point time)
+{
+    return isoSeconds(std::chrono::floor<std::chrono::seconds>(time).time_since_epoch()).mid(11);
+}
+
+// How current the view is: of several connections, the worst.
+Span stateOfLinks(CommandContext &context)
+{
+    const auto now = std::chrono::system_clock::time_point(context.pictures.now());
+    auto oldest = now;
+    QStringList lost, scanned, silent;
+    for (auto *link : context.workspace.links()) {
+        const auto name = escaped(link->spec().name.bytes());
+        oldest = std::min(oldest, link->heardAt());
+        if (!link->isConnected())
+            lost << name;
+        else if (!link->observer().firstSnapshot().isComplete())
+            scanned << u"%1 %L2"_s.arg(name).arg(link->progress().done);
+        else if (now - link->heardAt() > silentAfter)
+            silent << name;
+    }
+    const bool isKnown = oldest.time_since_epoch().count() > 0;
+    const auto asOf = isKnown ? u", last snapshot %1"_s.arg(timeText(oldest)) : QString();
+    if (!lost.isEmpty())
+        return {u"! not connected: %1%2"_s.arg(firstNamed(lost, 1), asOf), Ink::Red};
+    if (!scanned.isEmpty())
+        return {u"initial scan: %1 read"_s.arg(firstNamed(scanned, 1)), Ink::Yellow};
+    if (!silent.isEmpty())
+        return {u"! no reply for %1: %2%3"_s.arg(
+                    formatDuration(std::chrono::floor<std::chrono::milliseconds>(now - oldest)),
+                    firstNamed(silent, 1), asOf),
+                Ink::Yellow};
+    return {(isUnicode() ? u"● live "_s : u"* live "_s) + timeText(oldest), Ink::Cyan};
+}
+
+QString textOf(const Line &line)
+{
+    QString text;
+    for (const auto &span : line)
+        text += span.text;
+    return text;
+}
+
+bool isShown(const LiveBlock &block, const QString &filter)
+{
+    return block.isHeading || std::ranges::any_of(block.lines, [&filter](const Line &line) {
+               return textOf(line).contains(filter, Qt::CaseInsensitive);
+           });
+}
+
+// Each at its end of the line, or on two lines where they do not fit.
+void addEnds(std::vector<Line> &lines, const Span &left, const Span &right, int width)
+{
+    const auto gap = width - cellsOf(left.text) - cellsOf(right.text);
+    if (gap >= 2)
+        return lines.push_back({left, {QString(gap, u' ')}, right});
+    addFolded(lines, {left}, width);
+    addFolded(lines, {right}, width);
+}
+
+// The view while it is shown.
+class LiveScreen {
+public:
+    LiveScreen(CommandContext &context, LiveView &view)
+        : m_context(context), m_view(view), m_ended(context.loop()), m_news(context.loop())
+    {
+        m_screen.emplace(context.interrupts, [this] { drawSoon(true); });
+        m_screen->onKey([this](const QString &key) { press(key); });
+        m_screen->onEnd([this] { m_ended.complete(true); });
+        context.interrupts.setHandler([this](Interrupt) { m_ended.complete(true); });
+        context.sink.onChange([this](const auto &) { m_news.complete(true); });
+        context.sink.onCoverage([this](const auto &, const auto &) { m_news.complete(true); });
+        context.workspace.onLinkChanged([this](const auto &) {
+            m_view.forget();
+            m_news.complete(true);
+            drawSoon(true);
+        });
+        tick();
+    }
+    ~LiveScreen()
+    {
+        m_context.sink.onChange({});
+        m_context.sink.onCoverage({});
+        m_context.workspace.onLinkChanged({});
+        m_context.interrupts.setHandler([](Interrupt) {});
+        takeMessages();
+        m_screen.reset();
+        m_captured.reset();
+        print(u"%1, %2"_s.arg(m_content.title, stateOfLinks(m_context).text));
+        for (const auto &message : m_messages)
+            printError(message);
+    }
+    Q_DISABLE_COPY(LiveScreen)
+
+    [[nodiscard]] Completion<bool> ended() const { return m_ended; }
+    Task<void> keepReading()
+    {
+        auto &loop = m_context.loop();
+        while (true) {
+            const auto begun = loop.now();
+            co_await m_view.read();
+            drawSoon(true);
+            const auto pause = std::max<Duration>(leastBetweenReads, (loop.now() - begun) * shareOfTime);
+            const Completion<bool> rested(loop);
+            rested.completeAt(Deadline::at(loop.now() + pause), true);
+            co_await rested;
+            m_news.completeAt(Deadline::at(loop.now() + agesTickEvery), true);
+            co_await m_news;
+            m_news = Completion<bool>(loop);
+        }
+    }
+
+private:
+    // Ages count, and a server that sends nothing is noticed.
+    void tick()
+    {
+        drawSoon(true);
+        m_ticks = m_context.loop().callAt(m_context.loop().now() + agesTickEvery, [this] { tick(); });
+    }
+    void drawSoon(bool isStale)
+    {
+        m_isStale = m_isStale || isStale;
+        if (std::exchange(m_isDrawnSoon, true))
+            return;
+        m_frame = m_context.loop().callAt(std::max(m_context.loop().now(), m_nextFrame), [this] { draw(); });
+    }
+    void press(const QString &key)
+    {
+        if (m_isTyping && key.size() == 1)
+            m_filter += key.front().isPrint() ? key : QString();
+        else if (m_isTyping && key == "backspace"_L1)
+            m_filter.chop(1);
+        else if (key == "escape"_L1)
+            m_filter.clear();
+        else if (key == "q"_L1)
+            m_ended.complete(true);
+        else if (key == "s"_L1 && !m_view.orders().isEmpty())
+            m_order = (m_order + 1) % int(m_view.orders().size());
+        else
+            scroll(key);
+        m_isTyping = key == "/"_L1 || (m_isTyping && key != "enter"_L1 && key != "escape"_L1);
+        m_nextContent = {}; // keys are answered at once
+        drawSoon(m_isTyping || key == "escape"_L1 || key == "s"_L1);
+    }
+    void scroll(const QString &key)
+    {
+        const std::map<QString, qsizetype> steps{
+            {u"up"_s, -1},    {u"down"_s, 1},      {u"page up"_s, -m_page},       {u"page down"_s, m_page},
+            {u" "_s, m_page}, {u"home"_s, -m_top}, {u"end"_s, qsizetype(m_body.size())}};
+        if (const auto step = steps.find(key); step != steps.end())
+            scrollBy(step->second);
+    }
+    void scrollBy(qsizetype lines)
+    {
+        m_top = std::clamp<qsizetype>(m_top + lines, 0, std::max<qsizetype>(0, qsizetype(m_body.size()) - m_page));
+    }
+    void draw()
+    {
+        const auto begun = m_context.loop().now();
+        const auto size = TerminalScreen::size();
+        m_isDrawnSoon = false;
+        m_nextFrame = begun + leastBetweenFrames;
+        takeMessages();
+        if (begun >= m_nextContent && std::exchange(m_isStale, false)) {
+            auto content = m_view.content(size.width(), m_order);
+            if (content.isUnknown)
+                std::swap(content.blocks, m_content.blocks);
+            m_content = std::move(content);
+            fold(size.width());
+            m_nextContent = begun + (m_context.loop().now() - begun) * shareOfTime;
+        }
+        m_screen->show(rows(size));
+    }
+    // What the filter leaves of the content.
+    void fold(int width)
+    {
+        m_body.clear();
+        for (const auto &block : m_content.blocks) {
+            for (auto line : isShown(block, m_filter) ? block.lines : std::vector<Line>()) {
+                for (auto &span : line)
+                    span.ink = m_content.isUnknown ? Ink::Dim : span.ink;
+                addFolded(m_body, line, width);
+            }
+        }
+    }
+    [[nodiscard]] QStringList rows(QSize size)
+    {
+        const int width = size.width();
+        const auto height = std::size_t(size.height());
+        std::vector<Line> lines, foot;
+        addEnds(lines, {m_content.title, Ink::Bold}, stateOfLinks(m_context), width);
+        for (const auto &connection : m_context.pictures.connections()) {
+            if (!connection.isConnected)
+                addFolded(lines,
+                          {{u"! %1 is not connected; its present state is unknown. %2"_s.arg(
+                                escaped(connection.name.bytes()), connection.problem),
+                            Ink::Red}},
+                          width);
+        }
+        for (const auto &line : m_content.pinned)
+            addFolded(lines, line, width);
+        if (m_content.isUnknown && !m_body.empty())
+            addFolded(lines, {{u"The lines below are from before the connection was lost."_s, Ink::Magenta}}, width);
+        lines.resize(std::min(lines.size(), height / 2));
+        lines.push_back({{QString(width, isUnicode() ? u'─' : u'-'), Ink::Dim}});
+        if (!m_messages.empty())
+            foot.push_back({{m_messages.back().left(width), Ink::Yellow}});
+        m_page = std::max<qsizetype>(1, size.height() - qsizetype(lines.size() + foot.size()) - 1);
+        scrollBy(0);
+        foot.push_back({{footText()}});
+        for (auto line = m_top; line < std::min(m_top + m_page, qsizetype(m_body.size())); ++line)
+            lines.push_back(m_body[std::size_t(line)]);
+        lines.resize(height - std::min(height, foot.size()));
+        std::ranges::move(foot, std::back_inserter(lines));
+        return mapped<QStringList>(lines, [](const Line &line) { return inked(line); });
+    }
+    [[nodiscard]] QString footText() const
+    {
+        if (m_isTyping)
+            return u"/%1_   Enter keeps the filter, Esc clears it"_s.arg(m_filter);
+        QStringList parts{u"q quit"_s, m_filter.isEmpty() ? u"/ filter"_s : u"/ filter: %1"_s.arg(m_filter)};
+        if (const auto orders = m_view.orders(); !orders.isEmpty())
+            parts << u"s sort: %1"_s.arg(orders[m_order]);
+        const auto last = std::min(m_top + m_page, qsizetype(m_body.size()));
+        parts << (isUnicode() ? u"↑↓ PgUp PgDn"_s : u"arrows PgUp PgDn"_s)
+              << u"%1-%2 of %3"_s.arg(std::min(m_top + 1, last)).arg(last).arg(m_body.size());
+        return parts.join(u"  "_s);
+    }
+    // What was reported while the screen is there is shown in it, and printed after it.
+    void takeMessages()
+    {
+        for (const auto &line : std::exchange(m_captured->errors, {}).split('\n')) {
+            const auto message = QString::fromUtf8(line).remove(u"lockscopectl: "_s);
+            if (!message.isEmpty() && std::ranges::find(m_messages, message) == m_messages.end())
+                m_messages.push_back(message);
+        }
+        if (m_messages.size() > mostMessages)
+            m_messages.erase(m_messages.begin(), m_messages.end() - mostMessages);
+        m_captured->out.clear();
+    }
+
+    CommandContext &m_context;
+    LiveView &m_view;
+    Completion<bool> m_ended, m_news;
+    std::optional<CapturedOutput> m_captured{std::in_place};
+    std::optional<TerminalScreen> m_screen;
+    LiveContent m_content;
+    std::vector<QString> m_messages;
+    QString m_filter;
+    bool m_isTyping = false, m_isStale = true, m_isDrawnSoon = false;
+    int m_order = 0;
+    std::vector<Line> m_body;
+    qsizetype m_top = 0, m_page = 1; // of its lines, the first that is shown; how many are
+    Instant m_nextFrame{}, m_nextContent{};
+    Timer m_ticks, m_frame;
+};
+
+} // namespace
+
+bool isDrawn(const CommandContext &context)
+{
+    return !context.json && terminalWidth() > 0 && qgetenv("TERM") != "dumb";
+}
+
+Task<Exit> runLive(CommandContext &context, LiveView &view)
+{
+    const auto connected = co_await connectAll(context);
+    context.waiting.cancel();
+    if (connected != Exit::Done)
+        co_return connected;
+    LiveScreen screen(context, view);
+    Scope scope(context.loop());
+    scope.launch(screen.keepReading());
+    const auto ended = screen.ended();
+    co_await ended;
+    co_return Exit::Done;
+}
+
+} // namespace lockscope::ctl
