@@ -305,7 +305,9 @@ public:
         std::map<LastingFindings::Number, ReportedFinding> reported;
         for (std::size_t i = 0; i < look.all.size(); ++i) {
             const auto &found = look.all[i];
-            if (!isWanted(found) || m_lasting.lasts(numbers[i], now) < m_options.lasting)
+            // There is no lock to read again before it is reported: it has to last, a client may just begin to wait.
+            const auto least = std::max<Duration>(m_options.lasting, found.locks.empty() ? 2 * lookEvery : 0s);
+            if (!isWanted(found) || m_lasting.lasts(numbers[i], now) < least)
                 continue;
             ReportedFinding one{found.finding.code, found.locks, findingJson(found), connectionsOf(found)};
             const auto before = m_reported.find(numbers[i]);

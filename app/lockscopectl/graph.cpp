@@ -232,8 +232,9 @@ public:
             // A tree is shown or filtered as a block.
             if (!line.startsWith(u' ') || content.blocks.empty())
                 content.blocks.emplace_back();
-            for (const auto &part : wrappedWhole(line, width))
-                content.blocks.back().lines.push_back({{part}});
+            const auto indent = line.size() - line.trimmed().size();
+            for (const auto &part : wrappedWhole(line.trimmed(), width - indent))
+                content.blocks.back().lines.push_back({{QString(indent, u' ') + part}});
         }
         return content;
     }

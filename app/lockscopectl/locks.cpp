@@ -222,8 +222,9 @@ Task<Result<Exit>> runLocks(CommandContext &context)
         co_return watched;
     }
     if (isWatched) {
-        const auto watched = co_await watchLocks(
-            context, [glob = context.arguments.value(u"match"_s)](const auto &lock) { return matches(glob, lock); });
+        const std::function<bool(const inspect::LockName &)> isSelected =
+            [glob = context.arguments.value(u"match"_s)](const auto &lock) { return matches(glob, lock); };
+        const auto watched = co_await watchLocks(context, isSelected);
         co_return watched;
     }
     const auto looked = co_await context.pictures.look(context);

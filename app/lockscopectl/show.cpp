@@ -409,7 +409,8 @@ Task<Exit> watchLock(CommandContext *context, inspect::LockName name)
         const auto drawn = co_await runLive(*context, view);
         co_return drawn;
     }
-    const auto watched = co_await watchLocks(*context, [name](const auto &lock) { return lock == name; });
+    const std::function<bool(const inspect::LockName &)> isNamed = [name](const auto &lock) { return lock == name; };
+    const auto watched = co_await watchLocks(*context, isNamed);
     co_return watched;
 }
 

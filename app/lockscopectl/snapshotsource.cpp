@@ -140,7 +140,7 @@ public:
             for (auto &part : link->coverage())
                 all.push_back(std::move(part));
             if (!link->observer().firstSnapshot().isComplete())
-                all.push_back({link->spec().name, false, u"the initial scan timed out"_s});
+                all.push_back({link->spec().name, false, u"the initial scan is not complete"_s});
             if (!isReadAgain(link->spec().name))
                 all.push_back({link->spec().name, false, u"a deadlock was seen once and could not be read again"_s});
         }

@@ -2,8 +2,103 @@
 // findings as a check: the status by severity, findings that last, what begins and ends, and the program of --exec.
 #include "core/redis/client.h"
 #include "core/workspace/mutes.h"
+#include "tests/live/namedsql.h"
+#include "tests/live/psql.h"
 #include "tests/support/ctlfixture.h"
 #include "tests/support/testmain.h"
+
+#include <QStandardPaths>
+
+namespace {
+
+// A server with a lock that no release frees, and the clients that make it so. The server ends first: it ends what
+// they wait for.
+struct StuckLock {
+    std::vector<std::unique_ptr<NamedSql>> sqlClients;
+    std::vector<std::unique_ptr<Psql>> psqlClients;
+    std::unique_ptr<sandbox::Server> server;
+    QString uri;   // none where it cannot be tried here
+    QString cause; // why not
+};
+
+// Two transactions that lock two rows in opposite orders, on a server that does not search for deadlocks.
+StuckLock stuckInMariaDb()
+{
+    StuckLock stuck;
+    stuck.cause = startInto(stuck.server, sandbox::makeMariaDb());
+    if (!stuck.server)
+        return stuck;
+    const auto port = stuck.server->address().port;
+    for (const auto *name : {"billing-1", "billing-2"})
+        stuck.sqlClients.push_back(std::make_unique<NamedSql>(port, name));
+    auto &one = *stuck.sqlClients.front(), &other = *stuck.sqlClients.back();
+    if (!one.isConnected() || !other.isConnected()) {
+        stuck.cause = u"the C client's library is not here"_s;
+        return stuck;
+    }
+    one.run("SET GLOBAL innodb_deadlock_detect = OFF");
+    for (auto *client : {&one, &other})
+        client->run("SET innodb_lock_wait_timeout = 600");
+    const QByteArray row = "SELECT * FROM stock WHERE id = %1 FOR UPDATE";
+    const auto lockRow = [&row](char id) { return QByteArray(row).replace("%1", QByteArray(1, id)); };
+    if (one.run("START TRANSACTION") && one.run(lockRow('1')) && other.run("START TRANSACTION")
+        && other.run(lockRow('2')))
+        stuck.uri = u"mariadb://root@127.0.0.1:%1/shop"_s.arg(port);
+    one.begin(lockRow('2'));
+    other.begin(lockRow('1'));
+    return stuck;
+}
+
+// Two sessions that take two advisory locks in opposite orders, on a server that searches for deadlocks too late.
+StuckLock stuckInPostgreSql()
+{
+    StuckLock stuck;
+    if (QStandardPaths::findExecutable(u"psql"_s).isEmpty()) {
+        stuck.cause = u"psql is not installed"_s;
+        return stuck;
+    }
+    stuck.cause = startInto(stuck.server, sandbox::makePostgreSql(nullptr, {"deadlock_timeout=10min"}));
+    if (!stuck.server)
+        return stuck;
+    stuck.uri = u"postgresql://shop@127.0.0.1:%1/shop"_s.arg(stuck.server->address().port);
+    for (int i = 0; i < 2; ++i)
+        stuck.psqlClients.push_back(std::make_unique<Psql>(stuck.uri));
+    stuck.psqlClients[0]->ask("SELECT pg_advisory_lock(1);");
+    stuck.psqlClients[1]->ask("SELECT pg_advisory_lock(2);");
+    stuck.psqlClients[0]->send("SELECT pg_advisory_lock(2);");
+    stuck.psqlClients[1]->send("SELECT pg_advisory_lock(1);");
+    return stuck;
+}
+
+// Two leases, each first in the queue of one mutex and second in that of the other.
+StuckLock stuckInEtcd()
+{
+    StuckLock stuck;
+    stuck.cause = startInto(stuck.server, sandbox::makeEtcd());
+    if (QStandardPaths::findExecutable(u"etcdctl"_s).isEmpty())
+        stuck.cause = u"etcdctl is not installed"_s;
+    if (!stuck.server || !stuck.cause.isEmpty())
+        return stuck;
+    const auto port = stuck.server->address().port;
+    const auto ask = [port](const QStringList &words) {
+        QProcess process;
+        auto variables = QProcessEnvironment::systemEnvironment();
+        variables.insert(u"ETCDCTL_API"_s, u"3"_s);
+        process.setProcessEnvironment(variables);
+        process.start(u"etcdctl"_s, QStringList{u"--endpoints=127.0.0.1:%1"_s.arg(port)} + words);
+        process.waitForFinished(patienceMs);
+        return QString::fromUtf8(process.readAllStandardOutput());
+    };
+    QStringList leases;
+    for (int i = 0; i < 2; ++i)
+        leases << ask({u"lease"_s, u"grant"_s, u"600"_s}).section(u' ', 1, 1); // "lease ID granted with TTL(600s)"
+    for (const auto &[lock, lease] : {std::pair{u"a"_s, 0}, {u"b"_s, 1}, {u"a"_s, 1}, {u"b"_s, 0}})
+        ask({u"put"_s, u"--lease="_s + leases[lease], lock + u'/' + leases[lease], u""_s});
+    stuck.uri = u"etcd://127.0.0.1:%1"_s.arg(port);
+    return stuck;
+}
+
+} // namespace
 
 class TestCtlAlerts : public QObject {
     Q_OBJECT
@@ -86,6 +181,50 @@ private slots:
             run({"SET", "orders-lock", token, "PX", "60000"});
         const auto ran = findings(options);
         QTEST(ran.status, "status");
+    }
+
+    void aStuckLockFailsIsCountedAndPassedOnce_data()
+    {
+        const Rows<QByteArray, QString> row("backend", "code");
+        row("Redis", "redis", u"no-ttl"_s);
+        row("ZooKeeper", "zookeeper", u"lost-wakeup"_s);
+        row("MariaDB", "mariadb", u"deadlock"_s);
+        row("PostgreSQL", "postgresql", u"deadlock"_s);
+        row("etcd", "etcd", u"deadlock"_s);
+    }
+    void aStuckLockFailsIsCountedAndPassedOnce()
+    {
+        QFETCH(const QByteArray, backend);
+        QFETCH(const QString, code);
+        auto stuck = backend == "mariadb"      ? stuckInMariaDb()
+                     : backend == "postgresql" ? stuckInPostgreSql()
+                     : backend == "etcd"       ? stuckInEtcd()
+                                               : StuckLock();
+        if (backend == "redis") {
+            takeForEver("orders-lock");
+            stuck.uri = m_servers.redisUri();
+        } else if (backend == "zookeeper") { // its second client watches nothing: no release wakes it
+            QVERIFY(m_servers.put("/stuck"));
+            for (const char client : {'a', 'b'})
+                QVERIFY(m_servers.put("/stuck/" + QByteArray(32, client) + "__lock__", "client",
+                                      zk::CreateMode::EphemeralSequential));
+            stuck.uri = m_servers.zk();
+        }
+        if (stuck.uri.isEmpty())
+            QSKIP(qPrintable(stuck.cause));
+        const QStringList connect{u"--connect"_s, u"it="_s + stuck.uri};
+        const auto program = script("#!/bin/sh\ncat >> \"$(dirname \"$0\")/told.json\"\n");
+        const QStringList check{u"findings"_s, u"--fail-on"_s, u"critical"_s, u"--for"_s, u"2s"_s};
+        QTRY_COMPARE_WITH_TIMEOUT(testing::run(connect + check.first(3)).status, 11, testing::patienceMs);
+        const auto ran = testing::run(connect + check + QStringList{u"--exec"_s, program});
+        QVERIFY2(ran.status == 11, ran.what());
+        QCOMPARE(told().size(), 1);
+        const auto began = told().first()["began"_L1].toArray();
+        QVERIFY2(began.size() == 1 && began.first()["code"_L1].toString() == code, ran.what());
+        QCOMPARE(began.first()["severity"_L1].toString(), u"critical"_s);
+        const auto metrics = testing::run(connect + QStringList{u"metrics"_s});
+        const auto series = "lockscope_findings{code=\"" + code.toUtf8() + "\",severity=\"critical\"} 1\n";
+        QVERIFY2(metrics.status == 0 && metrics.out.contains(series), metrics.what());
     }
 
     // A check that cannot look says so, and not that all is well.
