@@ -9,6 +9,8 @@
 
 #include <QStandardPaths>
 
+#include <array>
+
 namespace {
 
 // A server with a lock that no release frees, and the clients that make it so. The server ends first: it ends what
@@ -187,7 +189,7 @@ private slots:
     {
         const Rows<QByteArray, QString> row("backend", "code");
         row("Redis", "redis", u"no-ttl"_s);
-        row("ZooKeeper", "zookeeper", u"lost-wakeup"_s);
+        row("ZooKeeper", "zookeeper", u"deadlock"_s);
         row("MariaDB", "mariadb", u"deadlock"_s);
         row("PostgreSQL", "postgresql", u"deadlock"_s);
         row("etcd", "etcd", u"deadlock"_s);
@@ -200,14 +202,28 @@ private slots:
                      : backend == "postgresql" ? stuckInPostgreSql()
                      : backend == "etcd"       ? stuckInEtcd()
                                                : StuckLock();
+        std::unique_ptr<zk::Session> second;
+        std::array<zk::Watch, 2> watches{zk::Watch(m_servers.loop), zk::Watch(m_servers.loop)};
         if (backend == "redis") {
             takeForEver("orders-lock");
             stuck.uri = m_servers.redisUri();
-        } else if (backend == "zookeeper") { // its second client watches nothing: no release wakes it
-            QVERIFY(m_servers.put("/stuck"));
-            for (const char client : {'a', 'b'})
-                QVERIFY(m_servers.put("/stuck/" + QByteArray(32, client) + "__lock__", "client",
-                                      zk::CreateMode::EphemeralSequential));
+        } else if (backend == "zookeeper") { // each session is first in one queue and second in the other
+            second = zk::openSession(m_servers.loop, {.hosts = {m_servers.zooKeeper->address()}});
+            QVERIFY(waitForState(*second, zk::SessionState::Connected));
+            QVERIFY(m_servers.put("/alice") && m_servers.put("/bob"));
+            const auto queue = [&](zk::Session &session, const QByteArray &lock, char client) {
+                const ZPath path(lock + '/' + QByteArray(32, client) + "__lock__");
+                auto creating = session.create(path, QByteArray(1, client), zk::CreateMode::EphemeralSequential,
+                                               zk::openAcl(), m_servers.soon());
+                const auto created = await(creating);
+                return created ? created->path : ZPath("/");
+            };
+            const auto alice = queue(*m_servers.session, "/alice", 'a');
+            const auto bob = queue(*second, "/bob", 'b');
+            queue(*second, "/alice", 'b');
+            queue(*m_servers.session, "/bob", 'a');
+            QVERIFY(await(second->get(alice, watches[0], m_servers.soon())));
+            QVERIFY(await(m_servers.session->get(bob, watches[1], m_servers.soon())));
             stuck.uri = m_servers.zk();
         }
         if (stuck.uri.isEmpty())
