@@ -262,6 +262,7 @@ Task<Exit> watchGraph(CommandContext *context)
         const auto graph = co_await context->pictures.waits(requestDeadline(*context));
         auto answer = jsonOf(graph);
         answer[u"time"_s] = inspect::isoTime(context->pictures.now());
+        inspect::addClosing(answer, context->pictures.coverage());
         if (const auto drawing = inspect::toDot(graph);
             std::exchange(last, drawing) != drawing && !printJsonLine(answer))
             break;

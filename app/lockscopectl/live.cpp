@@ -37,18 +37,18 @@ Span stateOfLinks(CommandContext &context)
         if (!link->isConnected())
             lost << name;
         else if (!link->observer().firstSnapshot().isComplete())
-            scanned << u"%1 %L2"_s.arg(name).arg(link->progress().done);
+            scanned << name + u' ' + u"%L1"_s.arg(link->progress().done);
         else if (now - link->heardAt() > silentAfter)
             silent << name;
     }
     const bool isKnown = oldest.time_since_epoch().count() > 0;
-    const auto asOf = isKnown ? u", last snapshot %1"_s.arg(timeText(oldest)) : QString();
+    const auto asOf = isKnown ? u"last snapshot %1"_s.arg(timeText(oldest)) : u"no snapshot yet"_s;
     if (!lost.isEmpty())
-        return {u"! not connected: %1%2"_s.arg(firstNamed(lost, 1), asOf), Ink::Red};
+        return {u"! not connected: %1, %2"_s.arg(firstNamed(lost, 1), asOf), Ink::Red};
     if (!scanned.isEmpty())
         return {u"initial scan: %1 read"_s.arg(firstNamed(scanned, 1)), Ink::Yellow};
     if (!silent.isEmpty())
-        return {u"! no reply for %1: %2%3"_s.arg(
+        return {u"! no reply for %1: %2, %3"_s.arg(
                     formatDuration(std::chrono::floor<std::chrono::milliseconds>(now - oldest)),
                     firstNamed(silent, 1), asOf),
                 Ink::Yellow};
@@ -166,9 +166,13 @@ private:
     }
     void scroll(const QString &key)
     {
-        const std::map<QString, qsizetype> steps{
-            {u"up"_s, -1},    {u"down"_s, 1},      {u"page up"_s, -m_page},       {u"page down"_s, m_page},
-            {u" "_s, m_page}, {u"home"_s, -m_top}, {u"end"_s, qsizetype(m_body.size())}};
+        const std::map<QString, qsizetype> steps{{u"up"_s, -1},
+                                                 {u"down"_s, 1},
+                                                 {u"page up"_s, -m_page},
+                                                 {u"page down"_s, m_page},
+                                                 {u" "_s, m_page},
+                                                 {u"home"_s, -m_top},
+                                                 {u"end"_s, qsizetype(m_body.size())}};
         if (const auto step = steps.find(key); step != steps.end())
             scrollBy(step->second);
     }

@@ -105,6 +105,8 @@ private slots:
         for (const auto &name : words("tree keys"))
             add(name, {name});
         addLines(u"locks-watch"_s, {u"locks"_s, u"--watch"_s}, 10);
+        addLines(u"locks-watch"_s, {u"show"_s, u"zk:/locks/orders"_s, u"--watch"_s}, 2);
+        addLines(u"graph"_s, {u"graph"_s, u"--watch"_s}, 2);
         addLines(u"findings-watch"_s, {u"findings"_s, u"--watch"_s}, 2);
         const auto told = path(u"told.json"_s);
         testing::run(m_connect
