@@ -238,39 +238,32 @@ public:
         }
         return content;
     }
+    // A JSON line when the graph changes, ages aside.
+    Task<Exit> printLines() override
+    {
+        const auto looked = co_await m_context.pictures.look(m_context);
+        if (looked == Exit::NoConnection)
+            co_return looked;
+        reportBreaks(m_context);
+        const UntilInterrupted until(m_context.loop(), m_context.interrupts);
+        for (QByteArray last; !until.isOver();) {
+            co_await read();
+            auto answer = jsonOf(*m_graph);
+            answer[u"time"_s] = inspect::isoTime(m_context.pictures.now());
+            inspect::addClosing(answer, m_context.pictures.coverage());
+            if (const auto drawn = inspect::toDot(*m_graph);
+                std::exchange(last, drawn) != drawn && !printJsonLine(answer))
+                break;
+            const auto paused = until.pause(std::chrono::seconds(1));
+            co_await paused;
+        }
+        co_return Exit::Done;
+    }
 
 private:
     CommandContext &m_context;
     std::optional<WaitGraph> m_graph;
 };
-
-// --watch: in place on a terminal, else a JSON line when the graph changes, ages aside.
-Task<Exit> watchGraph(CommandContext *context)
-{
-    if (isDrawn(*context)) {
-        GraphView view(*context);
-        const auto drawn = co_await runLive(*context, view);
-        co_return drawn;
-    }
-    const auto looked = co_await context->pictures.look(*context);
-    if (looked == Exit::NoConnection)
-        co_return looked;
-    reportBreaks(*context);
-    const UntilInterrupted until(context->loop(), context->interrupts);
-    std::optional<QByteArray> last;
-    while (!until.isOver()) {
-        const auto graph = co_await context->pictures.waits(requestDeadline(*context));
-        auto answer = jsonOf(graph);
-        answer[u"time"_s] = inspect::isoTime(context->pictures.now());
-        inspect::addClosing(answer, context->pictures.coverage());
-        if (const auto drawing = inspect::toDot(graph);
-            std::exchange(last, drawing) != drawing && !printJsonLine(answer))
-            break;
-        const auto paused = until.pause(std::chrono::seconds(1));
-        co_await paused;
-    }
-    co_return Exit::Done;
-}
 
 } // namespace
 
@@ -280,7 +273,8 @@ Task<Result<Exit>> runGraph(CommandContext &context)
     if (isWatched && context.has(u"dot"_s))
         co_return Error{ErrorCode::BadInput, u"graph: --dot prints one graph; remove --watch or --dot"_s};
     if (isWatched) {
-        const auto watched = co_await watchGraph(&context);
+        GraphView view(context);
+        const auto watched = co_await runWatch(context, view);
         co_return watched;
     }
     const auto looked = co_await context.pictures.look(context);

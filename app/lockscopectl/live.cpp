@@ -283,13 +283,12 @@ private:
 
 } // namespace
 
-bool isDrawn(const CommandContext &context)
+Task<Exit> runWatch(CommandContext &context, LiveView &view)
 {
-    return !context.json && terminalWidth() > 0 && qgetenv("TERM") != "dumb";
-}
-
-Task<Exit> runLive(CommandContext &context, LiveView &view)
-{
+    if (context.json || terminalWidth() == 0 || qgetenv("TERM") == "dumb") {
+        const auto printed = co_await view.printLines();
+        co_return printed;
+    }
     const auto connected = co_await connectAll(context);
     context.waiting.cancel();
     if (connected != Exit::Done)

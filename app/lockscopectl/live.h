@@ -30,12 +30,12 @@ public:
     // `order`: the index of one of orders().
     [[nodiscard]] virtual LiveContent content(int width, int order) = 0;
     [[nodiscard]] virtual QStringList orders() const { return {}; }
+    // The same as lines, where nothing can be drawn: until interrupted.
+    virtual Task<Exit> printLines() = 0;
 };
 
-// Whether --watch is to draw: not on a pipe, not with --json and not on a terminal that cannot.
-[[nodiscard]] bool isDrawn(const CommandContext &context);
-// Until q or an interrupt.
-[[nodiscard]] Task<Exit> runLive(CommandContext &context, LiveView &view);
+// Draws the view until q or an interrupt. Prints lines instead on a pipe, with --json and on a terminal that cannot.
+[[nodiscard]] Task<Exit> runWatch(CommandContext &context, LiveView &view);
 // Whether --watch was given; an error where a recording answers.
 [[nodiscard]] Result<bool> isWatching(const CommandContext &context, const QString &command);
 

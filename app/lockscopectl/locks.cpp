@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // locks: every lock found, and with --watch every change of one.
+#include "app/lockscopectl/foundfindings.h"
 #include "app/lockscopectl/live.h"
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/report.h"
@@ -8,7 +9,6 @@
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
-#include "core/inspect/thresholds.h"
 
 #include <algorithm>
 
@@ -17,12 +17,6 @@ namespace lockscope::ctl {
 using inspect::LockSnapshot;
 
 namespace {
-
-// Against CONNECTION:NAME, or NAME alone; * matches slashes and colons too.
-bool matches(const QString &glob, const inspect::LockName &lock)
-{
-    return glob.isEmpty() || inspect::matchesGlob(lock, glob);
-}
 
 enum class LockOrder { Worst, Name, Waiters, Held };
 
@@ -131,17 +125,16 @@ struct SelectedLocks {
 };
 SelectedLocks selectedLocks(CommandContext &context, const inspect::WaitGraph &graph)
 {
-    const auto glob = context.arguments.value(u"match"_s);
     SelectedLocks selected{context.pictures.locks(), {}};
     auto &[locks, incidents] = selected;
     for (auto &lock : locks)
         addDeadlocks(lock, graph, graph.cycles);
     incidents = inspect::incidentsOf(graph, locks, context.pictures.coverage());
     removeMuted(incidents, mutesAt(context.pictures.now()));
-    std::erase_if(locks, [&](const LockSnapshot &lock) { return !matches(glob, lock.lock); });
+    const auto isSelected = [&context](const inspect::LockName &lock) { return isMatched(context, lock); };
+    std::erase_if(locks, [&](const LockSnapshot &lock) { return !isSelected(lock.lock); });
     std::erase_if(incidents, [&](const inspect::Incident &incident) {
-        return !glob.isEmpty()
-               && std::ranges::none_of(incident.locks, [&](const auto &lock) { return matches(glob, lock); });
+        return context.has(u"match"_s) && std::ranges::none_of(incident.locks, isSelected);
     });
     return selected;
 }
@@ -191,11 +184,13 @@ public:
         auto [locks, incidents] = selectedLocks(m_context, m_graph);
         sortLocks(locks, LockOrder(order));
         const auto contended = std::ranges::count(locks, inspect::LockState::Contended, &LockSnapshot::state);
-        LiveContent content{
-            u"%1, %2 contended"_s.arg(amountOf(std::ssize(locks), "lock"_L1, "locks"_L1), QString::number(contended)),
-            {},
-            {},
-            !m_context.pictures.isAnySeen()};
+        const auto total = amountOf(std::ssize(locks), "lock"_L1, "locks"_L1);
+        const bool isKnown = m_context.pictures.isAnySeen();
+        LiveContent content{isKnown ? u"%1, %2 contended"_s.arg(total, QString::number(contended))
+                                    : u"Locks unknown"_s,
+                            {},
+                            {},
+                            !isKnown};
         addIncidents(content.pinned, incidents, m_context, width, true);
         for (const auto &connection : m_context.pictures.connections()) {
             if (connection.isConnected)
@@ -204,6 +199,14 @@ public:
         for (const auto &line : coverageWords(m_context))
             content.blocks.push_back({{{{line}}}, true});
         return content;
+    }
+    Task<Exit> printLines() override
+    {
+        const std::function<bool(const inspect::LockName &)> isSelected = [this](const auto &lock) {
+            return isMatched(m_context, lock);
+        };
+        const auto watched = co_await watchLocks(m_context, isSelected);
+        co_return watched;
     }
 
 private:
@@ -216,15 +219,9 @@ private:
 Task<Result<Exit>> runLocks(CommandContext &context)
 {
     CO_TRY(const bool isWatched, isWatching(context, u"locks"_s));
-    if (isWatched && isDrawn(context)) {
-        LocksView view(context);
-        const auto watched = co_await runLive(context, view);
-        co_return watched;
-    }
     if (isWatched) {
-        const std::function<bool(const inspect::LockName &)> isSelected =
-            [glob = context.arguments.value(u"match"_s)](const auto &lock) { return matches(glob, lock); };
-        const auto watched = co_await watchLocks(context, isSelected);
+        LocksView view(context);
+        const auto watched = co_await runWatch(context, view);
         co_return watched;
     }
     const auto looked = co_await context.pictures.look(context);

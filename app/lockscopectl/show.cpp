@@ -388,6 +388,14 @@ public:
             content.blocks.push_back({{line}});
         return content;
     }
+    Task<Exit> printLines() override
+    {
+        const std::function<bool(const inspect::LockName &)> isNamed = [this](const auto &lock) {
+            return lock == m_name;
+        };
+        const auto watched = co_await watchLocks(m_context, isNamed);
+        co_return watched;
+    }
 
 private:
     [[nodiscard]] bool isConnected() const
@@ -401,19 +409,6 @@ private:
     std::optional<Result<ShownLock>> m_shown;
 };
 
-// --watch: in place on a terminal, else a line for each change.
-Task<Exit> watchLock(CommandContext *context, inspect::LockName name)
-{
-    if (isDrawn(*context)) {
-        ShowView view(*context, name);
-        const auto drawn = co_await runLive(*context, view);
-        co_return drawn;
-    }
-    const std::function<bool(const inspect::LockName &)> isNamed = [name](const auto &lock) { return lock == name; };
-    const auto watched = co_await watchLocks(*context, isNamed);
-    co_return watched;
-}
-
 } // namespace
 
 Task<Result<Exit>> runShow(CommandContext &context)
@@ -421,7 +416,8 @@ Task<Result<Exit>> runShow(CommandContext &context)
     CO_TRY(const auto &name, lockOf(context));
     CO_TRY(const bool isWatched, isWatching(context, u"show"_s));
     if (isWatched) {
-        const auto watched = co_await watchLock(&context, name);
+        ShowView view(context, name);
+        const auto watched = co_await runWatch(context, view);
         co_return watched;
     }
     CO_TRY(const auto &timeline, askedTimeline(context, name));

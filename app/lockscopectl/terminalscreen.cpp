@@ -30,13 +30,12 @@ void writeAll(QByteArrayView bytes)
     }
 }
 
-// Of the sequences of keys, without ESC; terminals write [ or O.
+// By the end of their sequences, behind ESC and [ or O.
 const std::map<QString, QString> &namedKeys()
 {
     static const std::map<QString, QString> all{
-        {u"[A"_s, u"up"_s},    {u"OA"_s, u"up"_s},   {u"[B"_s, u"down"_s},     {u"OB"_s, u"down"_s},
-        {u"[H"_s, u"home"_s},  {u"OH"_s, u"home"_s}, {u"[F"_s, u"end"_s},      {u"OF"_s, u"end"_s},
-        {u"[1~"_s, u"home"_s}, {u"[4~"_s, u"end"_s}, {u"[5~"_s, u"page up"_s}, {u"[6~"_s, u"page down"_s}};
+        {u"A"_s, u"up"_s},    {u"B"_s, u"down"_s}, {u"H"_s, u"home"_s},     {u"F"_s, u"end"_s},
+        {u"1~"_s, u"home"_s}, {u"4~"_s, u"end"_s}, {u"5~"_s, u"page up"_s}, {u"6~"_s, u"page down"_s}};
     return all;
 }
 
@@ -130,7 +129,7 @@ void TerminalScreen::read()
             return;
         const auto key = m_typed.first(length);
         m_typed.remove(0, length);
-        const auto name = namedKeys().find(key.mid(1));
+        const auto name = namedKeys().find(key.mid(2));
         if (key == "\x1b"_L1)
             m_listener(u"escape"_s);
         else if (key == "\r"_L1 || key == "\n"_L1)
