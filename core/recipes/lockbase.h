@@ -27,6 +27,7 @@ public:
     KeepAlive(Loop &loop, std::chrono::milliseconds ttl, Instant asked, Prolong prolong,
               std::function<void(Loss)> onEnd);
 
+    [[nodiscard]] Instant validUntil() const { return m_validUntil; }
     // Whether we may still believe in it.
     [[nodiscard]] bool isOver() const { return m_isEnded || m_loop->now() >= m_validUntil; }
     // It was given this much by a request of somebody else, sent then.
@@ -46,6 +47,14 @@ private:
     std::function<void(Loss)> m_onEnd;
     bool m_isEnded = false;
     Scope m_keeping;
+};
+
+// What a lock offers besides whose holds end at a time of their own, which moves on with each renewal.
+class Leased {
+public:
+    virtual ~Leased() = default;
+    // The last time known at which it is certainly still held. In the past while nothing is held.
+    [[nodiscard]] virtual Instant validUntil() const = 0;
 };
 
 class LockBase : public Lock, public OnFreeList {

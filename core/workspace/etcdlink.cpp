@@ -4,6 +4,11 @@
 #include "core/inspect/etcd/observer.h"
 #include "core/operate/etcd.h"
 #include "core/workspace/link.h"
+#include "core/contention/etcdtraced.h"
+#include "core/recipes/etcd/make.h"
+#include "core/recipes/etcd/keywatch.h"
+#include "core/workspace/linkbase.h"
+#include "core/workspace/owncontender.h"
 
 #include <algorithm>
 
@@ -23,7 +28,9 @@ public:
     }
     void watchOver(const Holding &holding, const recipes::Grant &grant) override
     {
-        holding.scope.launch(heedKey(holding, grant));
+        holding.scope.launch(recipes::watchOwnKey(
+            &m_client, m_request.lock.name,
+            recipes::Holding{holding.scope, holding.lock, holding.isReleasing, holding.lost}, grant));
     }
     // A slash at the end makes it another lock, whose keys are below the other's: that one's clients wait for them,
     // and these wait for none of that one's. There are locks called so ("/my-lock/"), so it is not taken off. Nor do
@@ -38,34 +45,6 @@ public:
     }
 
 private:
-    // Everything that happens to the key after it was made is in the watch's events, however late it begins.
-    Task<void> heedKey(Holding holding, recipes::Grant grant)
-    {
-        auto &loop = m_client.loop();
-        const auto key = m_request.lock.name + '/' + inspect::nameInId(grant.id);
-        while (!holding.isReleasing) {
-            const Completion<bool> over(loop);
-            const etcd::WatchRequest request{key, {}, grant.fencingToken.value_or(0) + 1};
-            const auto watching = m_client.watch(request, [over](const etcd::WatchNews &news) {
-                if (news.over || std::ranges::any_of(news.events, &etcd::WatchEvent::isRemoved))
-                    over.complete(!news.over);
-            });
-            const bool isRemoved = co_await over;
-            auto isTaken = isRemoved;
-            if (!isRemoved) {
-                const auto limit = Deadline::after(loop, std::chrono::seconds(5));
-                const auto mine = co_await holding.lock.isStillMine(limit);
-                isTaken = mine && !*mine;
-            }
-            if (isTaken && !holding.isReleasing) {
-                holding.lock.noteTakenAway(grant);
-                holding.lost(recipes::Loss::TakenAway);
-                co_return;
-            }
-            co_await sleepFor(loop, std::chrono::milliseconds(200));
-        }
-    }
-
     etcd::Client &m_client;
     const HoldRequest m_request;
 };

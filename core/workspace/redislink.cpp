@@ -7,6 +7,8 @@
 #include "core/inspect/redis/observer.h"
 #include "core/inspect/redis/setobserver.h"
 #include "core/operate/redis.h"
+#include "core/recipes/make.h"
+#include "core/recipes/redis/keywatch.h"
 #include "core/redis/client.h"
 #include "core/workspace/link.h"
 
@@ -342,7 +344,7 @@ private:
 class RedisContender : public OwnContender {
 public:
     RedisContender(std::vector<redis::Connection *> nodes, HoldRequest request)
-        : m_nodes(std::move(nodes)), m_loop(m_nodes.front()->loop()), m_request(std::move(request)), m_news(m_loop)
+        : m_nodes(std::move(nodes)), m_loop(m_nodes.front()->loop()), m_request(std::move(request))
     {
     }
 
@@ -370,53 +372,16 @@ public:
 
     void watchOver(const Holding &holding, const recipes::Grant &grant) override
     {
-        holding.scope.launch(heedKey(holding, grant));
-        for (auto *node : m_nodes)
-            holding.scope.launch(listenTo(node));
+        m_watch.emplace(m_nodes, m_request.lock.name);
+        m_watch->begin({holding.scope, holding.lock, holding.isReleasing, holding.lost}, grant);
+        m_watch->track(holding.scope);
     }
 
 private:
-    // Asks whether the key is still ours (on a set: on a majority of its nodes) whenever a server says that it
-    // changed; where one does not tell (no permission for client tracking), every 250 ms. Once a second in any
-    // case: a reconnect ends the tracking silently.
-    Task<void> heedKey(Holding holding, recipes::Grant grant)
-    {
-        while (!holding.isReleasing) {
-            m_news = Completion<bool>(m_loop);
-            m_news.completeAt(Deadline::after(m_loop, m_askEvery), false);
-            const auto limit = Deadline::after(m_loop, std::chrono::seconds(5));
-            const auto mine = co_await holding.lock.isStillMine(limit);
-            if (mine && !*mine && !holding.isReleasing) {
-                holding.lock.noteTakenAway(grant);
-                holding.lost(recipes::Loss::TakenAway);
-                co_return;
-            }
-            co_await m_news;
-        }
-    }
-
-    // Has one server tell of changes of the key.
-    Task<void> listenTo(redis::Connection *node)
-    {
-        m_subscriptions.push_back(
-            node->subscribe("__redis__:invalidate", [this](const redis::Message &) { m_news.complete(true); }));
-        const auto id = co_await node->subscriberId(Deadline::after(m_loop, std::chrono::seconds(2)));
-        const redis::Command track{
-            "CLIENT", "TRACKING",         "ON", "REDIRECT", QByteArray::number(id ? *id : 0), "BCAST",
-            "PREFIX", m_request.lock.name};
-        const auto tracked = co_await node->command(track, Deadline::after(m_loop, std::chrono::seconds(2)));
-        // An overlapping prefix means that the observer tracks this key already.
-        if (!tracked && !tracked.error().message.contains("overlap"_L1))
-            m_askEvery = std::chrono::milliseconds(250);
-        m_news.complete(true); // what changed until now nobody told
-    }
-
     const std::vector<redis::Connection *> m_nodes;
     Loop &m_loop;
     const HoldRequest m_request;
-    Completion<bool> m_news; // completed when a server says that the key changed
-    std::vector<Subscription> m_subscriptions;
-    std::chrono::milliseconds m_askEvery{1000};
+    std::optional<recipes::KeyWatch> m_watch;
 };
 
 } // namespace

@@ -37,6 +37,7 @@ public:
 
     // The server said that it is gone before its time: somebody revoked it.
     [[nodiscard]] bool wasRevoked() const { return m_wasRevoked; }
+    [[nodiscard]] Instant validUntil() const { return m_validUntil; }
     [[nodiscard]] bool isOver() const { return m_isEnded || m_client.loop().now() >= m_validUntil; }
 
 private:
@@ -157,7 +158,7 @@ std::optional<Error> refusalBeside(const etcd::TransactionAnswer &joined)
 } // namespace
 
 // The mutex of etcd's Go client (client/v3/concurrency, and `etcdctl lock`), which queues with both.
-class EtcdMutex : public LockBase {
+class EtcdMutex : public LockBase, public Leased {
 public:
     EtcdMutex(etcd::Client &client, QByteArray lock, std::chrono::milliseconds ttl, Random random)
         : LockBase(client.loop(), lock), m_client(client), m_prefix(lock + '/'),
@@ -203,6 +204,7 @@ public:
         CO_TRY(const auto &answer, co_await m_client.range(own, deadline));
         co_return m_isHeld && !answer.entries.empty() && answer.entries.front().created == m_created;
     }
+    [[nodiscard]] Instant validUntil() const override { return m_keeper ? m_keeper->validUntil() : Instant(); }
     void noteTakenAway(const Grant &grant) override
     {
         if (!m_isHeld || grant.fencingToken != m_created)

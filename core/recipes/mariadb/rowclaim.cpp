@@ -166,7 +166,7 @@ Task<Result<bool>> makeRow(Session *session, LeasedRowName row, Deadline deadlin
 }
 
 // sql-shedlock: a row that says who has it, and until when.
-class LeasedRow final : public RowLockBase {
+class LeasedRow final : public RowLockBase, public Leased {
 public:
     // `ttl` at least 1 ms. The table has ShedLock's columns, times with milliseconds (TIMESTAMP(3)).
     LeasedRow(Session &session, const QByteArray &lock, LeasedRowName row, std::chrono::milliseconds ttl,
@@ -189,6 +189,7 @@ public:
         auto freed = co_await freeing;
         co_return freed;
     }
+    [[nodiscard]] Instant validUntil() const override { return m_held ? m_held->life.validUntil() : Instant(); }
     Task<Result<bool>> isStillMine(Deadline deadline) override
     {
         if (!m_held)

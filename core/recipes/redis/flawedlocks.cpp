@@ -59,7 +59,10 @@ const QByteArray mark = "1";
 
 // What both locks share: a try is carried on to its end, and the lock is held until it is released; neither looks
 // before that whether its time is up.
-class FlawedLock : public KeyLock {
+class FlawedLock : public KeyLock, public Leased {
+public:
+    [[nodiscard]] Instant validUntil() const final { return m_life ? m_life->validUntil() : Instant(); }
+
 protected:
     using KeyLock::KeyLock;
 

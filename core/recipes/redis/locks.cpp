@@ -120,7 +120,7 @@ namespace {
 // Not fair, and nobody of ours is woken: who waits finds out at the next try. No fencing token.
 
 // redis-set-nx: the token lock on one Redis.
-class SetNxLock final : public KeyLock {
+class SetNxLock final : public KeyLock, public Leased {
 public:
     using KeyLock::KeyLock;
     ~SetNxLock() override { shutDown(); }
@@ -148,6 +148,7 @@ public:
         co_return Result<void>();
     }
 
+    [[nodiscard]] Instant validUntil() const override { return m_lease ? m_lease->validUntil() : Instant(); }
     Task<Result<bool>> isStillMine(Deadline deadline) override
     {
         if (!m_lease)

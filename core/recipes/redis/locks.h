@@ -53,6 +53,7 @@ public:
 
     [[nodiscard]] const TokenKey &key() const { return m_ours; }
     [[nodiscard]] bool isOver() const { return m_life.isOver(); }
+    [[nodiscard]] Instant validUntil() const { return m_life.validUntil(); }
 
 private:
     TokenKey m_ours;
@@ -197,7 +198,7 @@ protected:
                                                    const AcquireOptions &options, Random random);
 
 // redlock: the token lock on a majority of several independent Redis nodes.
-class RedlockLock final : public LockBase {
+class RedlockLock final : public LockBase, public Leased {
 public:
     // At least one node; `ttl` at least 1 ms.
     RedlockLock(RedisNodes nodes, RedisKey key, std::chrono::milliseconds ttl, Random random);
@@ -205,6 +206,10 @@ public:
 
     Task<Result<void>> release(Deadline deadline) override;
     Task<Result<bool>> isStillMine(Deadline deadline) override;
+    [[nodiscard]] Instant validUntil() const override
+    {
+        return m_lease ? m_lease->standing()->validUntil().value_or(Instant()) : Instant();
+    }
     // For how long the lock may still be believed in; zero when it is not held.
     [[nodiscard]] Duration validity() const { return m_lease ? m_lease->validity() : Duration::zero(); }
 

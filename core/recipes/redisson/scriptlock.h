@@ -194,7 +194,7 @@ private:
     bool m_mayQueue = false;
 };
 
-class ScriptLock final : public LockBase {
+class ScriptLock final : public LockBase, public Leased {
 public:
     // Makes the scripts of one holder; called again when another id is needed: for a permit with every
     // hold, for the others after something of the last hold may still be under way.
@@ -208,6 +208,7 @@ public:
     Task<Result<bool>> isStillMine(Deadline deadline) override;
     [[nodiscard]] std::function<bool(const SeenHold &)> overlooks() const override;
     [[nodiscard]] int holdCount() const override { return isHeld() ? static_cast<int>(m_held->count) : 0; }
+    [[nodiscard]] Instant validUntil() const override { return m_held ? m_held->life.validUntil() : Instant(); }
 
 private:
     struct Held {
