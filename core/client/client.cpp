@@ -172,6 +172,8 @@ Result<Lock> Client::lock(std::string name, std::string recipe, LockOptions opti
         if (recipe.empty() && known.backend == m_state->backend && known.preferred)
             request.recipe = known.id;
     }
+    if (request.recipe.isEmpty())
+        return Error{ErrorCode::BadInput, "no recipe is recommended here: name one of Client::recipes()"};
     if (const auto objection = recipes::objectionTo(request.recipe, m_state->backend, request.options))
         return publicError(*objection);
     const auto &[thread, connection] = m_state->connection;
@@ -206,8 +208,9 @@ Lock::~Lock()
 void Lock::acquireAsync(Clock::time_point deadline, std::function<void(Result<Hold>)> callback)
 {
     // This object may be destroyed before it is answered; then cancel() follows, and the thread does not end before.
-    const auto contention = m_state->contention.kept;
-    const std::weak_ptr<IoThread> owned = m_state->contention.thread;
+    const auto handle = m_state->contention;
+    const auto &contention = handle.kept;
+    const std::weak_ptr<IoThread> owned = handle.thread;
     auto answer = [contention, owned, closeTime = m_state->closeTime,
                    callback = std::move(callback)](const Result<std::shared_ptr<Held>> &held) {
         const auto thread = owned.lock();
@@ -216,7 +219,7 @@ void Lock::acquireAsync(Clock::time_point deadline, std::function<void(Result<Ho
         else
             callback(held ? Error{ErrorCode::Cancelled, "the library has ended"} : held.error());
     };
-    m_state->contention.thread->post([contention, deadline, answer = std::move(answer)]() mutable {
+    handle.thread->post([contention, deadline, answer = std::move(answer)]() mutable {
         contention->acquire(deadlineOf(deadline), std::move(answer));
     });
 }

@@ -130,13 +130,12 @@ void Contention::acquire(Deadline deadline, Answer answer)
     m_attempt.launch(run(deadline));
 }
 
+// Whoever owns this contention lets go of it through the loop, so that none of its coroutines destroys it.
 Task<void> Contention::run(Deadline deadline)
 {
-    const auto alive = shared_from_this();
     const auto granted = co_await take(deadline);
     m_late.cancel();
     const auto answer = std::exchange(m_answer, {});
-    loop().post([alive] {}); // not destroyed from inside of its coroutine
     if (!granted) {
         answer(publicError(granted.error()));
         co_return;
@@ -241,16 +240,16 @@ void Contention::release(const std::shared_ptr<Held> &held, Deadline deadline)
         m_watching.reset();
     }
     m_releases.launch(give(held, deadline));
+    m_connection->thread.linger([self = shared_from_this()] { return !self->m_releases.isIdle(); },
+                                m_connection->closeTime);
 }
 
 Task<void> Contention::give(std::shared_ptr<Held> held, Deadline deadline)
 {
-    const auto alive = shared_from_this();
     const auto unknown = qScopeGuard([held] {
         held->finish(v0::Error{v0::ErrorCode::UnknownOutcome, "the release was not confirmed", true});
     });
     const auto released = co_await m_lock->release(deadline);
-    loop().post([alive] {});
     held->finish(released ? v0::Result<void>() : v0::Result<void>(publicError(released.error())));
 }
 

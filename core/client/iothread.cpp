@@ -71,11 +71,11 @@ void IoThread::linger(std::function<bool()> isBusy, std::chrono::milliseconds at
     launch(waitWhile(std::move(isBusy), Deadline::after(*m_loop, atMost)));
 }
 
-// The function is destroyed with the frame, on the loop.
 Task<void> IoThread::waitWhile(std::function<bool()> isBusy, Deadline deadline)
 {
     while (isBusy() && !deadline.hasPassed(*m_loop))
         co_await sleepFor(*m_loop, 2ms);
+    isBusy = {}; // which may leave something else to linger
     if (--m_lingering == 0 && m_isEnding)
         m_quit();
 }

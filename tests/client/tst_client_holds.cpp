@@ -53,7 +53,7 @@ private slots:
     {
         for (int round = 0; round < 3; ++round) {
             GOT(auto client, v0::connect(place("redis").uri));
-            GOT(auto lock, client.lock("client:again"));
+            GOT(auto lock, client.lock("client:again", "redis-set-nx"));
             GOT(auto hold, lock.acquire(5s));
             QVERIFY(hold.isHeld());
         }
@@ -96,8 +96,8 @@ private slots:
     void asynchronousFormsAnswer()
     {
         GOT(auto client, v0::connect(place("redis").uri));
-        GOT(auto lock, client.lock("client:async"));
-        GOT(auto other, client.lock("client:async"));
+        GOT(auto lock, client.lock("client:async", "redis-set-nx"));
+        GOT(auto other, client.lock("client:async", "redis-set-nx"));
         auto future = lock.acquireAsync();
         GOT(auto hold, future.get());
         std::promise<int> answered;
@@ -253,7 +253,7 @@ private slots:
         GOT(auto hold, lock.acquire(20s));
         std::promise<void> entered, leave;
         auto left = leave.get_future();
-        GOT(auto other, client.lock("client:other"));
+        GOT(auto other, client.lock("client:other", "redis-set-nx"));
         other.acquireAsync(v0::Clock::time_point::max(), [&](v0::Result<v0::Hold>) {
             entered.set_value();
             left.wait(); // a callback that blocks, which it must not: nothing is renewed

@@ -181,7 +181,8 @@ private slots:
         QCOMPARE(codeOf(client.lock("a", "redis-semaphore")), code(v0::ErrorCode::Unsupported));
         GOT(auto nameless, client.lock("", "redis-set-nx"));
         QCOMPARE(codeOf(nameless.acquire(5s)), code(v0::ErrorCode::BadInput));
-        GOT(auto usual, client.lock("usual")); // the recommended recipe
+        QCOMPARE(codeOf(client.lock("a")), code(v0::ErrorCode::BadInput)); // none is recommended on Redis
+        GOT(auto usual, m_clients[BackendKind::Etcd]->lock("client/usual"));
         GOT(auto hold, usual.acquire(5s));
         QVERIFY(hold.isHeld());
     }

@@ -149,8 +149,8 @@ public:
     Client &operator=(Client &&other) noexcept;
     ~Client();
 
-    /// A lock of that name. Sends nothing. `recipe` is an ID of `lockscopectl recipes`; empty: the backend's
-    /// recommended one. Names: a ZooKeeper path, a Redis key, a prefix of etcd keys, and on SQL servers
+    /// A lock of that name. Sends nothing. `recipe` is an ID of `lockscopectl recipes`; empty: `zk-mutex`
+    /// on ZooKeeper and `etcd-mutex` on etcd, and ErrorCode::BadInput elsewhere. Names: a ZooKeeper path, a Redis key, a prefix of etcd keys, and on SQL servers
     /// `schema.table#column=value`, `GET_LOCK#name`, `ADVISORY#number`. ErrorCode::BadInput or ErrorCode::Unsupported
     /// if the recipe cannot be acquired here; a bad name is reported by acquire().
     [[nodiscard]] Result<Lock> lock(std::string name, std::string recipe = {}, LockOptions options = {});
