@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lock of pg_advisory_lock(42). Arguments: wait and work in ms, URI.
+#include <lockscope/postgresql.h>
+#include <lockscope/lockscope.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+int main(int count, char **arguments)
+{
+    const std::chrono::milliseconds wait(count > 1 ? std::atoi(arguments[1]) : 10'000);
+    const std::chrono::milliseconds work(count > 2 ? std::atoi(arguments[2]) : 1'000);
+    const char *uri = count > 3 ? arguments[3] : "postgresql://shop@127.0.0.1:5432/shop";
+
+    auto client = lockscope::connect(uri);
+    if (!client)
+        return std::fprintf(stderr, "%s\n", client.error().message.c_str()), 2;
+    auto lock = client->lock("ADVISORY#42", "pg-advisory");
+    if (!lock)
+        return std::fprintf(stderr, "%s\n", lock.error().message.c_str()), 2;
+    auto hold = lock->acquire(wait);
+    if (!hold)
+        return std::fprintf(stderr, "%s\n", hold.error().message.c_str()), 3;
+
+    hold->onLost([](const lockscope::Error &why) { std::fprintf(stderr, "%s\n", why.message.c_str()); });
+    std::printf("held %s\n", hold->id().c_str());
+    std::fflush(stdout);
+    std::this_thread::sleep_for(work); // what the lock protects
+    return hold->isHeld() ? 0 : 4;     // and it is released
+}
