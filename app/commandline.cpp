@@ -5,8 +5,6 @@
 
 #include "core/base/text.h"
 
-#include <algorithm>
-#include <cstring>
 #include <sys/prctl.h>
 
 namespace lockscope::app {

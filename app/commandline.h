@@ -4,14 +4,11 @@
 // Options may stand before and after the command. What is wrong is told in one line (BadInput).
 #pragma once
 
-#include "core/base/connectionuri.h"
 #include "core/connections/connectionstore.h"
 #include "core/inspect/waits/clients.h"
 
 #include <QMap>
 #include <QStringList>
-
-#include <functional>
 
 namespace lockscope::app {
 

@@ -2,7 +2,6 @@
 #include "ui/timetravel.h"
 
 #include "core/base/clock.h"
-#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "ui/parts/parts.h"
 #include "ui/shell/actions.h"

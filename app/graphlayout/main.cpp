@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lockscope-graph-layout, which the window runs for its graphs (ui/graph/dotgraph.h says why it is a program):
 // graphs on stdin, their places on stdout. It stays in the C locale, as dot's numbers have points.
-#include "core/base/result.h"
 #include "ui/graph/dotgraph.h"
 
 #include <QByteArray>

@@ -2,8 +2,6 @@
 // lockscope: reads the command line and wires the core to the window.
 #include "app/lockscope/handover.h"
 #include "app/lockscope/options.h"
-#include "core/async/scope.h"
-#include "core/async/qtloop.h"
 #include "core/sandbox/demo.h"
 #include "core/sandbox/sandbox.h"
 #include "core/workspace/livebackend.h"

@@ -2,9 +2,7 @@
 #include "app/lockscope/options.h"
 
 #include "core/base/text.h"
-#include "core/connections/secretstore.h"
 #include "core/history/flightrecorder.h"
-#include "core/lessons/lessons.h"
 #include "core/operate/audit.h"
 #include "core/workspace/mutes.h"
 #include "core/workspace/rulefolder.h"
@@ -12,7 +10,6 @@
 #include "ui/pages/page.h"
 
 #include <QRegularExpression>
-#include <QSettings>
 
 namespace lockscope::app {
 

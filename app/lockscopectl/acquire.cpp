@@ -6,10 +6,7 @@
 #include "core/async/scope.h"
 #include "core/async/completion.h"
 #include "core/base/text.h"
-#include "core/rules/catalogue.h"
 #include "core/workspace/hold.h"
-
-#include <algorithm>
 
 namespace lockscope::ctl {
 

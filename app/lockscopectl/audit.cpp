@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // audit: what was forced, when, by whom and why.
-#include "app/lockscopectl/command.h"
 #include "app/lockscopectl/report.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
-
-#include <QJsonArray>
-
-#include <algorithm>
 
 namespace lockscope::ctl {
 

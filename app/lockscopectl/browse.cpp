@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // tree: raw znodes below a path, parents before children.
-#include "app/lockscopectl/command.h"
 #include "app/lockscopectl/report.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/backendkind.h"
 #include "core/base/text.h"
 #include "core/workspace/browsequeries.h"
-
-#include <QJsonArray>
-
-#include <algorithm>
 
 namespace lockscope::ctl {
 

@@ -4,14 +4,10 @@
 #include "core/base/connectionuri.h"
 #include "core/base/text.h"
 
-#include <array>
 #include <cerrno>
 #include <climits>
 #include <csignal>
-#include <cstring>
-#include <optional>
 #include <string_view>
-#include <vector>
 
 #include <fcntl.h>
 #include <poll.h>

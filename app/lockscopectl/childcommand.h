@@ -6,8 +6,6 @@
 #include "app/lockscopectl/interrupts.h"
 #include "core/base/fieldreader.h"
 
-#include <QSocketNotifier>
-#include <QStringList>
 #include <QTimer>
 
 #include <chrono>

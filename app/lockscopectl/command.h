@@ -2,12 +2,9 @@
 // What a command of lockscopectl is, and what it works with.
 #pragma once
 
-#include "app/commandline.h"
 #include "app/lockscopectl/interrupts.h"
 #include "app/lockscopectl/snapshotsource.h"
-#include "core/async/task.h"
 #include "core/workspace/rulefolder.h"
-#include "core/workspace/workspace.h"
 
 #include <map>
 

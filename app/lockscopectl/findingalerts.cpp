@@ -2,14 +2,11 @@
 #include "app/lockscopectl/findingalerts.h"
 
 #include "app/lockscopectl/output.h"
-#include "core/async/completion.h"
-#include "core/base/connectionuri.h"
 #include "core/base/text.h"
 #include "core/inspect/json.h"
 
 #include <QJsonDocument>
 
-#include <algorithm>
 #include <csignal>
 #include <unistd.h>
 

@@ -8,8 +8,6 @@
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
 
-#include <algorithm>
-
 namespace lockscope::ctl {
 
 namespace {

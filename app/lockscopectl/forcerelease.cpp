@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // force-release: the preview, the question, the act, and what came of it.
-#include "app/lockscopectl/command.h"
 #include "app/lockscopectl/report.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 #include "core/inspect/waits/clients.h"
 #include "core/operate/releasemethod.h"
 #include "core/operate/precheck.h"
-
-#include <QJsonArray>
 
 #include <unistd.h>
 

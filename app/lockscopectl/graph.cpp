@@ -5,9 +5,7 @@
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
-#include "core/inspect/snapshot.h"
 
-#include <algorithm>
 #include <set>
 
 namespace lockscope::ctl {

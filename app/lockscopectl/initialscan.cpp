@@ -6,11 +6,7 @@
 #include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
 
-#include <QJsonArray>
-
-#include <algorithm>
 #include <set>
-#include <vector>
 
 namespace lockscope::ctl {
 

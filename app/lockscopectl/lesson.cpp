@@ -8,8 +8,6 @@
 
 #include <QJsonArray>
 
-#include <algorithm>
-
 namespace lockscope::ctl {
 
 using contention::Recording;

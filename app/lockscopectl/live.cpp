@@ -3,12 +3,9 @@
 
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/terminalscreen.h"
-#include "core/async/scope.h"
-#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/inspect/json.h"
 
-#include <algorithm>
 #include <unistd.h>
 
 namespace lockscope::ctl {

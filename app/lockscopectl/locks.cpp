@@ -3,14 +3,10 @@
 #include "app/lockscopectl/foundfindings.h"
 #include "app/lockscopectl/live.h"
 #include "app/lockscopectl/output.h"
-#include "app/lockscopectl/report.h"
 #include "core/async/completion.h"
-#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
-
-#include <algorithm>
 
 namespace lockscope::ctl {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lockscopectl: the locks of ZooKeeper, Redis, MariaDB, PostgreSQL and etcd, for terminals, scripts and incidents
 // over SSH.
-#include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/report.h"
 #include "app/lockscopectl/privateservers.h"
@@ -14,11 +13,8 @@
 #include "core/workspace/settingsfile.h"
 
 #include <QCoreApplication>
-#include <QLoggingCategory>
 
 #include <unistd.h>
-
-#include <algorithm>
 
 namespace lockscope::ctl {
 

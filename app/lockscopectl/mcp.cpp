@@ -5,11 +5,9 @@
 #include "app/lockscopectl/output.h"
 #include "core/base/fieldreader.h"
 
-#include <QJsonArray>
 #include <QJsonDocument>
 
 #include <array>
-#include <unistd.h>
 
 namespace lockscope::ctl {
 

@@ -8,7 +8,6 @@
 #include "core/base/text.h"
 #include "core/inspect/json.h"
 
-#include <algorithm>
 #include <ctime>
 
 namespace lockscope::ctl {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "core/base/connectionuri.h"
-#include "core/base/result.h"
 
 #include <QHostAddress>
 #include <QTcpServer>

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // note: the incident note of a lock, in Markdown.
-#include "app/lockscopectl/command.h"
 #include "app/lockscopectl/report.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
 #include "core/workspace/incidentnote.h"
-
-#include <algorithm>
 
 namespace lockscope::ctl {
 

@@ -6,14 +6,12 @@
 #include <QJsonDocument>
 #include <QRegularExpression>
 
-#include <algorithm>
 #include <cstdio>
 #include <langinfo.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include <cwchar>
 #include <numeric>
-#include <utility>
 
 namespace lockscope::ctl {
 

@@ -6,8 +6,6 @@
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
 
-#include <algorithm>
-#include <map>
 #include <set>
 
 namespace lockscope::ctl {

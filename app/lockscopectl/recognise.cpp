@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // recognise: rules of the user's own, checked, and tried on every key; and how every command gets them.
-#include "app/lockscopectl/command.h"
 #include "app/lockscopectl/report.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 #include "core/inspect/json.h"
-
-#include <QJsonArray>
-
-#include <algorithm>
 
 namespace lockscope::ctl {
 

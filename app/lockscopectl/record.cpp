@@ -5,14 +5,12 @@
 #include "core/async/completion.h"
 #include "core/base/clock.h"
 #include "core/base/text.h"
-#include "core/history/flightrecorder.h"
 #include "core/inspect/json.h"
 #include "core/workspace/newsfeed.h"
 
 #include <QDir>
 #include <QLockFile>
 
-#include <algorithm>
 #include <ranges>
 
 namespace lockscope::ctl {

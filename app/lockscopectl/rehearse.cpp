@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // rehearse: a force-release played in the simulated world, before it is done here.
-#include "app/lockscopectl/command.h"
 #include "app/lockscopectl/report.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 #include "core/rehearse/rehearsal.h"
-
-#include <QJsonArray>
 
 namespace lockscope::ctl {
 

@@ -4,10 +4,7 @@
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 #include "core/inspect/json.h"
-#include "core/inspect/waits/clients.h"
 
-#include <algorithm>
-#include <functional>
 #include <unistd.h>
 
 namespace lockscope::ctl {

@@ -6,7 +6,6 @@
 #include "app/lockscopectl/command.h"
 #include "core/history/recording.h"
 #include "core/inspect/state/statesnapshot.h"
-#include "core/inspect/waits/incidents.h"
 #include "core/inspect/waits/waitgraph.h"
 #include "core/workspace/mutes.h"
 

@@ -3,13 +3,10 @@
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/privateservers.h"
-#include "core/async/completion.h"
 #include "core/base/text.h"
 #include "core/sandbox/demo.h"
 
 #include <QJsonArray>
-
-#include <algorithm>
 
 namespace lockscope::ctl {
 

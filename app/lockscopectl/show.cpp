@@ -2,23 +2,14 @@
 // show: one lock, with its queue in order.
 #include "app/lockscopectl/live.h"
 #include "app/lockscopectl/output.h"
-#include "app/lockscopectl/report.h"
 #include "core/base/fieldreader.h"
-#include "core/base/duration.h"
-#include "core/base/regularfile.h"
 #include "core/base/text.h"
 #include "core/history/timeline.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
 #include "core/inspect/threaddump.h"
-#include "core/inspect/waits/clients.h"
 
 #include <QFileInfo>
-#include <QJsonArray>
-#include <QJsonObject>
-
-#include <algorithm>
-#include <functional>
 
 namespace lockscope::ctl {
 

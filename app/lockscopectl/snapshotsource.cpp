@@ -3,16 +3,10 @@
 
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
-#include "core/async/loop.h"
-#include "core/base/backendkind.h"
 #include "core/base/text.h"
 #include "core/inspect/json.h"
-#include "core/inspect/waits/clients.h"
-#include "core/workspace/deadlocks.h"
 #include "core/workspace/newsfeed.h"
 
-#include <algorithm>
-#include <set>
 #include <unistd.h>
 
 namespace lockscope::ctl {

@@ -4,13 +4,10 @@
 #pragma once
 
 #include "app/commandline.h"
-#include "core/async/task.h"
 #include "core/history/recording.h"
 #include "core/inspect/observer.h"
 #include "core/inspect/waits/waitgraph.h"
 #include "core/workspace/workspace.h"
-
-#include <functional>
 
 namespace lockscope::ctl {
 

@@ -6,8 +6,6 @@
 #include "core/inspect/json.h"
 #include "core/workspace/browsequeries.h"
 
-#include <QJsonArray>
-
 namespace lockscope::ctl {
 
 namespace {

@@ -7,9 +7,6 @@
 // off; a late answer then finds nobody. Loop thread only.
 #pragma once
 
-#include <memory>
-#include <optional>
-#include <utility>
 #include <version>
 
 #include "core/async/loop.h"

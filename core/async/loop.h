@@ -11,8 +11,6 @@
 #include "core/async/moveonlyfunction.h"
 #include "core/base/clock.h"
 
-#include <chrono>
-#include <functional>
 #include <memory>
 
 namespace lockscope {

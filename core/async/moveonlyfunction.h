@@ -7,11 +7,8 @@
 
 #include "core/async/freelist.h"
 
-#include <cstddef>
 #include <cstring>
-#include <new>
 #include <type_traits>
-#include <utility>
 
 namespace lockscope {
 

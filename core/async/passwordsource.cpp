@@ -8,7 +8,6 @@
 #include <QProcess>
 #include <QRegularExpression>
 
-#include <algorithm>
 #include <csignal>
 
 #include <sys/prctl.h>

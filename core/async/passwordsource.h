@@ -6,8 +6,6 @@
 #include "core/async/completion.h"
 #include "core/async/workers.h"
 
-#include <atomic>
-
 namespace lockscope {
 
 // Any thread.

@@ -12,9 +12,7 @@
 
 #include <QtGlobal>
 
-#include <chrono>
 #include <map>
-#include <memory>
 #include <optional>
 
 namespace lockscope {

@@ -15,7 +15,6 @@
 #include <coroutine>
 #include <exception>
 #include <type_traits>
-#include <utility>
 
 namespace lockscope {
 

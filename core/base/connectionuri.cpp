@@ -4,7 +4,6 @@
 #include "core/base/text.h"
 
 #include <QRegularExpression>
-#include <QStringList>
 #include <QUrl>
 #include <QUrlQuery>
 

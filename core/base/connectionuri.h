@@ -8,9 +8,6 @@
 
 #include <QProcessEnvironment>
 
-#include <optional>
-#include <vector>
-
 namespace lockscope {
 
 // How a connection gets to its servers, whatever they are: TLS, SSH and Kubernetes, and where its password comes

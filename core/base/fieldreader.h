@@ -13,8 +13,6 @@
 #include <unistd.h>
 
 #include <functional>
-#include <optional>
-#include <utility>
 
 namespace lockscope {
 

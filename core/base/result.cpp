@@ -3,8 +3,6 @@
 
 #include "core/base/text.h"
 
-#include <algorithm>
-
 namespace lockscope::detail {
 
 static_assert(sizeof(Result<void>) == sizeof(void *));

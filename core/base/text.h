@@ -6,13 +6,10 @@
 #include "core/base/result.h"
 
 #include <QByteArray>
-#include <QString>
 #include <QStringList>
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
-#include <optional>
 
 namespace lockscope {
 

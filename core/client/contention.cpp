@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/client/contention.h"
 
-#include "core/async/sleep.h"
-
 #include <QScopeGuard>
-
-#include <algorithm>
 
 namespace lockscope::client {
 

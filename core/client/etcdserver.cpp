@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // etcd: one client for all locks; each hold has a lease of its own.
 #include "core/client/server.h"
-#include "core/etcd/client.h"
 #include "core/recipes/etcd/keywatch.h"
-#include "core/recipes/etcd/make.h"
+#include "core/recipes/make.h"
 
 namespace lockscope::client {
 

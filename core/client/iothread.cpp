@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/client/iothread.h"
 
-#include "core/async/closing.h"
 #include "core/async/qtloop.h"
-#include "core/async/sleep.h"
+#include "core/async/completion.h"
 
 #include <QCoreApplication>
 #include <QEventLoop>
 
 #include <future>
-#include <mutex>
-#include <optional>
 
 namespace lockscope::client {
 

@@ -6,7 +6,6 @@
 #include "core/async/scope.h"
 
 #include <functional>
-#include <memory>
 #include <thread>
 
 namespace lockscope::client {

@@ -4,10 +4,8 @@
 #include "core/client/server.h"
 #include "core/recipes/make.h"
 #include "core/recipes/redis/keywatch.h"
-#include "core/redis/deployments.h"
+#include "core/redis/client.h"
 #include "core/rules/turn.h"
-
-#include <algorithm>
 
 namespace lockscope::client {
 

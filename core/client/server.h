@@ -3,7 +3,6 @@
 #pragma once
 
 #include "core/async/passwordsource.h"
-#include "core/base/connectionuri.h"
 #include "core/recipes/holding.h"
 #include "core/rules/catalogue.h"
 #include "core/transport/transport.h"

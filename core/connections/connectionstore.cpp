@@ -4,9 +4,7 @@
 #include "core/base/fieldreader.h"
 #include "core/base/text.h"
 
-#include <QFile>
 #include <QFileInfo>
-#include <QJsonArray>
 #include <QJsonDocument>
 #include <QPointer>
 #include <QSaveFile>

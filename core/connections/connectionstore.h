@@ -5,7 +5,6 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <version>
 
 #include "core/base/connectionuri.h"

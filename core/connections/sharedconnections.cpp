@@ -5,16 +5,13 @@
 #include "core/base/text.h"
 
 #include <QDir>
-#include <QFile>
 #include <QFileInfo>
 #include <QRegularExpression>
 
 #include <QTimer>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <set>
 
 #include "core/base/tomllibrary.h"

@@ -6,8 +6,6 @@
 #include <QCoreApplication>
 #include <QRegularExpression>
 
-#include <algorithm>
-
 namespace lockscope::contention {
 
 namespace {

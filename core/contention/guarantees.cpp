@@ -5,8 +5,6 @@
 #include "core/contention/backendrules.h"
 #include "core/contention/mutants/mutants.h"
 
-#include <algorithm>
-
 namespace lockscope::contention {
 
 using recipes::EndsBy;

@@ -5,8 +5,6 @@
 #include "core/contention/mutants/mutants.h"
 #include "core/base/text.h"
 
-#include <algorithm>
-
 namespace lockscope::contention {
 
 namespace {

@@ -7,13 +7,7 @@
 
 #include "core/contention/scenario.h"
 
-#include <QByteArray>
-#include <QJsonObject>
-
-#include <chrono>
 #include <map>
-#include <optional>
-#include <vector>
 
 namespace lockscope::contention {
 

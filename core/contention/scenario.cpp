@@ -6,9 +6,6 @@
 #include "core/contention/backendrules.h"
 #include "core/contention/mutants/mutantlist.h"
 
-#include <QJsonArray>
-
-#include <algorithm>
 #include <array>
 #include <cmath>
 

@@ -12,8 +12,6 @@
 #include <QJsonObject>
 #include <QtGlobal>
 
-#include <chrono>
-#include <optional>
 #include <vector>
 
 namespace lockscope::recipes {

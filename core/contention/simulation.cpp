@@ -6,8 +6,6 @@
 #include "core/contention/mutants/mutants.h"
 #include "core/contention/round.h"
 
-#include <algorithm>
-
 namespace lockscope::contention {
 
 namespace {

@@ -5,9 +5,7 @@
 #include "core/contention/backendrules.h"
 #include "core/base/text.h"
 
-#include <algorithm>
 #include <deque>
-#include <QByteArrayList>
 
 namespace lockscope::contention {
 

@@ -11,10 +11,6 @@
 #include "core/async/port.h"
 #include "core/base/connectionuri.h"
 
-#include <functional>
-#include <memory>
-#include <vector>
-
 namespace lockscope::etcd {
 
 using Revision = qint64;

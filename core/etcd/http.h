@@ -9,8 +9,6 @@
 #include <QJsonObject>
 #include <QTcpSocket>
 
-#include <functional>
-
 namespace lockscope::etcd {
 
 // Reads one answer. Pure.

@@ -5,7 +5,6 @@
 #include "core/etcd/http.h"
 
 #include <QJsonDocument>
-#include <QJsonObject>
 
 #include <algorithm>
 

@@ -9,11 +9,8 @@
 #include "core/inspect/observer.h"
 
 #include <QFile>
-#include <QStringList>
 #include <condition_variable>
 #include <deque>
-#include <functional>
-#include <mutex>
 #include <set>
 #include <thread>
 

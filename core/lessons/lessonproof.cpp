@@ -3,7 +3,6 @@
 #include "core/base/text.h"
 #include "core/lessons/lessons.h"
 
-#include <algorithm>
 #include <cmath>
 #include <iterator>
 

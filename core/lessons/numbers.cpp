@@ -9,9 +9,7 @@
 #include <QLocale>
 #include <QRegularExpression>
 
-#include <algorithm>
 #include <cmath>
-#include <functional>
 
 namespace lockscope::lessons {
 

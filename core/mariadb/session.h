@@ -17,9 +17,7 @@
 #include <QByteArray>
 #include <QByteArrayList>
 
-#include <memory>
 #include <optional>
-#include <vector>
 
 namespace lockscope::mariadb {
 

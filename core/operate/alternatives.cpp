@@ -5,7 +5,6 @@
 #include "core/operate/precheck.h"
 #include "core/operate/texts.h"
 
-#include <algorithm>
 #include <array>
 
 namespace lockscope::operate {

@@ -12,7 +12,6 @@
 #include <QByteArray>
 #include <QJsonObject>
 
-#include <chrono>
 #include <vector>
 
 namespace lockscope::operate {

@@ -5,9 +5,6 @@
 
 #include "core/base/bytes.h"
 
-#include <QString>
-
-#include <chrono>
 #include <deque>
 #include <functional>
 

@@ -13,8 +13,6 @@
 #include "core/operate/audit.h"
 #include "core/operate/editplan.h"
 
-#include <functional>
-
 namespace lockscope::operate {
 
 // How far it came. One request is done or is an error; of several some may be done before one is refused.

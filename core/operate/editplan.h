@@ -7,7 +7,6 @@
 #include "core/inspect/snapshot.h"
 
 #include <QJsonObject>
-#include <QStringList>
 
 namespace lockscope::operate {
 

@@ -7,8 +7,6 @@
 #include "core/operate/precheck.h"
 #include "core/operate/texts.h"
 
-#include <algorithm>
-
 namespace lockscope::operate {
 
 using etcd::Operation;

@@ -7,10 +7,6 @@
 #include "core/inspect/snapshot.h"
 #include "core/rules/turn.h"
 
-#include <QStringList>
-
-#include <functional>
-
 namespace lockscope::operate {
 
 // What can be done about a lock, gentlest first.

@@ -5,8 +5,6 @@
 
 #include <QSet>
 
-#include <algorithm>
-
 namespace lockscope::operate {
 
 namespace {

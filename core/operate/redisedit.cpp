@@ -6,8 +6,6 @@
 #include "core/operate/texts.h"
 #include "core/redis/client.h"
 
-#include <algorithm>
-
 namespace lockscope::operate {
 
 namespace {

@@ -4,8 +4,6 @@
 #include "core/base/text.h"
 #include "core/operate/texts.h"
 
-#include <algorithm>
-
 namespace lockscope::operate {
 
 using inspect::Contender;

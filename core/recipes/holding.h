@@ -6,8 +6,6 @@
 #include "core/async/scope.h"
 #include "core/recipes/lock.h"
 
-#include <functional>
-
 namespace lockscope::recipes {
 
 // The time a lock is held. All outlive what is launched in the scope.

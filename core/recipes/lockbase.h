@@ -7,7 +7,6 @@
 #include "core/base/random.h"
 #include "core/recipes/lock.h"
 
-#include <chrono>
 #include <vector>
 
 namespace lockscope::recipes {

@@ -7,7 +7,6 @@
 #include "core/recipes/lockbase.h"
 
 #include <functional>
-#include <vector>
 
 namespace lockscope::recipes {
 

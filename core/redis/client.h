@@ -9,7 +9,6 @@
 #include "core/async/passwordsource.h"
 #include "core/redis/clusternodes.h"
 
-#include <QByteArray>
 #include <QString>
 
 #include <functional>

@@ -7,7 +7,6 @@
 
 #include <QCryptographicHash>
 #include <QSet>
-#include <algorithm>
 
 namespace lockscope::redis {
 

@@ -12,8 +12,6 @@
 
 #include <QByteArray>
 
-#include <map>
-
 namespace lockscope::redis {
 
 // Who has which slots of a Redis Cluster, as CLUSTER SLOTS says it; and where an error reply sends a command.

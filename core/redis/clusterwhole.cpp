@@ -3,7 +3,6 @@
 #include "core/base/text.h"
 #include "core/redis/clusternodes.h"
 
-#include <algorithm>
 #include <array>
 
 namespace lockscope::redis {

@@ -13,9 +13,7 @@
 #include <QByteArrayList>
 
 #include <map>
-#include <memory>
 #include <typeindex>
-#include <vector>
 
 namespace lockscope::redis {
 

@@ -2,7 +2,6 @@
 #include "core/base/text.h"
 #include "core/redis/client.h"
 
-#include <algorithm>
 #include <numeric>
 
 namespace lockscope::redis {

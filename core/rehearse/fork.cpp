@@ -4,7 +4,6 @@
 #include "core/inspect/findings.h"
 #include "core/rehearse/stage.h"
 
-#include <algorithm>
 #include <array>
 
 namespace lockscope::rehearse {

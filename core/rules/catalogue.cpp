@@ -4,8 +4,6 @@
 #include "core/base/fieldreader.h"
 #include "core/base/text.h"
 
-#include <algorithm>
-
 namespace lockscope::recipes {
 
 namespace {

@@ -7,10 +7,6 @@
 #include "core/base/backendkind.h"
 #include "core/base/result.h"
 
-#include <chrono>
-#include <optional>
-#include <vector>
-
 namespace lockscope::recipes {
 
 // What stands for the lock on its server.

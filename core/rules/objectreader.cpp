@@ -6,8 +6,6 @@
 
 #include <QJsonArray>
 
-#include <algorithm>
-
 namespace lockscope::recipes {
 
 using namespace Qt::StringLiterals;

@@ -6,11 +6,7 @@
 
 #include <QByteArray>
 #include <QJsonObject>
-#include <QString>
 #include <QStringList>
-
-#include <map>
-#include <variant>
 
 namespace lockscope::recipes {
 

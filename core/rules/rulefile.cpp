@@ -4,9 +4,7 @@
 
 #include <QJsonArray>
 #include <QJsonDocument>
-#include <QJsonObject>
 #include <QSet>
-#include <QStringList>
 
 #include <algorithm>
 

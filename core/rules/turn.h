@@ -5,14 +5,10 @@
 
 #include "core/base/bytes.h"
 
-#include <QByteArray>
 #include <QByteArrayList>
 
-#include <algorithm>
-#include <chrono>
 #include <functional>
 #include <optional>
-#include <vector>
 
 namespace lockscope::recipes {
 

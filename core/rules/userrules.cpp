@@ -4,7 +4,6 @@
 #include "core/base/fieldreader.h"
 #include "core/base/text.h"
 
-#include <algorithm>
 #include <atomic>
 #include <mutex>
 

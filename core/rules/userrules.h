@@ -6,16 +6,13 @@
 
 #include "core/rules/rowlayouts.h"
 
-#include <QByteArrayList>
 #include <QMap>
 #include <QRegularExpression>
-#include <QString>
 
 #include <map>
 #include <memory>
 #include <optional>
 #include <variant>
-#include <vector>
 
 namespace lockscope::recipes {
 

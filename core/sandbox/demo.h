@@ -25,8 +25,6 @@
 #include "core/recipes/lock.h"
 #include "core/sandbox/server.h"
 
-#include <memory>
-#include <functional>
 #include <vector>
 
 namespace lockscope::sandbox {

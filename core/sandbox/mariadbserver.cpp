@@ -13,9 +13,6 @@
 
 #include <QByteArrayList>
 #include <QDir>
-#include <QFile>
-
-#include <unistd.h>
 
 namespace lockscope::sandbox {
 

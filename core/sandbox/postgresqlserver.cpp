@@ -14,7 +14,6 @@
 #include "core/sandbox/demo.h"
 
 #include <QDir>
-#include <QFile>
 #include <QStandardPaths>
 
 #include <csignal>
@@ -22,7 +21,6 @@
 
 #include <pwd.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 namespace lockscope::sandbox {
 

@@ -15,7 +15,6 @@
 #include <sys/types.h>
 
 #include <chrono>
-#include <memory>
 #include <optional>
 #include <set>
 

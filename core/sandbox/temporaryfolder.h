@@ -6,7 +6,6 @@
 // nothing across containers that share /tmp).
 #pragma once
 
-#include "core/base/result.h"
 #include "core/base/connectionuri.h"
 
 #include <memory>

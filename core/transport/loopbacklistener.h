@@ -6,12 +6,9 @@
 #include "core/transport/speech.h"
 #include "core/transport/tunnel.h"
 
-#include <QByteArray>
 #include <QSslSocket>
 #include <QTcpServer>
 
-#include <functional>
-#include <memory>
 #include <optional>
 
 namespace lockscope::transport {

@@ -6,9 +6,7 @@
 #include <QHostAddress>
 #include <QtEndian>
 
-#include <algorithm>
 #include <array>
-#include <optional>
 
 namespace lockscope::transport {
 

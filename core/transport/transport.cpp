@@ -12,7 +12,6 @@
 #include <QSslConfiguration>
 #include <QSslError>
 #include <QSslKey>
-#include <QSslSocket>
 #include <QThread>
 #include <array>
 #include <condition_variable>

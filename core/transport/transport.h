@@ -11,8 +11,6 @@
 #include "core/transport/speech.h"
 #include "core/transport/thread.h"
 
-#include <memory>
-
 class QSslConfiguration;
 class QSslSocket;
 

@@ -11,7 +11,6 @@
 #include <QTemporaryDir>
 #include <QTimer>
 
-#include <functional>
 #include <memory>
 
 namespace lockscope::transport {

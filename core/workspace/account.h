@@ -5,10 +5,6 @@
 
 #include "core/inspect/snapshot.h"
 
-#include <QStringList>
-
-#include <optional>
-
 namespace lockscope {
 
 struct ConnectionAccount {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workspace/browsequeries.h"
 
-#include "core/inspect/coverage.h"
 #include "core/inspect/mariadb/reader.h"
-#include "core/transport/transport.h"
 
 #include <QHostAddress>
 #include <QSslSocket>

@@ -6,8 +6,6 @@
 #include "core/workspace/requests.h"
 #include "core/workspace/workspace.h"
 
-#include <functional>
-
 namespace lockscope {
 
 // Trying a connection (account.h).

@@ -4,11 +4,7 @@
 #include "core/inspect/etcd/observer.h"
 #include "core/operate/etcd.h"
 #include "core/workspace/link.h"
-#include "core/contention/etcdtraced.h"
-#include "core/recipes/etcd/make.h"
 #include "core/recipes/etcd/keywatch.h"
-#include "core/workspace/linkbase.h"
-#include "core/workspace/owncontender.h"
 
 #include <algorithm>
 

@@ -5,15 +5,12 @@
 
 #include "core/async/scope.h"
 #include "core/contention/trace.h"
-#include "core/inspect/observer.h"
 #include "core/inspect/waits/clients.h"
 #include "core/operate/edit.h"
 #include "core/operate/forcerelease.h"
 #include "core/operate/gate.h"
 #include "core/recipes/make.h"
 #include "core/transport/transport.h"
-
-#include <map>
 
 namespace lockscope {
 

@@ -9,7 +9,6 @@
 #include <QDir>
 #include <QFileInfo>
 #include <QFileSystemWatcher>
-#include <QJsonArray>
 #include <QRegularExpression>
 #include <QSet>
 

@@ -9,8 +9,6 @@
 
 #include <QDateTime>
 
-#include <set>
-
 namespace lockscope {
 
 // What a recorder hears of beside what observers tell: how the connections of a workspace are, and what was done by

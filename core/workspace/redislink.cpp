@@ -3,11 +3,8 @@
 // primary that sentinels name: to all that stands on it these are the same.
 #include "core/base/text.h"
 #include "core/contention/traced/tracedport.h"
-#include "core/inspect/redis/rights.h"
-#include "core/inspect/redis/observer.h"
 #include "core/inspect/redis/setobserver.h"
 #include "core/operate/redis.h"
-#include "core/recipes/make.h"
 #include "core/recipes/redis/keywatch.h"
 #include "core/redis/client.h"
 #include "core/workspace/link.h"

@@ -7,11 +7,8 @@
 #include "core/workspace/settingsfile.h"
 
 #include <QDir>
-#include <QFile>
 #include <QFileInfo>
 #include <QFileSystemWatcher>
-
-#include <set>
 
 namespace lockscope {
 

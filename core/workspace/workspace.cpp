@@ -3,7 +3,6 @@
 
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
-#include "core/workspace/link.h"
 
 #include <QSslConfiguration>
 

@@ -6,8 +6,6 @@
 #include "core/workspace/account.h"
 #include "core/workspace/link.h"
 
-#include <map>
-
 namespace lockscope {
 
 // "CONNECTION:NAME" split at the first colon, the name unescaped; errors name the connections there are.

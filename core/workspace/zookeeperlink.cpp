@@ -10,7 +10,6 @@
 #include "core/zookeeper/sendable.h"
 
 #include <deque>
-#include <memory>
 
 namespace lockscope {
 

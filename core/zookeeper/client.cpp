@@ -6,8 +6,6 @@
 #include "core/zookeeper/clientsession.h"
 #include "core/zookeeper/libraryguard.h"
 
-#include <zookeeper/zookeeper.h>
-
 #include <cerrno>
 #include <condition_variable>
 #include <thread>

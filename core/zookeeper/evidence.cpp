@@ -3,8 +3,6 @@
 
 #include "core/base/text.h"
 
-#include <QStringList>
-
 namespace lockscope::zk {
 
 namespace {

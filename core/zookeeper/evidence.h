@@ -16,9 +16,7 @@
 
 #include <functional>
 #include <map>
-#include <optional>
 #include <set>
-#include <vector>
 
 namespace lockscope::zk {
 

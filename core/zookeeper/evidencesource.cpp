@@ -6,7 +6,6 @@
 #include "core/base/text.h"
 #include "core/zookeeper/exchange.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace lockscope::zk {

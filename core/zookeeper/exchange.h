@@ -7,9 +7,6 @@
 
 #include <QTcpSocket>
 
-#include <functional>
-#include <optional>
-
 namespace lockscope::zk {
 
 // One connection: sends, reads until the other side closes. Tells once, through `done`, never from

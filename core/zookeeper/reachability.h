@@ -9,9 +9,6 @@
 #include <QStringList>
 #include <QTcpSocket>
 
-#include <memory>
-#include <vector>
-
 namespace lockscope {
 
 class Reachability {

@@ -13,9 +13,7 @@
 
 #include <QMetaType>
 
-#include <memory>
 #include <utility>
-#include <vector>
 
 namespace lockscope::zk {
 

@@ -2,7 +2,6 @@
 #include "ui/pages/sessionspage.h"
 
 #include "core/base/clock.h"
-#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "ui/pages/livetree.h"
 #include "ui/parts/notices.h"

@@ -3,7 +3,6 @@
 
 #include "core/base/fieldreader.h"
 #include "core/base/text.h"
-#include "core/base/regularfile.h"
 #include "ui/parts/pagetext.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/simulatortext.h"

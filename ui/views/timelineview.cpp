@@ -2,7 +2,6 @@
 #include "ui/views/timelineview.h"
 
 #include "core/base/clock.h"
-#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "ui/models/lockfacts.h"
 #include "ui/models/screenclock.h"

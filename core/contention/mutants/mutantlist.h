@@ -5,9 +5,6 @@
 
 #include "core/rules/catalogue.h"
 
-#include <chrono>
-#include <optional>
-
 namespace lockscope::contention {
 
 struct Mutant {

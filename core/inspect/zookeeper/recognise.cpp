@@ -7,7 +7,6 @@
 
 #include "core/base/text.h"
 #include "core/base/fieldreader.h"
-#include "core/base/identifiers.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/lockterms.h"
 #include "core/inspect/zookeeper/layouts.h"

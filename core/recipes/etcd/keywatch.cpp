@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/recipes/etcd/keywatch.h"
 
-#include "core/async/sleep.h"
-
-#include <algorithm>
-
 namespace lockscope::recipes {
 
 // Everything that happens to the key after it was made is in the watch's events, however late it begins.

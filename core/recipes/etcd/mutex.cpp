@@ -15,8 +15,6 @@
 #include "core/recipes/make.h"
 #include "core/base/text.h"
 
-#include <algorithm>
-
 namespace lockscope::recipes {
 
 using etcd::Operation;

@@ -8,8 +8,6 @@
 #include "core/recipes/mariadb/rowname.h"
 #include "core/recipes/mariadb/sqllock.h"
 
-#include <QScopeGuard>
-
 namespace lockscope::recipes {
 
 // Nobody knows whether the server has done it; or it can be asked again on the next connection.

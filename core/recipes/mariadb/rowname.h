@@ -6,8 +6,6 @@
 
 #include "core/mariadb/session.h"
 
-#include <QByteArrayList>
-
 namespace lockscope::recipes {
 
 struct RowName {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/recipes/redis/keywatch.h"
 
-#include "core/base/result.h"
-
 namespace lockscope::recipes {
 
 KeyWatch::KeyWatch(std::vector<redis::Connection *> nodes, QByteArray key)

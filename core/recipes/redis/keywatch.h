@@ -5,8 +5,6 @@
 #include "core/recipes/holding.h"
 #include "core/redis/connection.h"
 
-#include <vector>
-
 namespace lockscope::recipes {
 
 // Asks whether the key is still ours (on a set: on a majority of its nodes) once a second. Loop thread only; the

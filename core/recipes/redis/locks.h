@@ -9,8 +9,6 @@
 #include <QScopeGuard>
 
 #include <functional>
-#include <optional>
-#include <vector>
 
 namespace lockscope::recipes {
 

@@ -6,7 +6,6 @@
 #include "core/recipes/lockbase.h"
 #include "core/redis/connection.h"
 
-#include <map>
 #include <optional>
 
 namespace lockscope::recipes {

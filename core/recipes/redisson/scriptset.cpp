@@ -17,7 +17,6 @@
 
 #include "core/rules/turn.h"
 
-#include <algorithm>
 #include <climits>
 
 namespace lockscope::recipes {

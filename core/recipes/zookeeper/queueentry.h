@@ -7,8 +7,6 @@
 #include "core/zookeeper/session.h"
 #include "core/rules/turn.h"
 
-#include <QByteArrayList>
-
 namespace lockscope::recipes {
 
 // One create of ours, and how to recognise its node even if the reply never came.

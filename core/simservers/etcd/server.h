@@ -9,9 +9,7 @@
 #include "core/etcd/client.h"
 #include "core/simservers/network.h"
 
-#include <deque>
 #include <map>
-#include <set>
 
 namespace lockscope::sim {
 

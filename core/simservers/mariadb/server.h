@@ -15,12 +15,9 @@
 #include <QByteArray>
 
 #include <cstddef>
-#include <deque>
 #include <map>
-#include <optional>
 #include <tuple>
 #include <vector>
-#include <set>
 
 namespace lockscope::sim {
 

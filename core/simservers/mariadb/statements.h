@@ -6,10 +6,6 @@
 
 #include "core/mariadb/session.h"
 
-#include <QByteArrayList>
-
-#include <optional>
-
 namespace lockscope::sim {
 
 struct SqlStatement {

@@ -4,8 +4,6 @@
 
 #include "core/simservers/redis/server.h"
 
-#include <optional>
-
 namespace lockscope::sim {
 
 // What a simulated Redis answers, made and put into the bytes of the protocol (RESP2); and numbers as Redis reads and

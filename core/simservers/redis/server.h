@@ -11,12 +11,8 @@
 
 #include <QByteArray>
 
-#include <deque>
 #include <functional>
 #include <map>
-#include <memory>
-#include <optional>
-#include <set>
 #include <variant>
 #include <vector>
 

@@ -10,10 +10,8 @@
 #include "core/simservers/network.h"
 #include "core/simservers/zookeeper/protocol.h"
 
-#include <deque>
 #include <functional>
 #include <list>
-#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>

@@ -5,8 +5,6 @@
 #include "core/simservers/zookeeper/ensemble.h"
 #include "core/zookeeper/sendable.h"
 
-#include <list>
-
 namespace lockscope::sim::zookeeper {
 
 // The watches of one simulated session: who listens on which path, how many bytes of paths that makes, and

@@ -3,7 +3,6 @@
 
 #include "core/rules/turn.h"
 
-#include <algorithm>
 #include <cstring>
 #include <limits>
 
