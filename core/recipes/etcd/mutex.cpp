@@ -14,6 +14,7 @@
 // The lease is kept alive all the while. The fencing token is the revision that created the key.
 #include "core/recipes/make.h"
 #include "core/base/text.h"
+#include "core/recipes/lockbase.h"
 
 namespace lockscope::recipes {
 
