@@ -99,7 +99,9 @@ private slots:
                  "app:" + jobDigest + ":RUN:LOCKED redis-semaphore medium held (sidekiq-unique-jobs)\n" + jobId
                      + " holds exclusive -");
         QCOMPARE(drawnSemaphore(fieldsAt("doors:LOCKED", {{jobId, "1"}})), QByteArray());
-        QCOMPARE(drawnSemaphore(fieldsAt(key, {{"front", "1"}})), QByteArray());
+        QCOMPARE(drawnSemaphore(fieldsAt("app:" + jobDigest + ":LOCKED", {{"front", "1"}})), QByteArray());
+        QCOMPARE(drawnSemaphore(fieldsAt(key, {{"bill-7", "1"}})),
+                 key + " redis-semaphore medium held (sidekiq-unique-jobs)\nbill-7 holds exclusive -");
         // Beside them the string names the job queued last, which holds nothing.
         auto queued = stringAt("uniquejobs:" + jobDigest, jobId);
         queued.ttl = std::chrono::minutes(5);

@@ -301,10 +301,11 @@ std::optional<LockSnapshot> uniqueJobsLock(const Case &about)
         digest.chop(4);
     digest = digest.mid(digest.lastIndexOf(':') + 1);
     const bool isMember = std::ranges::all_of(fields, [](const auto &field) { return isJobId(field.first); });
-    if (!isMember || digest.size() < leastDigest || !isHex(digest))
-        return std::nullopt;
-    auto lock = semaphoreOf(about, knownClient("unique-jobs"), isOwnName ? Confidence::High : Confidence::Medium,
-                            u"a hash <digest>:LOCKED of Sidekiq's job ids"_s);
+    if ((!isMember && !isOwnName) || digest.size() < leastDigest || !isHex(digest))
+        return std::nullopt; // an application may give its jobs ids of its own
+    auto lock =
+        semaphoreOf(about, knownClient("unique-jobs"), isOwnName && isMember ? Confidence::High : Confidence::Medium,
+                    u"a hash <digest>:LOCKED of Sidekiq's job ids"_s);
     for (const auto &[job, since] : fields) {
         auto holder = permitOf(job);
         holder.mode = fields.size() == 1 ? Mode::Exclusive : Mode::Permit;
