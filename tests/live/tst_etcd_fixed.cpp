@@ -75,6 +75,8 @@ private slots:
         const auto listed = run(connect() + QStringList{u"locks"_s});
         QVERIFY2(listed.out.contains("1 key without a lease may be a lock; its value is not read: " + key),
                  listed.what());
+        const auto shown = run(connect() + QStringList{u"show"_s, u"etcd:"_s + QString::fromLatin1(key)});
+        QVERIFY2(shown.err.contains("it may not be free") && shown.err.contains("which has no lease"), shown.what());
         QVERIFY(removeKey(key) && removeKey("/registry/leases/kube-node-lease/node-1"));
         QVERIFY(eventually([&] { return groups().empty(); }));
     }

@@ -327,9 +327,12 @@ Task<Result<LockSnapshot>> EtcdObserver::readNow(QByteArray name, Deadline deadl
     const etcd::RangeRequest own{.key = name, .keysOnly = true};
     auto fixing = m_client.range(own, deadline);
     const auto fixed = co_await fixing; // not read where the user may not: it is not told then
-    const bool isFixed = fixed && !fixed->entries.empty() && fixed->entries.front().lease != 0;
+    const bool isThere = fixed && !fixed->entries.empty();
+    const bool isFixed = isThere && fixed->entries.front().lease != 0;
     if (keys.queue.empty())
-        co_return isFixed ? noQueue(name, fixed->entries.front()) : noLock(name, keys.foreign);
+        co_return isFixed || (isThere && mayBeHeldWithoutLease(fixed->entries.front()))
+            ? noQueue(name, fixed->entries.front())
+            : noLock(name, keys.foreign);
     for (auto &[created, claim] : keys.queue)
         keepTime(claim, m_locks, name);
     constexpr int mostReaders = 32; // whose leases are asked for, one after the other
