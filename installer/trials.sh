@@ -124,7 +124,7 @@ sandbox_works() {
     grep -q '"schema"' <<<"$locks" || fails "no locks as JSON: $locks"
     picture locks locks --connect sandbox: --demo --after 25
     picture graph graph --connect sandbox: --demo --after 25
-    rm -f "$clean/tmp/demo"
+    : >"$clean/tmp/demo"
     inside sh -c 'lockscopectl sandbox --demo >/tmp/demo 2>&1 & echo $! >/tmp/demo.pid'
     local waited=0
     until grep -q 'redis' "$clean/tmp/demo" && grep -q 'zk' "$clean/tmp/demo"; do
