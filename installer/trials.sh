@@ -198,11 +198,12 @@ try_rpm() {
     rm -rf "$clean/tmp/older"
     echo "== what it requires of the system =="
     # Debian's RPM database is empty, so rpm cannot know: the loader does.
-    local name required
+    local name required known
+    known=$(inside /sbin/ldconfig -p)
     required=$(inside rpm -qp --requires /tmp/lockscope.rpm)
     printf '%s\n' "$required"
     for name in $(sed -nE 's/^([^ (]+)\(\)\(64bit\)$/\1/p' <<<"$required"); do
-        inside /sbin/ldconfig -p | grep -qF "$name" || fails "$name is missing"
+        grep -qF "$name" <<<"$known" || fails "$name is missing"
     done
     ! grep -q 'Qt' <<<"$required" || fails "it requires Qt"
     echo "== an older version, upgraded =="
