@@ -21,4 +21,4 @@ if(EXISTS ${staged}/share/zsh/vendor-completions)
 endif()
 execute_process(COMMAND ${CPACK_LOCKSCOPE_SOURCE}/bundle.sh ${staged}
     OUTPUT_VARIABLE required OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-set(CPACK_RPM_PACKAGE_REQUIRES "${required}")
+set(CPACK_RPM_PACKAGE_REQUIRES "${required}, hicolor-icon-theme")

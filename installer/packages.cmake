@@ -59,11 +59,11 @@ string(REPLACE "\n.\n" "\n\n" CPACK_RPM_PACKAGE_DESCRIPTION "${CPACK_PACKAGE_DES
 set(CPACK_RPM_PACKAGE_LICENSE "Apache-2.0 AND LGPL-3.0-only AND LGPL-2.1-or-later AND MIT AND BSD-3-Clause AND EPL-1.0")
 # contents.cmake writes what it requires of the system: not what it brings.
 set(CPACK_RPM_PACKAGE_AUTOREQPROV no)
+# Folders of the packages filesystem, systemd and hicolor-icon-theme. Those of shells, which may not be installed, are
+# this one's as well.
 set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION
     /usr/lib/systemd /usr/lib/systemd/system /usr/share/applications /usr/share/metainfo /usr/share/man /usr/share/man/man1
-    /usr/share/bash-completion /usr/share/bash-completion/completions /usr/share/fish
-    /usr/share/fish/vendor_completions.d /usr/share/zsh /usr/share/zsh/site-functions /usr/share/icons
-    /usr/share/icons/hicolor /usr/share/icons/hicolor/scalable /usr/share/icons/hicolor/scalable/apps
+    /usr/share/icons /usr/share/icons/hicolor /usr/share/icons/hicolor/scalable /usr/share/icons/hicolor/scalable/apps
     /usr/share/icons/hicolor/symbolic /usr/share/icons/hicolor/symbolic/apps)
 foreach(size 16 22 24 32 36 48 64 72 96 128 192 256 512)
     list(APPEND CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION

@@ -189,7 +189,11 @@ root_without_qt() {
 }
 
 try_rpm() {
-    root_without_qt rpm
+    root_without_qt rpm hicolor-icon-theme
+    # The package filesystem of a distribution with RPM has these.
+    mkdir -p "$clean"/usr/lib/systemd/system "$clean"/usr/share/{applications,metainfo,man/man1}
+    mkdir -p "$clean"/usr/share/icons/hicolor/{16x16,22x22,24x24,32x32,36x36,48x48,64x64,72x72,96x96,128x128}/apps
+    mkdir -p "$clean"/usr/share/icons/hicolor/{192x192,256x256,512x512,scalable,symbolic}/apps
     listing >"$clean/tmp/before"
     cp "$package" "$clean/tmp/lockscope.rpm"
     # Only a build makes an RPM: it is the same one, of another version.
