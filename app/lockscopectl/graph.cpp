@@ -226,10 +226,11 @@ public:
                                         amountOf(std::ssize(graph.cycles), "deadlock"_L1, "deadlocks"_L1));
         if (order == 1)
             std::ranges::stable_sort(graph.roots, std::greater(), &inspect::RootBlocker::waiting);
+        const auto gaps = coverageWords(m_context);
         for (const auto &line : linesOf(m_context, graph)) {
             // A tree is shown or filtered as a block.
             if (!line.startsWith(u' ') || content.blocks.empty())
-                content.blocks.emplace_back();
+                content.blocks.emplace_back().isHeading = gaps.contains(line);
             const auto indent = line.size() - line.trimmed().size();
             for (const auto &part : wrappedWhole(line.trimmed(), width - indent))
                 content.blocks.back().lines.push_back({{QString(indent, u' ') + part}});

@@ -13,7 +13,7 @@ namespace lockscope::ctl {
 namespace {
 
 constexpr auto leastBetweenFrames = 100ms, leastBetweenReads = 500ms, agesTickEvery = 1000ms;
-constexpr int shareOfTime = 10; // what is read and made again takes at most one part in so many
+constexpr int shareOfTime = 10; // making the content again takes at most one part in so many
 constexpr std::chrono::seconds silentAfter(10);
 constexpr std::size_t mostMessages = 50;
 
@@ -119,7 +119,7 @@ public:
             const auto begun = loop.now();
             co_await m_view.read();
             drawSoon(true);
-            const auto pause = std::max<Duration>(leastBetweenReads, (loop.now() - begun) * shareOfTime);
+            const auto pause = std::max<Duration>(leastBetweenReads, loop.now() - begun);
             const Completion<bool> rested(loop);
             rested.completeAt(Deadline::at(loop.now() + pause), true);
             co_await rested;

@@ -406,6 +406,8 @@ Task<Result<Exit>> runShow(CommandContext &context)
 {
     CO_TRY(const auto &name, lockOf(context));
     CO_TRY(const bool isWatched, isWatching(context, u"show"_s));
+    if (isWatched && (context.has(u"timeline"_s) || context.has(u"thread-dump"_s)))
+        co_return Error{ErrorCode::BadInput, u"show: --watch takes neither --timeline nor --thread-dump"_s};
     if (isWatched) {
         ShowView view(context, name);
         const auto watched = co_await runWatch(context, view);

@@ -283,11 +283,20 @@ private slots:
         }
     }
 
+    void badCombinationsAreRefused_data()
+    {
+        const Rows<QStringList, QByteArray> row("words", "message");
+        row("a drawing", {u"graph"_s, u"--dot"_s}, "remove --watch or --dot");
+        row("a history", {u"show"_s, u"cart:a"_s, u"--timeline"_s}, "--watch takes neither --timeline nor");
+        row("a dump", {u"show"_s, u"cart:a"_s, u"--thread-dump"_s, u"x"_s}, "--watch takes neither --timeline nor");
+    }
     void badCombinationsAreRefused()
     {
-        const auto ran = testing::run(asked({u"graph"_s, u"--watch"_s, u"--dot"_s}));
+        QFETCH(const QStringList, words);
+        QFETCH(const QByteArray, message);
+        const auto ran = testing::run(asked(words + QStringList{u"--watch"_s}));
         QCOMPARE(ran.status, 2);
-        QVERIFY2(ran.err.contains("remove --watch or --dot"), ran.what());
+        QVERIFY2(ran.err.contains(message), ran.what());
     }
 };
 

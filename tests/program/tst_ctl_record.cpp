@@ -163,6 +163,8 @@ private slots:
         row("a command that acts", {u"acquire"_s, u"zk:/locks/stuck"_s}, 2, "not answered from a recording");
         row("an option of another", {u"sessions"_s, u"--match"_s, u"*"_s}, 2, "knows no --match");
         row("following", {u"locks"_s, u"--watch"_s}, 2, "a recording is over");
+        row("following a lock", {u"show"_s, u"zk:/locks/stuck"_s, u"--watch"_s}, 2, "a recording is over");
+        row("following the graph", {u"graph"_s, u"--watch"_s}, 2, "a recording is over");
         row("a word too many", {u"show"_s, u"zk:/a"_s, u"zk:/b"_s}, 2, "unexpected argument");
     }
     void unanswerableReplayIsReported()
