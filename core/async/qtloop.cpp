@@ -12,7 +12,12 @@ QtLoop::QtLoop(QObject *parent) : QObject(parent), m_wakeUp(this)
 
 void QtLoop::post(Call call)
 {
-    QMetaObject::invokeMethod(this, std::move(call), Qt::QueuedConnection);
+    // Qt lets go of its object on this thread, maybe after the call: by then nothing is to be in it any more.
+    auto run = [call = std::move(call)]() mutable {
+        auto taken = std::move(call);
+        taken();
+    };
+    QMetaObject::invokeMethod(this, std::move(run), Qt::QueuedConnection);
 }
 
 Instant QtLoop::now() const

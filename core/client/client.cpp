@@ -137,8 +137,9 @@ Result<Client> connect(const std::string &uri, const ConnectOptions &options)
         make = linked == backends().end() ? nullptr : linked->second;
     }
     if (!make)
-        return Error{ErrorCode::Unsupported, "this program does not link the backend of " + infoOf(backend).title.toStdString()
-                                                 + ": include <lockscope/" + infoOf(backend).word.toStdString() + ".h>"};
+        return Error{ErrorCode::Unsupported, "this program does not link the backend of "
+                                                 + infoOf(backend).title.toStdString() + ": include <lockscope/"
+                                                 + infoOf(backend).word.toStdString() + ".h>"};
     auto answer = std::make_shared<std::promise<lockscope::Result<void>>>();
     auto opened = std::make_shared<std::promise<std::shared_ptr<Connection>>>();
     thread->post([thread = thread.get(), spec = *spec, options, make, answer, opened] {
@@ -306,8 +307,9 @@ Result<void> Hold::release(std::chrono::milliseconds timeout)
     if (thread->isCurrent())
         return Error{ErrorCode::UnknownOutcome, "the release has begun; a callback cannot wait for it"};
     if (released.wait_until(by + std::chrono::seconds(1)) != std::future_status::ready)
-        return Error{ErrorCode::UnknownOutcome, "the server did not confirm the release in time; it continues in the "
-                                                "background",
+        return Error{ErrorCode::UnknownOutcome,
+                     "the server did not confirm the release in time; it continues in the "
+                     "background",
                      true};
     return released.get();
 }

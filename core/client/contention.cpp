@@ -120,7 +120,7 @@ void Contention::acquire(Deadline deadline, Answer answer)
         const auto latest = std::max(deadline.when(), loop().now()) + graceAfterDeadline;
         m_late = loop().callAt(latest, [this] {
             cancel(v0::ErrorCode::UnknownOutcome, "no answer from the server by the deadline; what was sent is "
-                                                  "taken back in the background");
+                                                  "undone in the background");
         });
     }
     m_attempt.launch(run(deadline));
@@ -199,11 +199,12 @@ void Contention::lose(recipes::Loss loss)
     m_isStale = true;
     m_isReleasing = true;
     // Not from inside of a coroutine of what it ends.
-    loop().post([this, alive = shared_from_this(), watching = std::shared_ptr<Scope>(std::move(m_watching))]() mutable {
-        watching.reset();
-        if (m_isStale && m_holds.empty() && !m_answer)
-            drop();
-    });
+    loop().post(
+        [this, alive = shared_from_this(), watching = std::shared_ptr<Scope>(std::move(m_watching))]() mutable {
+            watching.reset();
+            if (m_isStale && m_holds.empty() && !m_answer)
+                drop();
+        });
     for (const auto &held : std::exchange(m_holds, {}))
         held->lose(lossError(loss));
 }

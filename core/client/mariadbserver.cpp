@@ -31,7 +31,9 @@ private:
 
 class SqlServer : public Server {
 public:
-    SqlServer(Reach reach, const SqlParts &parts) : m_reach(std::move(reach)), m_parts(parts), m_first(openSession()) {}
+    SqlServer(Reach reach, const SqlParts &parts) : m_reach(std::move(reach)), m_parts(parts), m_first(openSession())
+    {
+    }
 
     Task<Result<void>> connect(Deadline deadline) override
     {
@@ -87,7 +89,9 @@ namespace lockscope::v0::detail {
 // <lockscope/mariadb.h> declares it.
 bool linkMariaDb()
 {
-    return client::addBackend(BackendKind::MariaDb, [](client::Reach reach) { return client::makeSqlServer(std::move(reach), client::mariaDbParts); });
+    return client::addBackend(BackendKind::MariaDb, [](client::Reach reach) {
+        return client::makeSqlServer(std::move(reach), client::mariaDbParts);
+    });
 }
 
 } // namespace lockscope::v0::detail

@@ -21,8 +21,9 @@ namespace lockscope::v0::detail {
 // <lockscope/postgresql.h> declares it.
 bool linkPostgreSql()
 {
-    return client::addBackend(BackendKind::PostgreSql,
-                      [](client::Reach reach) { return client::makeSqlServer(std::move(reach), client::postgreSqlParts); });
+    return client::addBackend(BackendKind::PostgreSql, [](client::Reach reach) {
+        return client::makeSqlServer(std::move(reach), client::postgreSqlParts);
+    });
 }
 
 } // namespace lockscope::v0::detail

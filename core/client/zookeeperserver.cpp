@@ -42,7 +42,8 @@ private:
 
 class ZooKeeperServer : public Server {
 public:
-    explicit ZooKeeperServer(Reach reach) : m_reach(std::move(reach)), m_reachability(m_reach.loop, m_reach.spec.hosts)
+    explicit ZooKeeperServer(Reach reach)
+        : m_reach(std::move(reach)), m_reachability(m_reach.loop, m_reach.spec.hosts)
     {
         begin();
     }

@@ -19,6 +19,7 @@ import threading
 import time
 
 PATIENCE = 60
+WORK_MS = 4000
 
 
 class Process:
@@ -194,12 +195,13 @@ def check_exclusion(program, uri, foreign):
     refused = subprocess.run([program, "500", "0", uri], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if refused.returncode != 3:
         sys.exit(f"{program.name} is not excluded: {refused.returncode}\n{refused.stdout}")
-    ours = Process([program, "30000", "2000", uri])
+    ours = Process([program, "30000", str(WORK_MS), uri])
     foreign.release()
     ours.prints("^held")
+    until = time.monotonic() + WORK_MS / 2000  # it held before that was printed, and holds for twice as long
     foreign.ask()
-    while ours.process.poll() is None and "held" in ours.text:
-        if foreign.has() and ours.process.poll() is None:
+    while time.monotonic() < until:
+        if foreign.has():
             sys.exit(f"{program.name} does not exclude its foreign client")
         time.sleep(0.02)
     if ours.end():

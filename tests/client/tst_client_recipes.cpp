@@ -25,7 +25,8 @@ std::string nameFor(const recipes::RecipeInfo &recipe)
         {"pg-skip-locked", "public.jobs#id=1"},
     };
     const auto named = names.find(id);
-    return named != names.end() ? named->second : (recipe.backend == BackendKind::ZooKeeper ? "/client/" : "client:") + id;
+    return named != names.end() ? named->second
+                                : (recipe.backend == BackendKind::ZooKeeper ? "/client/" : "client:") + id;
 }
 
 } // namespace

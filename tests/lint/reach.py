@@ -16,6 +16,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import cpptext
 
 _INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
+_PUBLIC = re.compile(r"^#include <(lockscope/\w+\.h)>", re.M)  # of the C++ library
 _NAMESPACE = re.compile(r"\bnamespace ((?:\w+::(?:inline )?)*\w+)\s*\{")
 _USING = re.compile(r"\busing namespace ([\w:]+);")
 _LITERALS = {
@@ -29,8 +30,10 @@ class Source:
     def __init__(self, path, text):
         code = cpptext.code_only(text)
         self.path = path
-        self.includes = _INCLUDE.findall(text)
+        self.includes = _INCLUDE.findall(text) + ["core/client/include/" + name for name in _PUBLIC.findall(text)]
         self.namespaces = {part for name in _NAMESPACE.findall(code) for part in re.split("::(?:inline )?", name)}
+        if "LOCKSCOPE_BEGIN_API" in code:
+            self.namespaces |= {"lockscope", "v0"}
         self.words = set(re.findall(r"\w+", code))
         self.uses = {part for name in _USING.findall(code) for part in name.split("::")}
         # In no namespace: whoever includes this file uses them as well.

@@ -16,8 +16,8 @@
 ///
 /// **Threads.** All clients of a process share one background thread, which the first connect() starts and the last
 /// object of the library ends. Every function may be called from any thread; one object is not to be destroyed while
-/// another thread is in one of its functions, acquire() of a Lock excepted. Callbacks run on the background thread and
-/// must not block: connect() and acquire() return ErrorCode::Refused there, release() begins and returns
+/// another thread is in one of its functions, acquire() of a Lock excepted. Callbacks run on the background thread
+/// and must not block: connect() and acquire() return ErrorCode::Refused there, release() begins and returns
 /// ErrorCode::UnknownOutcome.
 ///
 /// **Qt.** The library uses Qt Core and Qt Network inside; no header needs Qt. If the process has no
@@ -83,21 +83,22 @@ public:
     /// How many releases in a row came too late before this: optimistic recipes only, else 0.
     [[nodiscard]] int conflicts() const;
 
-    /// Whether it is held as far as this process can know. False for good once it was released or lost. Leases (Redis,
-    /// etcd, `sql-shedlock`): false not later than the lease's end by the local Clock, less a margin of 1 % for clock
-    /// drift, even if the background thread is not scheduled. ZooKeeper: false when the session expired or the
-    /// connection was down for so long that it may have. SQL: false when the connection is found broken. A process
-    /// that was stopped may get true for a moment after it continues on ZooKeeper and SQL: fence writes by token.
+    /// Whether it is held as far as this process can know. False for good once it was released or lost. Leases
+    /// (Redis, etcd, `sql-shedlock`): false not later than the lease's end by the local Clock, less a margin of 1 %
+    /// for clock drift, even if the background thread is not scheduled. ZooKeeper: false when the session expired or
+    /// the connection was down for so long that it may have. SQL: false when the connection is found broken. A
+    /// process that was stopped may get true for a moment after it continues on ZooKeeper and SQL: fence writes by
+    /// token.
     [[nodiscard]] bool isHeld() const;
-    /// Calls `callback` once, on the background thread, when the hold is lost: session expired, lease ended, node, key
-    /// or row deleted by another client, connection broken. At once if it is lost already. Not called after release()
-    /// returned. A second call replaces the first callback.
+    /// Calls `callback` once, on the background thread, when the hold is lost: session expired, lease ended, node,
+    /// key or row deleted by another client, connection broken. At once if it is lost already. Not called after
+    /// release() returned. A second call replaces the first callback.
     void onLost(std::function<void(const Error &)> callback);
 
     /// Releases it and waits for the server. Returns at most one second after `timeout`. Further calls send nothing
-    /// and return the same result. ErrorCode::NotHeld if it was lost before, ErrorCode::Conflict if an optimistic lock
-    /// was overtaken. ErrorCode::UnknownOutcome if the server did not answer: the release continues in the background,
-    /// and the session or lease ends the hold at the latest, where the recipe has one.
+    /// and return the same result. ErrorCode::NotHeld if it was lost before, ErrorCode::Conflict if an optimistic
+    /// lock was overtaken. ErrorCode::UnknownOutcome if the server did not answer: the release continues in the
+    /// background, and the session or lease ends the hold at the latest, where the recipe has one.
     Result<void> release(std::chrono::milliseconds timeout = std::chrono::seconds(10));
 
     struct State;
@@ -149,10 +150,11 @@ public:
     Client &operator=(Client &&other) noexcept;
     ~Client();
 
-    /// A lock of that name. Sends nothing. `recipe` is an ID of `lockscopectl recipes`; empty: `zk-mutex`
-    /// on ZooKeeper and `etcd-mutex` on etcd, and ErrorCode::BadInput elsewhere. Names: a ZooKeeper path, a Redis key, a prefix of etcd keys, and on SQL servers
-    /// `schema.table#column=value`, `GET_LOCK#name`, `ADVISORY#number`. ErrorCode::BadInput or ErrorCode::Unsupported
-    /// if the recipe cannot be acquired here; a bad name is reported by acquire().
+    /// A lock of that name. Sends nothing. `recipe` is an ID of `lockscopectl recipes`; empty: `zk-mutex` on
+    /// ZooKeeper and `etcd-mutex` on etcd, and ErrorCode::BadInput elsewhere. Names: a ZooKeeper path, a Redis key, a
+    /// prefix of etcd keys, and on SQL servers `schema.table#column=value`, `GET_LOCK#name`, `ADVISORY#number`.
+    /// ErrorCode::BadInput or ErrorCode::Unsupported if the recipe cannot be acquired here; a bad name is reported by
+    /// acquire().
     [[nodiscard]] Result<Lock> lock(std::string name, std::string recipe = {}, LockOptions options = {});
     /// The IDs that lock() accepts here.
     [[nodiscard]] std::vector<std::string> recipes() const;
