@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What nearly every file of the core reads, read once. Only speeds up the build: each file includes
-// what it uses (check with -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON).
+// what it uses, or a header that does (check with -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON).
 #pragma once
 
 #include <version>
