@@ -364,8 +364,10 @@ void FootBar::setKeys(std::vector<FootKey> keys)
     if (std::ranges::equal(keys, m_keys, areAlike))
         return;
     m_keys = std::move(keys);
-    for (auto *button : m_buttons)
+    for (auto *button : m_buttons) {
+        button->hide();        // at once, or it is painted among the new ones
         button->deleteLater(); // it may be the one that was clicked
+    }
     m_buttons.clear();
     for (const auto &key : m_keys)
         m_buttons.push_back(new FootKeyButton(key, this));
