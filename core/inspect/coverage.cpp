@@ -5,10 +5,6 @@
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
 
-#include <QJsonArray>
-
-#include <algorithm>
-
 namespace lockscope::inspect {
 
 namespace {

@@ -6,7 +6,6 @@
 #include "core/inspect/snapshot.h"
 
 #include <QJsonObject>
-#include <QStringList>
 
 #include <map>
 

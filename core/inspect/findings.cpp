@@ -8,8 +8,6 @@
 #include "core/inspect/waits/clients.h"
 #include "core/rules/catalogue.h"
 
-#include <algorithm>
-
 namespace lockscope::inspect {
 
 namespace {

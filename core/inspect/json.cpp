@@ -6,8 +6,6 @@
 #include "core/inspect/findings.h"
 #include "core/inspect/waits/clients.h"
 
-#include <algorithm>
-
 namespace lockscope::inspect {
 
 using std::chrono::milliseconds;

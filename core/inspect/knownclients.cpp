@@ -3,8 +3,6 @@
 
 #include "core/base/fieldreader.h"
 
-#include <algorithm>
-
 namespace lockscope::inspect {
 
 const std::vector<KnownClient> &knownClients()

@@ -6,8 +6,6 @@
 #include "core/rules/catalogue.h"
 #include "core/rules/turn.h"
 
-#include <algorithm>
-
 namespace lockscope::inspect {
 
 QByteArray nameInId(const QByteArray &contenderId)

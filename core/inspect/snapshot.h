@@ -8,17 +8,13 @@
 #include "core/base/backendkind.h"
 #include "core/base/bytes.h"
 
-#include <QByteArray>
 #include <QList>
 #include <QMetaType>
-#include <QString>
 #include <QStringList>
 
 #include <chrono>
 #include <memory>
-#include <optional>
 #include <variant>
-#include <vector>
 
 namespace lockscope::inspect {
 

@@ -3,8 +3,6 @@
 
 #include "core/inspect/coverage.h"
 
-#include <algorithm>
-
 namespace lockscope::inspect {
 
 namespace {

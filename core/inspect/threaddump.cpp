@@ -6,10 +6,7 @@
 #include "core/inspect/json.h"
 #include "core/inspect/waits/clients.h"
 
-#include <QJsonArray>
 #include <QRegularExpression>
-
-#include <algorithm>
 
 namespace lockscope::inspect {
 

@@ -3,7 +3,6 @@
 
 #include "core/base/text.h"
 
-#include <algorithm>
 #include <fnmatch.h>
 
 namespace lockscope::inspect {

@@ -12,8 +12,6 @@
 
 #include <QRegularExpression>
 
-#include <algorithm>
-
 namespace lockscope::inspect {
 
 namespace {

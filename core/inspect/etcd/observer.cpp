@@ -7,8 +7,6 @@
 #include "core/inspect/coverage.h"
 #include "core/inspect/findings.h"
 
-#include <algorithm>
-
 namespace lockscope::inspect {
 
 namespace {

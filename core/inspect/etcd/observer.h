@@ -8,16 +8,11 @@
 #pragma once
 
 #include "core/async/scope.h"
-#include "core/async/task.h"
-#include "core/etcd/client.h"
 #include "core/inspect/observer.h"
 #include "core/inspect/etcd/recognise.h"
 #include "core/inspect/snapshotstore.h"
-#include "core/inspect/thresholds.h"
 
 #include <QStringList>
-
-#include <set>
 
 namespace lockscope::inspect {
 

@@ -2,9 +2,7 @@
 // What events say of the keys that have to do with locks.
 #include "core/base/text.h"
 #include "core/inspect/etcd/observer.h"
-#include "core/inspect/etcd/recognise.h"
 
-#include <algorithm>
 #include <span>
 
 namespace lockscope::inspect {

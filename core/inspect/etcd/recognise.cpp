@@ -6,8 +6,6 @@
 #include "core/inspect/lockterms.h"
 #include "core/rules/catalogue.h"
 
-#include <algorithm>
-
 namespace lockscope::inspect {
 
 void noteForeign(EtcdForeign &foreign, const etcd::KeyValue &entry)

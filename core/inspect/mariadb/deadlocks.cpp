@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/mariadb/deadlocks.h"
 
-#include "core/inspect/mariadb/poll.h"
-
 #include <QDateTime>
 #include <QRegularExpression>
-#include <algorithm>
 #include <set>
-#include <utility>
 
 namespace lockscope::inspect {
 

@@ -5,8 +5,6 @@
 #include "core/async/task.h"
 #include "core/inspect/mariadb/poll.h"
 
-#include <functional>
-
 namespace lockscope::inspect {
 
 // A transaction of InnoDB's log of the last deadlock that the server ended, as it is printed there.

@@ -4,12 +4,10 @@
 #include "core/base/text.h"
 #include "core/inspect/mariadb/poll.h"
 #include "core/mariadb/session.h"
+#include "core/mariadb/freshness.h"
 #include "core/rules/userrules.h"
 
-#include <algorithm>
 #include <iterator>
-#include <map>
-#include <utility>
 
 namespace lockscope::inspect {
 

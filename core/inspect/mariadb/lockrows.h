@@ -6,8 +6,6 @@
 #include "core/async/task.h"
 #include "core/inspect/mariadb/poll.h"
 
-#include <functional>
-
 namespace lockscope::inspect {
 
 struct LockRowTable {

@@ -4,8 +4,6 @@
 // the lock that each asks for, and by how often the server lists a pair: once for each lock in the way.
 #include "core/inspect/mariadb/pollindex.h"
 
-#include <algorithm>
-
 namespace lockscope::inspect {
 
 namespace {

@@ -6,9 +6,10 @@
 #include "core/base/text.h"
 #include "core/inspect/mariadb/poll.h"
 #include "core/mariadb/session.h"
+#include "core/async/sleep.h"
+#include "core/mariadb/freshness.h"
 #include "core/rules/catalogue.h"
 
-#include <algorithm>
 #include <set>
 
 namespace lockscope::inspect {

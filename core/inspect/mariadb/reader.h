@@ -6,7 +6,6 @@
 // a look that met an old copy (SqlPoll::rowsAreFresh) says so, and whoever follows should rest for restAfterLook().
 #pragma once
 
-#include "core/async/task.h"
 #include "core/base/random.h"
 #include "core/inspect/mariadb/deadlocks.h"
 #include "core/inspect/mariadb/lockrows.h"

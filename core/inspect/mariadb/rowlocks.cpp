@@ -9,8 +9,6 @@
 #include <QHostAddress>
 #include <QRegularExpression>
 
-#include <algorithm>
-
 namespace lockscope::inspect {
 
 namespace {

@@ -4,6 +4,7 @@
 
 #include "core/base/text.h"
 #include "core/mariadb/session.h"
+#include "core/base/identifiers.h"
 
 namespace lockscope::inspect {
 

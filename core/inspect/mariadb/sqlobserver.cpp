@@ -7,8 +7,6 @@
 #include "core/inspect/pace.h"
 #include "core/rules/catalogue.h"
 
-#include <algorithm>
-
 namespace lockscope::inspect {
 
 void notifyBeginnings(LockSnapshot &snapshot, const LockSnapshot *before, std::optional<ServerTime> lookedBefore)

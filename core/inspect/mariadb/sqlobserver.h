@@ -9,7 +9,6 @@
 #include "core/async/scope.h"
 #include "core/inspect/observer.h"
 #include "core/inspect/snapshotstore.h"
-#include "core/inspect/thresholds.h"
 #include "core/mariadb/session.h"
 
 namespace lockscope::inspect {

@@ -5,12 +5,9 @@
 #include "core/inspect/findings.h"
 #include "core/inspect/mariadb/pollindex.h"
 #include "core/inspect/mariadb/reader.h"
-#include "core/inspect/mariadb/poll.h"
 #include "core/inspect/postgresql/pgpoll.h"
 
 #include <QRegularExpression>
-
-#include <algorithm>
 
 namespace lockscope::inspect {
 

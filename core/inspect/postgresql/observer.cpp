@@ -3,13 +3,8 @@
 
 #include "core/base/text.h"
 #include "core/inspect/knownclients.h"
-#include "core/inspect/postgresql/pgpoll.h"
 #include "core/postgresql/dialect.h"
 #include "core/rules/catalogue.h"
-
-#include <algorithm>
-#include <array>
-#include <set>
 
 namespace lockscope::inspect {
 

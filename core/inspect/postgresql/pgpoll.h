@@ -8,9 +8,7 @@
 #include <QByteArrayList>
 #include <QString>
 
-#include <map>
 #include <optional>
-#include <tuple>
 
 namespace lockscope::inspect {
 

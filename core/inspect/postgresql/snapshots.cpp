@@ -5,10 +5,6 @@
 #include "core/inspect/postgresql/pgpoll.h"
 #include "core/rules/catalogue.h"
 
-#include <algorithm>
-#include <set>
-#include <tuple>
-
 namespace lockscope::inspect {
 
 namespace {

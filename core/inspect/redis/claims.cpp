@@ -7,8 +7,6 @@
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/pieces.h"
 
-#include <algorithm>
-
 namespace lockscope::inspect {
 
 namespace {

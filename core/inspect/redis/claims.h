@@ -6,8 +6,6 @@
 #include "core/inspect/coverage.h"
 #include "core/inspect/redis/recognise.h"
 
-#include <map>
-
 namespace lockscope::inspect {
 
 // A random token, in whatever wrapping, or a process on its host: what is written to say "mine".

@@ -5,10 +5,6 @@
 #include "core/inspect/snapshotstore.h"
 #include "core/redis/connection.h"
 
-#include <QByteArrayList>
-
-#include <map>
-
 namespace lockscope::inspect {
 
 struct RedisClient {

@@ -3,10 +3,7 @@
 
 #include "core/base/text.h"
 
-#include <algorithm>
 #include <bit>
-#include <unordered_set>
-#include <utility>
 
 namespace lockscope::inspect {
 

@@ -3,16 +3,12 @@
 // are asked for their time to live, and those that end soon go there, too. Loop thread only.
 #pragma once
 
-#include "core/async/completion.h"
 #include "core/inspect/redis/observerqueue.h"
-#include "core/inspect/redis/observerreader.h"
 #include "core/inspect/redis/serverpulse.h"
 
 #include <QByteArray>
 
-#include <functional>
 #include <list>
-#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 

@@ -7,8 +7,6 @@
 
 #include <QByteArrayList>
 
-#include <algorithm>
-
 namespace lockscope::inspect {
 
 QByteArray withoutBraces(const QByteArray &name)

@@ -3,8 +3,8 @@
 
 #include "core/inspect/redis/observerreader.h"
 #include "core/async/completion.h"
+#include "core/async/sleep.h"
 #include "core/base/text.h"
-#include "core/inspect/coverage.h"
 
 namespace lockscope::inspect {
 

@@ -14,16 +14,11 @@
 #include "core/async/scope.h"
 #include "core/inspect/observer.h"
 #include "core/inspect/findings.h"
-#include "core/inspect/snapshotstore.h"
 #include "core/inspect/redis/claims.h"
 #include "core/inspect/redis/clientlist.h"
 #include "core/inspect/redis/keysweeper.h"
 #include "core/inspect/redis/observerfollow.h"
-#include "core/inspect/redis/observerqueue.h"
 #include "core/inspect/redis/userrulelocks.h"
-#include "core/inspect/redis/serverpulse.h"
-
-#include <set>
 
 namespace lockscope::inspect {
 

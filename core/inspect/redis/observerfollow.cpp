@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/redis/observerfollow.h"
 
-#include "core/inspect/redis/observerreader.h"
 #include "core/base/text.h"
 #include "core/rules/catalogue.h"
 #include "core/rules/turn.h"
-
-#include <algorithm>
 
 namespace lockscope::inspect {
 

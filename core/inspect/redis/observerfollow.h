@@ -12,7 +12,6 @@
 #include "core/inspect/redis/observerreader.h"
 
 #include <map>
-#include <set>
 
 namespace lockscope::inspect {
 

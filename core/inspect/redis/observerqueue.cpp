@@ -6,9 +6,6 @@
 #include "core/inspect/redis/pieces.h"
 #include "core/rules/turn.h"
 
-#include <algorithm>
-#include <utility>
-
 namespace lockscope::inspect {
 
 void ReadQueue::add(const std::vector<RedisKey> &keys)

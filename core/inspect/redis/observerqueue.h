@@ -4,19 +4,13 @@
 #pragma once
 
 #include "core/async/completion.h"
-#include "core/async/task.h"
 #include "core/base/bytes.h"
-#include "core/inspect/pace.h"
 #include "core/inspect/redis/observerreader.h"
-#include "core/inspect/redis/recognise.h"
 #include "core/inspect/snapshotstore.h"
 
-#include <algorithm>
 #include <deque>
 #include <functional>
 #include <optional>
-#include <set>
-#include <vector>
 
 namespace lockscope::inspect {
 

@@ -4,7 +4,6 @@
 #include "core/async/loop.h"
 #include "core/base/text.h"
 
-#include <algorithm>
 #include <cmath>
 #include <iterator>
 

@@ -5,12 +5,10 @@
 // What the server refuses is no failure: it is remembered here and told as coverage. Loop thread only.
 #pragma once
 
-#include "core/async/loop.h"
 #include "core/async/task.h"
 #include "core/inspect/pace.h"
 #include "core/inspect/redis/clientlist.h"
 #include "core/inspect/redis/recognise.h"
-#include "core/redis/connection.h"
 
 #include <set>
 #include <vector>

@@ -7,10 +7,6 @@
 #include "core/rules/catalogue.h"
 #include "core/rules/turn.h"
 
-#include <QStringList>
-
-#include <algorithm>
-
 namespace lockscope::inspect {
 
 namespace {

@@ -11,7 +11,6 @@
 #include "core/rules/catalogue.h"
 #include "core/rules/turn.h"
 
-#include <algorithm>
 #include <string_view>
 
 namespace lockscope::inspect {

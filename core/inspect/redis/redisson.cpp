@@ -6,8 +6,6 @@
 
 #include "core/base/text.h"
 
-#include <algorithm>
-
 namespace lockscope::inspect {
 
 namespace {

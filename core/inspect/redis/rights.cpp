@@ -3,8 +3,6 @@
 
 #include "core/base/text.h"
 
-#include <algorithm>
-
 namespace lockscope::inspect {
 
 namespace {

@@ -7,7 +7,6 @@
 #include "core/inspect/redis/pieces.h"
 #include "core/rules/turn.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace lockscope::inspect {

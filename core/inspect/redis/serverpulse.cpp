@@ -3,8 +3,6 @@
 
 #include "core/base/text.h"
 
-#include <map>
-
 namespace lockscope::inspect {
 
 namespace {

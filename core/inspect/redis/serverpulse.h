@@ -4,7 +4,6 @@
 // them the observer's are, and which databases have keys. Loop thread only.
 #pragma once
 
-#include "core/inspect/pace.h"
 #include "core/inspect/redis/observerreader.h"
 
 #include <functional>

@@ -11,8 +11,6 @@
 
 #include <QByteArrayList>
 
-#include <algorithm>
-
 namespace lockscope::inspect {
 
 namespace {

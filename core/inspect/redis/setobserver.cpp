@@ -3,10 +3,7 @@
 
 #include "core/base/overloaded.h"
 #include "core/base/text.h"
-#include "core/inspect/coverage.h"
 #include "core/rules/turn.h"
-
-#include <algorithm>
 
 namespace lockscope::inspect {
 

@@ -11,8 +11,6 @@
 
 #include <QDateTime>
 
-#include <algorithm>
-
 namespace lockscope::inspect {
 
 using recipes::TokenForm;

@@ -4,9 +4,6 @@
 #include "core/base/text.h"
 #include "core/inspect/redis/pieces.h"
 
-#include <QStringList>
-
-#include <algorithm>
 #include <cmath>
 #include <set>
 

@@ -5,9 +5,6 @@
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 
-#include <QStringList>
-
-#include <algorithm>
 #include <set>
 
 namespace lockscope::inspect {

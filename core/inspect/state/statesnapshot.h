@@ -6,7 +6,6 @@
 #include "core/inspect/snapshot.h"
 
 #include <map>
-#include <variant>
 
 namespace lockscope::inspect {
 

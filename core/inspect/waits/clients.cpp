@@ -7,7 +7,6 @@
 #include <QHostAddress>
 #include <QRegularExpression>
 
-#include <algorithm>
 #include <cctype>
 #include <fnmatch.h>
 #include <map>

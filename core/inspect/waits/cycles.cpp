@@ -5,7 +5,6 @@
 #include "core/inspect/waits/waitanalysis.h"
 #include "core/rules/catalogue.h"
 
-#include <algorithm>
 #include <set>
 #include <tuple>
 

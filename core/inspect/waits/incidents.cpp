@@ -5,10 +5,6 @@
 #include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
 
-#include <QJsonArray>
-
-#include <algorithm>
-#include <map>
 #include <set>
 
 namespace lockscope::inspect {

@@ -4,7 +4,6 @@
 #include "core/base/text.h"
 #include "core/inspect/redis/naming.h"
 
-#include <algorithm>
 #include <map>
 #include <set>
 

@@ -7,7 +7,6 @@
 
 #include <QJsonArray>
 
-#include <algorithm>
 #include <map>
 #include <set>
 

@@ -8,9 +8,6 @@
 #include <QRegularExpression>
 #include <QSet>
 
-#include <algorithm>
-#include <set>
-
 namespace lockscope::inspect {
 
 namespace {

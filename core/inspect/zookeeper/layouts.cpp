@@ -6,8 +6,6 @@
 
 #include <QHostAddress>
 
-#include <algorithm>
-
 namespace lockscope::inspect {
 
 using recipes::Access;

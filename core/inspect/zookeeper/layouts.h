@@ -7,8 +7,6 @@
 #include "core/inspect/zookeeper/recognise.h"
 #include "core/rules/turn.h"
 
-#include <optional>
-
 namespace lockscope::inspect {
 
 // The shapes that clients give to node names.

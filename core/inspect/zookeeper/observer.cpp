@@ -2,10 +2,7 @@
 #include "core/inspect/zookeeper/observer.h"
 
 #include "core/base/text.h"
-#include "core/inspect/findings.h"
 #include "core/inspect/zookeeper/layouts.h"
-
-#include <algorithm>
 
 namespace lockscope::inspect {
 

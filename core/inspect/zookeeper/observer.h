@@ -11,7 +11,6 @@
 // the observer falls silent: whoever opens the next one makes a new observer. Loop thread only.
 #pragma once
 
-#include "core/inspect/observer.h"
 #include "core/inspect/zookeeper/observerfind.h"
 
 namespace lockscope::inspect {

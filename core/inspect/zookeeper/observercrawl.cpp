@@ -6,8 +6,6 @@
 #include "core/inspect/observer.h"
 #include "core/rules/turn.h"
 
-#include <algorithm>
-#include <array>
 #include <deque>
 
 namespace lockscope::inspect {

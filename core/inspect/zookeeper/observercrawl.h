@@ -8,13 +8,7 @@
 // those were leaves, so a thousand folders of a hundred leaves each, the children of the others are taken for leaves.
 #pragma once
 
-#include "core/async/task.h"
 #include "core/inspect/zookeeper/observerreader.h"
-#include "core/inspect/zookeeper/recognise.h"
-
-#include <functional>
-#include <memory>
-#include <set>
 
 namespace lockscope::inspect {
 

@@ -5,8 +5,6 @@
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
 
-#include <algorithm>
-
 namespace lockscope::inspect {
 
 void Reporter::tell(const SearchFacts &search, qint64 requests)

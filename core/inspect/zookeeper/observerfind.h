@@ -4,11 +4,9 @@
 #pragma once
 
 #include "core/async/scope.h"
-#include "core/inspect/observer.h"
 #include "core/inspect/pace.h"
 #include "core/inspect/zookeeper/observercrawl.h"
 #include "core/inspect/zookeeper/observerjudge.h"
-#include "core/inspect/zookeeper/observerreader.h"
 
 #include <deque>
 

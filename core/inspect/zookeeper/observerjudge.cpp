@@ -3,17 +3,14 @@
 
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
-#include "core/inspect/findings.h"
 #include "core/inspect/pace.h"
 #include "core/rules/catalogue.h"
 
 #include <QDateTime>
 #include <QLocale>
 
-#include <algorithm>
 #include <ctime>
 #include <ranges>
-#include <set>
 
 namespace lockscope::inspect {
 

@@ -4,17 +4,12 @@
 
 #include "core/async/loop.h"
 #include "core/async/task.h"
+#include "core/async/dated.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/observer.h"
-#include "core/inspect/snapshot.h"
 #include "core/inspect/snapshotstore.h"
-#include "core/inspect/thresholds.h"
-#include "core/inspect/zookeeper/recognise.h"
 #include "core/inspect/zookeeper/serverview.h"
 #include "core/zookeeper/evidence.h"
-
-#include <functional>
-#include <vector>
 
 namespace lockscope::inspect {
 

@@ -3,7 +3,6 @@
 
 #include "core/rules/turn.h"
 
-#include <algorithm>
 #include <deque>
 
 namespace lockscope::inspect {

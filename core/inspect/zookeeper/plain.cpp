@@ -5,17 +5,12 @@
 #include "core/inspect/findings.h"
 #include "core/inspect/knownclients.h"
 #include "core/inspect/lockterms.h"
-#include "core/inspect/zookeeper/layouts.h"
 #include "core/inspect/zookeeper/queue.h"
-#include "core/inspect/zookeeper/serverview.h"
 
 #include <QDateTime>
 #include <QHostAddress>
 #include <QJsonDocument>
 #include <QRegularExpression>
-
-#include <algorithm>
-#include <set>
 
 namespace lockscope::inspect {
 

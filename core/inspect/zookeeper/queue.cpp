@@ -4,9 +4,6 @@
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 
-#include <algorithm>
-#include <set>
-
 namespace lockscope::inspect {
 
 using recipes::Access;

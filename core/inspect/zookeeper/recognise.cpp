@@ -9,19 +9,13 @@
 #include "core/base/fieldreader.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/lockterms.h"
-#include "core/inspect/zookeeper/layouts.h"
 #include "core/inspect/zookeeper/observerjudge.h"
 #include "core/inspect/zookeeper/queue.h"
-#include "core/inspect/zookeeper/serverview.h"
 #include "core/rules/turn.h"
 
 #include <QByteArrayList>
 #include <QHash>
 #include <QRegularExpression>
-
-#include <algorithm>
-#include <array>
-#include <set>
 
 namespace lockscope::inspect {
 

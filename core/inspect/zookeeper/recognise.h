@@ -7,9 +7,6 @@
 
 #include "core/inspect/snapshot.h"
 #include "core/zookeeper/evidence.h"
-#include "core/zookeeper/session.h"
-
-#include <map>
 
 namespace lockscope::inspect {
 

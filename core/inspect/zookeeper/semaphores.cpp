@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Semaphores of two folders, or of a folder and its guard: Curator's and kazoo's.
 #include "core/inspect/findings.h"
-#include "core/inspect/zookeeper/layouts.h"
 #include "core/inspect/zookeeper/queue.h"
-#include "core/inspect/zookeeper/serverview.h"
 
 #include <algorithm>
 

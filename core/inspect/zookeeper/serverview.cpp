@@ -6,8 +6,6 @@
 #include "core/inspect/zookeeper/queue.h"
 #include "core/rules/catalogue.h"
 
-#include <algorithm>
-
 namespace lockscope::inspect {
 
 using std::chrono::milliseconds;
