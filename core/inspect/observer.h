@@ -10,7 +10,6 @@
 #include "core/inspect/state/statesnapshot.h"
 #include "core/inspect/thresholds.h"
 
-#include <memory>
 #include <tuple>
 
 namespace lockscope::inspect {

@@ -5,9 +5,6 @@
 #include "core/async/loop.h"
 #include "core/inspect/snapshot.h"
 
-#include <algorithm>
-#include <utility>
-
 namespace lockscope::inspect {
 
 // After work a rest of so many times as long: at most a tenth of one server's (and our) time.

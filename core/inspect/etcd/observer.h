@@ -12,8 +12,6 @@
 #include "core/inspect/etcd/recognise.h"
 #include "core/inspect/snapshotstore.h"
 
-#include <QStringList>
-
 namespace lockscope::inspect {
 
 class EtcdObserver : public Observer {

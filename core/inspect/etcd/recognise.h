@@ -10,7 +10,6 @@
 #include "core/etcd/client.h"
 #include "core/inspect/snapshot.h"
 
-#include <map>
 #include <set>
 
 namespace lockscope::inspect {

@@ -104,8 +104,6 @@ Task<std::vector<EndedDeadlock::Party>> SqlDeadlocks::namedParties(const SqlSend
     co_return parties;
 }
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr std::size_t mostParties = 200; // InnoDB searches for no longer cycle

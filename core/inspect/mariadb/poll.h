@@ -7,8 +7,6 @@
 #include "core/mariadb/session.h"
 #include "core/rules/rowlayouts.h"
 
-#include <functional>
-#include <map>
 #include <tuple>
 
 namespace lockscope::inspect {

@@ -4,7 +4,6 @@
 
 #include "core/inspect/mariadb/poll.h"
 
-#include <algorithm>
 #include <set>
 
 namespace lockscope::inspect {

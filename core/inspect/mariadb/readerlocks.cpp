@@ -3,7 +3,6 @@
 #include "core/inspect/mariadb/reader.h"
 #include "core/inspect/mariadb/poll.h"
 
-#include <algorithm>
 #include <set>
 
 namespace lockscope::inspect {

@@ -339,8 +339,6 @@ void addLockRows(std::vector<LockSnapshot> &snapshots, const SqlPollIndex &looke
 // only the modes of the request say which is meant. Source: storage/innobase/lock/lock0lock.cc,
 // lock_rec_has_to_wait().
 
-using namespace Qt::StringLiterals;
-
 bool isForGap(const SqlLockWait &wait)
 {
     if (wait.index.isEmpty())

@@ -4,11 +4,7 @@
 #include "core/inspect/knownclients.h"
 #include "core/inspect/mariadb/pollindex.h"
 
-#include <tuple>
-
 namespace lockscope::inspect {
-
-using namespace Qt::StringLiterals;
 
 QByteArray guardOf(const SqlTransaction &transaction)
 {
@@ -264,8 +260,6 @@ std::vector<SessionSnapshot> sessionsOf(const SqlPoll &look, const std::vector<L
         }
     });
 }
-
-using namespace std::chrono_literals;
 
 std::vector<Unexplained> unexplainedWaits(const SqlPoll &look, const std::vector<LockSnapshot> &snapshots)
 {

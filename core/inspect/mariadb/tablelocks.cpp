@@ -13,9 +13,6 @@
 
 namespace lockscope::inspect {
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 namespace {
 
 using Modes = QByteArrayList;

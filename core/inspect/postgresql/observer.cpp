@@ -149,8 +149,6 @@ Task<std::optional<QByteArray>> ownBackendId(mariadb::Session *session, QByteArr
     co_return backendContenderId(connection, rows->cell(0, "started")->toLongLong());
 }
 
-using namespace Qt::StringLiterals;
-
 bool conflicts(const QByteArray &held, const QByteArray &asked)
 {
     const auto one = modeNumber(held), other = modeNumber(asked);

@@ -10,8 +10,6 @@
 #include "core/inspect/mariadb/sqlobserver.h"
 #include "core/inspect/postgresql/pgpoll.h"
 
-#include <QStringList>
-
 #include <set>
 
 namespace lockscope::inspect {

@@ -4,12 +4,6 @@
 
 #include "core/inspect/mariadb/poll.h"
 
-#include <QByteArray>
-#include <QByteArrayList>
-#include <QString>
-
-#include <optional>
-
 namespace lockscope::inspect {
 
 // Microseconds since 1970 by the server's clock, as it keeps them.

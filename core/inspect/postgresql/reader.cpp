@@ -8,8 +8,6 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 
-#include <utility>
-
 namespace lockscope::inspect {
 
 using mariadb::Rows;

@@ -3,8 +3,6 @@
 
 #include "core/base/text.h"
 
-#include <vector>
-
 namespace lockscope::inspect {
 
 namespace {

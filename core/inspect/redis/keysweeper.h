@@ -6,10 +6,7 @@
 #include "core/inspect/redis/observerqueue.h"
 #include "core/inspect/redis/serverpulse.h"
 
-#include <QByteArray>
-
 #include <list>
-#include <unordered_map>
 #include <unordered_set>
 
 namespace lockscope::inspect {

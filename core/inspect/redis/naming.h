@@ -4,10 +4,6 @@
 
 #include "core/inspect/knownclients.h"
 
-#include <QByteArray>
-
-#include <optional>
-
 namespace lockscope::inspect {
 
 // "{orders}" → "orders"; whatever is not in one pair of braces as a whole stays as it is.

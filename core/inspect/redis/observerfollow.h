@@ -11,8 +11,6 @@
 
 #include "core/inspect/redis/observerreader.h"
 
-#include <map>
-
 namespace lockscope::inspect {
 
 class Follower {

@@ -9,8 +9,6 @@
 #include "core/inspect/snapshotstore.h"
 
 #include <deque>
-#include <functional>
-#include <optional>
 
 namespace lockscope::inspect {
 

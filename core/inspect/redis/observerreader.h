@@ -11,7 +11,6 @@
 #include "core/inspect/redis/recognise.h"
 
 #include <set>
-#include <vector>
 
 namespace lockscope::inspect {
 

@@ -6,9 +6,6 @@
 
 #include "core/inspect/redis/observerreader.h"
 
-#include <functional>
-#include <optional>
-
 namespace lockscope::inspect {
 
 // From INFO stats: how many commands the server was sent so far. Empty where it does not say, or where many nodes do:

@@ -9,8 +9,6 @@
 #include "core/base/text.h"
 #include "core/rules/turn.h"
 
-#include <QByteArrayList>
-
 namespace lockscope::inspect {
 
 namespace {

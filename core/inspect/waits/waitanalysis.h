@@ -11,9 +11,6 @@
 
 #include <QtGlobal>
 
-#include <optional>
-#include <vector>
-
 namespace lockscope::inspect {
 
 struct LockRequest {

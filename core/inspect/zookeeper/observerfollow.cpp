@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/zookeeper/observerfind.h"
 
-#include <algorithm>
-
 namespace lockscope::inspect {
 
 namespace {

@@ -6,10 +6,6 @@
 #include "core/async/task.h"
 #include "core/inspect/zookeeper/recognise.h"
 
-#include <functional>
-#include <memory>
-#include <set>
-
 namespace lockscope::inspect {
 
 // What was read, and what it took.

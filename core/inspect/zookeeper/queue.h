@@ -6,9 +6,6 @@
 #include "core/inspect/zookeeper/layouts.h"
 #include "core/inspect/zookeeper/serverview.h"
 
-#include <map>
-#include <set>
-
 namespace lockscope::inspect {
 
 // From a znode to a contender, and the pieces of a snapshot that all ZooKeeper locks share.

@@ -3,8 +3,6 @@
 #include "core/inspect/findings.h"
 #include "core/inspect/zookeeper/queue.h"
 
-#include <algorithm>
-
 namespace lockscope::inspect {
 
 // Curator's InterProcessSemaphoreV2 (and its mutex): who is at the head of `locks` may make a lease in

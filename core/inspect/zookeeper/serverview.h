@@ -5,8 +5,6 @@
 
 #include "core/inspect/zookeeper/recognise.h"
 
-#include <functional>
-
 namespace lockscope::inspect {
 
 struct SessionHealth {
