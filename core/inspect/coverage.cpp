@@ -176,11 +176,10 @@ std::vector<DeadlockFinding> findingsOfEndedDeadlocks(const std::vector<Coverage
 
 QStringList endedDeadlockLines(const std::vector<Coverage> &coverage)
 {
-    QStringList lines;
-    for (const auto &one : findingsOfEndedDeadlocks(coverage))
-        lines << u"%1: %2: %3"_s.arg(word(FindingCode::DeadlockEnded), escaped(one.connection.bytes()),
-                                     harmless(one.finding.message));
-    return lines;
+    return mapped<QStringList>(findingsOfEndedDeadlocks(coverage), [](const auto &one) {
+        return u"%1: %2: %3"_s.arg(word(FindingCode::DeadlockEnded), escaped(one.connection.bytes()),
+                                   harmless(one.finding.message));
+    });
 }
 
 void addClosing(QJsonObject &answer, const std::vector<Coverage> &coverage)

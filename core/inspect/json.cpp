@@ -49,10 +49,7 @@ std::optional<milliseconds> until(const std::optional<ServerTime> &moment, Serve
 
 QJsonArray texts(const std::vector<QByteArray> &all)
 {
-    QJsonArray out;
-    for (const auto &bytes : all)
-        out.append(escaped(bytes));
-    return out;
+    return mapped<QJsonArray>(all, escaped);
 }
 
 QJsonObject toJson(const WatchEdge &edge)
@@ -63,9 +60,6 @@ QJsonObject toJson(const WatchEdge &edge)
 
 QJsonObject toJson(const Contender &contender, ServerTime now)
 {
-    QJsonArray watches;
-    for (const auto &edge : contender.watches)
-        watches.append(toJson(edge));
     QJsonObject out{
         {u"id"_s, escaped(contender.id)},
         {u"role"_s, word(contender.role)},
@@ -78,7 +72,7 @@ QJsonObject toJson(const Contender &contender, ServerTime now)
         {u"heldMs"_s, spanOrNull(since(contender.heldSince, now))},
         {u"waitingMs"_s, spanOrNull(since(contender.waitingSince, now))},
         {u"ttlMs"_s, spanOrNull(until(contender.expiresAt, now))},
-        {u"watches"_s, watches},
+        {u"watches"_s, mapped<QJsonArray>(contender.watches, [](const auto &edge) { return toJson(edge); })},
     };
     if (contender.heldAtMost)
         out.insert(u"heldAtMost"_s, true);
@@ -231,12 +225,7 @@ QString isoTime(ServerTime time)
 
 QJsonObject toJson(const LockSnapshot &lock)
 {
-    QJsonArray contenders;
-    for (const auto &contender : lock.contenders)
-        contenders.append(toJson(contender, lock.observed));
-    QJsonArray findings;
-    for (const auto &finding : lock.findings)
-        findings.append(toJson(finding));
+    const auto withTime = [&lock](const auto &part) { return toJson(part, lock.observed); };
     QJsonObject out{
         {u"lock"_s, escaped(lock.lock.text())},
         {u"backend"_s, infoOf(lock.backend).word},
@@ -245,24 +234,20 @@ QJsonObject toJson(const LockSnapshot &lock)
         {u"why"_s, lock.why},
         {u"confidence"_s, word(lock.confidence)},
         {u"state"_s, word(lock.state)},
-        {u"contenders"_s, contenders},
-        {u"findings"_s, findings},
+        {u"contenders"_s, mapped<QJsonArray>(lock.contenders, withTime)},
+        {u"findings"_s, mapped<QJsonArray>(lock.findings, [](const auto &finding) { return toJson(finding); })},
         {u"observed"_s, isoTime(lock.observed)},
     };
-    QJsonArray nodes;
-    for (const auto &said : lock.nodes)
-        nodes.append(toJson(said, lock.observed));
-    if (!nodes.isEmpty())
-        out.insert(u"nodes"_s, nodes);
+    if (!lock.nodes.empty())
+        out.insert(u"nodes"_s, mapped<QJsonArray>(lock.nodes, withTime));
     return out;
 }
 
 QJsonArray toJson(const std::vector<FindingPlace> &places)
 {
-    QJsonArray out;
-    for (const auto &place : places)
-        out.append(QJsonObject{{u"lock"_s, escaped(place.lock.text())}, {u"id"_s, escaped(place.contender)}});
-    return out;
+    return mapped<QJsonArray>(places, [](const auto &place) {
+        return QJsonObject{{u"lock"_s, escaped(place.lock.text())}, {u"id"_s, escaped(place.contender)}};
+    });
 }
 
 QJsonObject toJson(const EndedDeadlock &deadlock)
@@ -283,13 +268,11 @@ QJsonObject toJson(const EndedDeadlock &deadlock)
 
 QJsonArray toJson(const std::vector<Coverage> &coverage)
 {
-    QJsonArray out;
-    for (const auto &one : coverage) {
-        out.append(QJsonObject{{u"connection"_s, escaped(one.connection.bytes())},
-                               {u"complete"_s, one.complete},
-                               {u"message"_s, one.message}});
-    }
-    return out;
+    return mapped<QJsonArray>(coverage, [](const auto &one) {
+        return QJsonObject{{u"connection"_s, escaped(one.connection.bytes())},
+                           {u"complete"_s, one.complete},
+                           {u"message"_s, one.message}};
+    });
 }
 
 QJsonObject toJson(const SessionSnapshot &session, std::optional<ServerTime> now)

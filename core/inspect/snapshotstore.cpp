@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/snapshotstore.h"
 
+#include "core/base/text.h"
 #include "core/inspect/coverage.h"
 
 namespace lockscope::inspect {
@@ -132,10 +133,7 @@ std::optional<QByteArray> SnapshotStore::sourceOf(const QByteArray &name) const
 
 std::vector<LockSnapshot> SnapshotStore::all() const
 {
-    std::vector<LockSnapshot> snapshots;
-    for (const auto &[name, entry] : m_locks)
-        snapshots.push_back(entry.second);
-    return snapshots;
+    return mapped<std::vector<LockSnapshot>>(m_locks, [](const auto &entry) { return entry.second.second; });
 }
 
 bool isEquivalent(const LockSnapshot &before, const LockSnapshot &now, std::chrono::milliseconds wavering)

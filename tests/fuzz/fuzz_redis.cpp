@@ -5,7 +5,6 @@
 #include "core/base/text.h"
 #include "core/inspect/redis/clientlist.h"
 #include "core/inspect/redis/observer.h"
-#include "core/inspect/redis/observerfollow.h"
 #include "core/redis/client.h"
 #include "core/redis/pubsub.h"
 #include "tests/fuzz/locks.h"

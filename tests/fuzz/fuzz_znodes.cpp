@@ -2,7 +2,7 @@
 // Directories of znodes, of whatever names: the first line is the directory's path, the second its data, then a line
 // for each child (tests/unit/znodetable.h says how).
 #include "core/base/text.h"
-#include "core/inspect/zookeeper/layouts.h"
+#include "core/inspect/zookeeper/queue.h"
 #include "core/rules/turn.h"
 #include "tests/fuzz/locks.h"
 #include "tests/unit/znodetable.h"

@@ -2,7 +2,7 @@
 // From rows of a PostgreSQL to snapshots: names, who holds and who waits, in which order, what is odd; what its
 // errors mean; and that nothing of a value becomes a part of a statement.
 #include "core/inspect/findings.h"
-#include "core/inspect/postgresql/pgpoll.h"
+#include "core/inspect/postgresql/observer.h"
 #include "core/inspect/mariadb/sqlobserver.h"
 #include "core/operate/releasemethod.h"
 #include "core/operate/forcerelease.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Redis observer after a stall and after a reconnect, where a database is swapped or another one has keys, and
 // where SCAN does not end. On virtual time.
-#include "core/inspect/redis/serverpulse.h"
+#include "core/inspect/redis/observerreader.h"
 #include "tests/support/keepingsink.h"
 #include "tests/support/testmain.h"
 #include "tests/unit/quietredis.h"

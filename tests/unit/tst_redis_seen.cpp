@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a Redis observer remembers between two looks, and the prefixes it asks the server to track.
 #include "core/inspect/findings.h"
-#include "core/inspect/redis/observerfollow.h"
+#include "core/inspect/redis/observer.h"
 #include "core/inspect/redis/observerqueue.h"
 #include "core/inspect/snapshotstore.h"
 #include "tests/support/testmain.h"

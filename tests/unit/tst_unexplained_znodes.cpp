@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ephemeral znodes that no lock accounts for. A tree is lines of "path owner [data]"; "s2 > path" is a watch.
-#include "core/inspect/zookeeper/layouts.h"
+#include "core/inspect/zookeeper/queue.h"
 #include "core/inspect/zookeeper/observercrawl.h"
 #include "core/inspect/zookeeper/observerjudge.h"
 #include "tests/support/testmain.h"

@@ -443,9 +443,9 @@ QString prefixToChoose(const QByteArrayList &prefixes)
     if (prefixes.isEmpty())
         return u"the user's roles allow reading none of the scanned prefixes completely: `test` lists what they "
                u"allow"_s;
-    QStringList endings;
-    for (const auto &one : prefixes.first(std::min(prefixes.size(), mostRangesNamed)))
-        endings << label('/' + one.toPercentEncoding("/"), 80);
+    const auto endings =
+        mapped<QStringList>(prefixes.first(std::min(prefixes.size(), mostRangesNamed)),
+                            [](const auto &one) { return label('/' + one.toPercentEncoding("/"), 80); });
     const auto more = prefixes.size() - endings.size();
     const auto named = endings.join(u" or "_s);
     return u"the user may read below several prefixes only, and one connection looks at one: end its URI with %1"_s

@@ -5,7 +5,7 @@
 #include "core/inspect/findings.h"
 #include "core/inspect/mariadb/pollindex.h"
 #include "core/inspect/mariadb/reader.h"
-#include "core/inspect/postgresql/pgpoll.h"
+#include "core/inspect/postgresql/observer.h"
 
 #include <QRegularExpression>
 

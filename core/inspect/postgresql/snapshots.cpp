@@ -2,7 +2,7 @@
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/mariadb/pollindex.h"
-#include "core/inspect/postgresql/pgpoll.h"
+#include "core/inspect/postgresql/observer.h"
 #include "core/rules/catalogue.h"
 
 namespace lockscope::inspect {

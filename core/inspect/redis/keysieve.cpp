@@ -170,10 +170,9 @@ KeyReader::Asking KeyReader::askForTimes(const std::vector<RedisKey> &keys)
 {
     if (keys.empty())
         return std::nullopt;
-    std::vector<redis::Command> commands;
-    for (const auto &key : keys)
-        commands.push_back(redis::Command{"PTTL", key.bytes()});
-    return send(std::move(commands));
+    return send(mapped<std::vector<redis::Command>>(keys, [](const RedisKey &key) {
+        return redis::Command{"PTTL", key.bytes()};
+    }));
 }
 
 Task<Result<KeyReader::Times>> KeyReader::timesToLive(std::vector<RedisKey> keys, Asking asking)

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "core/inspect/redis/observerqueue.h"
-#include "core/inspect/redis/serverpulse.h"
 
 #include <list>
 #include <unordered_set>

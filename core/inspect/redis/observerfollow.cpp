@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/inspect/redis/observerfollow.h"
+#include "core/inspect/redis/observer.h"
 
 #include "core/base/text.h"
 #include "core/rules/catalogue.h"

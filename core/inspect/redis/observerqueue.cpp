@@ -3,7 +3,6 @@
 
 #include "core/async/completion.h"
 #include "core/inspect/redis/naming.h"
-#include "core/inspect/redis/pieces.h"
 #include "core/rules/turn.h"
 
 namespace lockscope::inspect {

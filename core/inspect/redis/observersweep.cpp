@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of the Redis observer that go on by themselves: sweeps, polls, the list of clients.
 #include "core/inspect/redis/observer.h"
-#include "core/inspect/redis/observerreader.h"
 
 #include "core/async/completion.h"
 

@@ -151,9 +151,7 @@ Contender contenderOf(const Votes &candidate, const Count &count, const LockSnap
 
 QString placesOf(const Votes &candidate)
 {
-    QStringList nodes;
-    for (const auto &vote : candidate.on)
-        nodes << vote.sight->node;
+    const auto nodes = mapped<QStringList>(candidate.on, [](const auto &vote) { return vote.sight->node; });
     return u"%1 on %2 of them (%3)"_s.arg(label(candidate.id, 80), QString::number(candidate.votes()),
                                           nodes.join(u", "_s));
 }
@@ -181,9 +179,7 @@ void addNoQuorum(LockSnapshot &lock, const Count &count)
     const bool disagree = count.candidates.size() > 1 || !count.strangers.isEmpty();
     if (count.hasMajority() && !disagree)
         return;
-    std::vector<QByteArray> tokens;
-    for (const auto &candidate : count.candidates)
-        tokens.push_back(candidate.id);
+    auto tokens = mapped<std::vector<QByteArray>>(count.candidates, &Votes::id);
     QString message;
     if (count.hasMajority())
         message =

@@ -6,7 +6,6 @@
 #include "core/inspect/lockterms.h"
 #include "core/inspect/redis/claims.h"
 #include "core/inspect/redis/naming.h"
-#include "core/inspect/redis/pieces.h"
 #include "core/inspect/redis/userrulelocks.h"
 #include "core/rules/catalogue.h"
 #include "core/rules/turn.h"

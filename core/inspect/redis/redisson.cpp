@@ -2,7 +2,7 @@
 // Redisson's locks that are hashes: a field per holder, "<client uuid>:<thread id>" → times held.
 #include "core/inspect/findings.h"
 #include "core/inspect/redis/naming.h"
-#include "core/inspect/redis/pieces.h"
+#include "core/inspect/redis/recognise.h"
 
 #include "core/base/text.h"
 

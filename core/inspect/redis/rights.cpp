@@ -185,9 +185,7 @@ QStringList RedisTrial::sentences(const std::vector<redis::Value> &answers, bool
         } else if (among.contains("*")) {
             may << abilities[i].what;
         } else {
-            QStringList names;
-            for (const auto &pattern : among)
-                names << label(pattern, 60);
+            const auto names = mapped<QStringList>(among, [](const auto &pattern) { return label(pattern, 60); });
             const auto keys = names.join(u", "_s);
             auto at = std::ranges::find(narrow, keys, &std::pair<QString, QStringList>::first);
             if (at == narrow.end())

@@ -4,7 +4,7 @@
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/redis/naming.h"
-#include "core/inspect/redis/pieces.h"
+#include "core/inspect/redis/recognise.h"
 #include "core/rules/turn.h"
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/inspect/redis/serverpulse.h"
+#include "core/inspect/redis/observerreader.h"
 
 #include "core/base/text.h"
 

@@ -4,7 +4,6 @@
 #include "core/inspect/lockterms.h"
 #include "core/inspect/redis/claims.h"
 #include "core/inspect/redis/naming.h"
-#include "core/inspect/redis/pieces.h"
 
 #include "core/base/text.h"
 #include "core/rules/turn.h"

@@ -196,9 +196,7 @@ void RedisSetObserver::mergeDirty()
 {
     std::vector<SnapshotChange> changes;
     for (const auto &name : std::exchange(m_dirty, {})) {
-        std::vector<NodeSight> sights;
-        for (const auto &part : m_parts)
-            sights.push_back(part->sightOf(name));
+        auto sights = mapped<std::vector<NodeSight>>(m_parts, [&](const auto &part) { return part->sightOf(name); });
         std::vector<LockSnapshot> seen;
         if (auto merged = mergeNodes(sights))
             seen.push_back(std::move(*merged));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Locks that are one string set with NX: whose client it is shows in the form of the token.
-#include "core/inspect/redis/pieces.h"
 #include "core/inspect/redis/userrulelocks.h"
 
 #include "core/base/text.h"

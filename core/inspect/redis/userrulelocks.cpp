@@ -2,7 +2,6 @@
 #include "core/inspect/redis/userrulelocks.h"
 
 #include "core/base/text.h"
-#include "core/inspect/redis/pieces.h"
 
 #include <cmath>
 #include <set>
@@ -239,9 +238,7 @@ void addWaiters(LockSnapshot &lock, const Case &about, const RuleFit &fit)
     const auto *queue = about.companion(fit.name(fit.rule->waiters));
     if (!queue)
         return;
-    std::set<QByteArray> ids;
-    for (const auto &contender : lock.contenders)
-        ids.insert(contender.id);
+    auto ids = mapped<std::set<QByteArray>>(lock.contenders, &Contender::id);
     int next = lock.holderCount();
     for (const auto &item : queue->items)
         addWaiter(lock, ids, item, next++, *fit.rule);

@@ -111,15 +111,11 @@ std::map<ConnectionName, QString> unknownFindingsOf(const StateSnapshot &state)
     constexpr qsizetype mostNamed = 8;
     std::map<ConnectionName, QString> words;
     for (const auto &[name, left] : all) {
-        QStringList codes;
-        for (const auto &code : left.codes)
-            codes << label(code, 40); // a file's word: it may be anything
-        const auto more = codes.size() - mostNamed;
-        const auto named = codes.first(std::min(codes.size(), mostNamed)).join(u", "_s)
-                           + (more > 0 ? u" and %1 more"_s.arg(more) : QString());
+        const auto codes = // a file's words: they may be anything
+            mapped<QStringList>(left.codes, [](const auto &code) { return label(code, 40); });
         words[name] = (left.count == 1 ? u"%1 finding of a newer version is not shown: %2"_s
                                        : u"%1 findings of a newer version are not shown: %2"_s)
-                          .arg(QString::number(left.count), named);
+                          .arg(QString::number(left.count), firstNamed(codes, mostNamed));
     }
     return words;
 }
@@ -189,11 +185,8 @@ LockSnapshot lockAsOf(const StateSnapshot &state, LockSnapshot lock, Moment at)
 
 std::vector<LockSnapshot> locksAsOf(const StateSnapshot &state, Moment at)
 {
-    std::vector<LockSnapshot> all;
-    all.reserve(state.locks.size());
-    for (const auto &[name, lock] : state.locks)
-        all.push_back(lockAsOf(state, lock, at));
-    return all;
+    return mapped<std::vector<LockSnapshot>>(state.locks,
+                                             [&](const auto &entry) { return lockAsOf(state, entry.second, at); });
 }
 
 std::vector<Coverage> coverageAsOf(const StateSnapshot &snapshot)

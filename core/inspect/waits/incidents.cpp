@@ -388,33 +388,30 @@ QString foldedText(const Incident &incident)
     std::map<FindingCode, int> counts;
     for (const auto &finding : incident.folded)
         ++counts[finding.code];
-    QStringList parts;
-    for (const auto &[code, count] : counts)
-        parts << u"%1 %2"_s.arg(QString::number(count), word(code));
-    return parts.join(u", "_s);
+    const auto counted = [](const auto &of) { return u"%1 %2"_s.arg(QString::number(of.second), word(of.first)); };
+    return mapped<QStringList>(counts, counted).join(u", "_s);
 }
 
 QJsonArray toJson(const std::vector<Incident> &incidents)
 {
     QJsonArray all;
     for (const auto &incident : incidents) {
-        QJsonArray locks, blocked, folded;
-        for (const auto &lock : incident.locks)
-            locks.append(escaped(lock.text()));
+        QJsonArray blocked, folded;
         for (std::size_t i = 0; i < std::min(mostInJson, incident.blocked.size()); ++i)
             blocked.append(harmless(incident.blocked[i]));
         for (const auto &finding : incident.folded)
             folded.append(QJsonObject{{u"lock"_s, escaped(finding.lock.text())}, {u"code"_s, word(finding.code)}});
-        QJsonObject json{{u"kind"_s, kindWord(incident)},
-                         {u"severity"_s, word(incident.severity)},
-                         {u"cause"_s, harmless(incident.cause, 4000)},
-                         {u"action"_s, harmless(incident.action, 4000)},
-                         {u"locks"_s, locks},
-                         {u"target"_s, toJson(incident.target)},
-                         {u"blocked"_s, qint64(incident.blocked.size())},
-                         {u"blockedClients"_s, blocked},
-                         {u"ageMs"_s, incident.age ? QJsonValue(qint64(incident.age->count())) : QJsonValue()},
-                         {u"folded"_s, folded}};
+        QJsonObject json{
+            {u"kind"_s, kindWord(incident)},
+            {u"severity"_s, word(incident.severity)},
+            {u"cause"_s, harmless(incident.cause, 4000)},
+            {u"action"_s, harmless(incident.action, 4000)},
+            {u"locks"_s, mapped<QJsonArray>(incident.locks, [](const auto &lock) { return escaped(lock.text()); })},
+            {u"target"_s, toJson(incident.target)},
+            {u"blocked"_s, qint64(incident.blocked.size())},
+            {u"blockedClients"_s, blocked},
+            {u"ageMs"_s, incident.age ? QJsonValue(qint64(incident.age->count())) : QJsonValue()},
+            {u"folded"_s, folded}};
         if (incident.atMost)
             json[u"ageAtMost"_s] = true;
         all.append(json);

@@ -111,9 +111,7 @@ Groups grouped(const std::vector<Member> &members, const Layout &layout)
 
 QueueFolder folderAround(const DirectoryView &directory, const std::vector<Member> &members)
 {
-    std::set<const ZnodeView *> known;
-    for (const auto &member : members)
-        known.insert(member.node);
+    const auto known = mapped<std::set<const ZnodeView *>>(members, &Member::node);
     QueueFolder folder;
     folder.others = nodesWhere(directory.children, [&](const ZnodeView &child) { return !known.contains(&child); });
     folder.created = createdIn(directory.stat);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/inspect/zookeeper/layouts.h"
+#include "core/inspect/zookeeper/queue.h"
 
 #include "core/base/fieldreader.h"
 #include "core/inspect/lockterms.h"

@@ -2,7 +2,7 @@
 #include "core/inspect/zookeeper/observer.h"
 
 #include "core/base/text.h"
-#include "core/inspect/zookeeper/layouts.h"
+#include "core/inspect/zookeeper/queue.h"
 
 namespace lockscope::inspect {
 

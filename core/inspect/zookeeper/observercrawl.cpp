@@ -2,6 +2,8 @@
 #include "core/inspect/zookeeper/observercrawl.h"
 
 #include "core/async/completion.h"
+#include "core/async/sleep.h"
+#include "core/base/text.h"
 #include "core/inspect/lockterms.h"
 #include "core/inspect/observer.h"
 #include "core/rules/turn.h"
@@ -92,10 +94,7 @@ struct Listing : Ahead {
 // As it would be listed.
 zk::Children listingOf(const DirectoryView &read)
 {
-    std::vector<NodeName> names;
-    names.reserve(read.children.size());
-    for (const auto &child : read.children)
-        names.push_back(child.name);
+    auto names = mapped<std::vector<NodeName>>(read.children, &ZnodeView::name);
     return {std::move(names), read.stat};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/inspect/zookeeper/observerfind.h"
+#include "core/inspect/zookeeper/observer.h"
 
 #include "core/async/completion.h"
 #include "core/base/text.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/inspect/zookeeper/observerreader.h"
+#include "core/inspect/zookeeper/observercrawl.h"
 
 #include "core/rules/turn.h"
 

@@ -349,10 +349,9 @@ void addPersistentNode(LockSnapshot &lock, const QByteArray &id)
 
 std::vector<Placed> place(const Description &description, std::vector<Member> members, int permits)
 {
-    std::vector<recipes::Queued> queue;
-    queue.reserve(members.size());
-    for (const auto &member : members)
-        queue.push_back({member.match.sequence, member.match.access});
+    auto queue = mapped<std::vector<recipes::Queued>>(members, [](const Member &member) {
+        return recipes::Queued{member.match.sequence, member.match.access};
+    });
     recipes::sortQueue(queue);
     std::map<NodeName, const Member *> byName;
     for (const auto &member : members)
@@ -387,9 +386,7 @@ LockSnapshot queueLock(const QByteArray &name, const Description &description, s
     if (description.maybeSemaphore) {
         const int permits = permitsByWatches(queue, *watching);
         if (permits > 1) {
-            std::vector<Member> again;
-            for (const auto &one : queue)
-                again.push_back(one.member);
+            auto again = mapped<std::vector<Member>>(queue, &Placed::member);
             queue = place(description, std::move(again), permits);
             watching.emplace(queue, directory, context);
             exclusive = Mode::Permit;

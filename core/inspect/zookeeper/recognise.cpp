@@ -11,7 +11,6 @@
 #include "core/inspect/lockterms.h"
 #include "core/inspect/zookeeper/observerjudge.h"
 #include "core/inspect/zookeeper/queue.h"
-#include "core/rules/turn.h"
 
 #include <QByteArrayList>
 #include <QHash>

@@ -8,6 +8,7 @@
 
 namespace lockscope::inspect {
 
+using recipes::Access;
 using std::chrono::milliseconds;
 
 namespace {
@@ -292,8 +293,6 @@ void LostWakeupMemory::judge(LockSnapshot &lock, const RecogniseContext &context
             addFinding(lock, FindingCode::LostWakeup, u"waits but watches nothing: no release will wake it"_s, {id});
     }
 }
-
-using recipes::Access;
 
 Watching::Watching(const std::vector<Placed> &queue, ZPath directory, const RecogniseContext &context)
     : m_queue(queue), m_directory(std::move(directory)), m_servers(context)
