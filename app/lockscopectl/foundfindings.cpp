@@ -5,6 +5,8 @@
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
+#include "core/inspect/findings.h"
+#include <algorithm>
 
 namespace lockscope::ctl {
 

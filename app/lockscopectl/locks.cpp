@@ -7,6 +7,10 @@
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
+#include "core/inspect/findings.h"
+#include <QRegularExpression>
+#include <algorithm>
+#include <set>
 
 namespace lockscope::ctl {
 

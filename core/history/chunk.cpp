@@ -3,6 +3,8 @@
 #include "core/base/text.h"
 #include "core/history/flightrecorder.h"
 #include "core/inspect/snapshotstore.h"
+#include "core/history/recording.h"
+#include "core/inspect/state/statesnapshot.h"
 
 #include <QDataStream>
 #include <QDateTime>

@@ -27,11 +27,6 @@ bool isAnyUnexplained(const std::vector<Coverage> &coverage)
     return std::ranges::any_of(coverage, [](const Coverage &part) { return !part.unexplained.empty(); });
 }
 
-bool isAnyDeadlockEnded(const std::vector<Coverage> &coverage)
-{
-    return std::ranges::any_of(coverage, [](const Coverage &part) { return !part.endedDeadlocks.empty(); });
-}
-
 QString worstOf(const HiddenLocks &hidden)
 {
     return word(hidden.worst) + u' ' + hidden.code;
@@ -87,7 +82,7 @@ QString noneFound(Question question, bool isAnySeen, const std::vector<Coverage>
     const auto what = question == Question::Locks      ? u"locks"_s
                       : question == Question::Findings ? u"problems"_s
                                                        : u"waiting client"_s;
-    if (question == Question::Findings && isAnyDeadlockEnded(coverage))
+    if (question == Question::Findings && !findingsOfEndedDeadlocks(coverage).empty())
         return u"no problems of locks found, but a server ended a deadlock in the last 10 minutes"_s;
     if (!isAllRead(coverage))
         return u"no %1 found in what was read, and that was not everything"_s.arg(what);

@@ -8,6 +8,8 @@
 #include "core/inspect/waits/clients.h"
 #include "core/rules/catalogue.h"
 
+#include <fnmatch.h>
+
 namespace lockscope::inspect {
 
 namespace {
@@ -110,21 +112,9 @@ QString spoken(const TimeInMessage &one, ServerTime now)
 
 constexpr Severity severities[] = {Severity::Info, Severity::Warning, Severity::Critical};
 
-const std::vector<FindingKind> &findingTable()
-{
-    static const auto text = QString::fromUtf8(readResource(u"findings.txt"_s)); // the rows point into it
-    static const auto table = [] {
-        std::vector<FindingKind> kinds;
-        for (const auto &block : QStringView(text).split(u"\n\n"_s).mid(1)) {
-            const auto lines = block.split(u'\n');
-            const auto severity = std::ranges::find(severities, lines[1], [](auto one) { return word(one); });
-            kinds.push_back({static_cast<FindingCode>(kinds.size()), lines[0].toLatin1(), *severity, lines[2],
-                             lines[3], lines[4], lines[5]});
-        }
-        return kinds;
-    }();
-    return table;
-}
+constexpr std::size_t holdsKept = 16;
+constexpr std::size_t holdsToTell = 8;
+constexpr std::size_t locksKept = 20'000;
 
 } // namespace
 
@@ -262,12 +252,23 @@ void addHerdFinding(LockSnapshot &lock)
 
 std::span<const FindingKind> findingKinds()
 {
-    return findingTable();
+    static const auto text = QString::fromUtf8(readResource(u"findings.txt"_s)); // the rows point into it
+    static const auto table = [] {
+        std::vector<FindingKind> kinds;
+        for (const auto &block : QStringView(text).split(u"\n\n"_s).mid(1)) {
+            const auto lines = block.split(u'\n');
+            const auto severity = std::ranges::find(severities, lines[1], [](auto one) { return word(one); });
+            kinds.push_back({static_cast<FindingCode>(kinds.size()), lines[0].toLatin1(), *severity, lines[2],
+                             lines[3], lines[4], lines[5]});
+        }
+        return kinds;
+    }();
+    return table;
 }
 
 const FindingKind &kindOf(FindingCode code)
 {
-    return findingTable()[static_cast<std::size_t>(code)];
+    return findingKinds()[static_cast<std::size_t>(code)];
 }
 
 QString word(FindingCode code)
@@ -288,6 +289,84 @@ void addFinding(LockSnapshot &lock, FindingCode code, Severity severity, Wording
 void addFinding(LockSnapshot &lock, FindingCode code, Wording message, std::vector<QByteArray> contenders)
 {
     addFinding(lock, code, kindOf(code).severity, std::move(message), std::move(contenders));
+}
+
+Thresholds ThresholdRules::of(const LockName &lock) const
+{
+    Thresholds found = usual;
+    for (auto rule = rules.rbegin(); rule != rules.rend(); ++rule) {
+        if (!matchesGlob(lock, rule->pattern))
+            continue;
+        found.longHeld = rule->longHeld.value_or(found.longHeld);
+        found.longWait = rule->longWait.value_or(found.longWait);
+        found.unusual = rule->unusual.value_or(found.unusual);
+    }
+    return found;
+}
+
+bool matchesGlob(const LockName &lock, const QString &glob)
+{
+    const auto pattern = glob.toUtf8();
+    return ::fnmatch(pattern.constData(), escaped(lock.text()).toUtf8().constData(), 0) == 0
+           || ::fnmatch(pattern.constData(), escaped(lock.name).toUtf8().constData(), 0) == 0;
+}
+
+UsualHolds::Kept *UsualHolds::find(const QByteArray &name)
+{
+    const auto young = m_young.find(name);
+    if (young != m_young.end())
+        return &young->second;
+    const auto old = m_old.find(name);
+    if (old == m_old.end())
+        return nullptr;
+    auto node = m_old.extract(old);
+    return &m_young.insert(std::move(node)).position->second;
+}
+
+void UsualHolds::end(Kept &kept, const Holding &holding, ServerTime now)
+{
+    if (kept.holds.size() == holdsKept)
+        kept.holds.erase(kept.holds.begin());
+    kept.holds.push_back(std::max<qint64>(0, (now - holding.since).count()));
+}
+
+void UsualHolds::note(const LockSnapshot &lock)
+{
+    auto *kept = find(lock.lock.name);
+    const bool isHeld = lock.holderCount() > 0;
+    if (!kept && !isHeld)
+        return;
+    if (!kept) {
+        if (m_young.size() >= locksKept)
+            m_old = std::exchange(m_young, {});
+        kept = &m_young[lock.lock.name];
+    }
+    std::erase_if(kept->holding, [&](const Holding &holding) {
+        const auto *one = lock.find(holding.id);
+        if (one && one->role == Role::Holder)
+            return false;
+        end(*kept, holding, lock.observed);
+        return true;
+    });
+    for (const auto &contender : lock.contenders) {
+        if (contender.role != Role::Holder || !contender.heldSince || contender.heldAtMost)
+            continue;
+        if (std::ranges::find(kept->holding, contender.id, &Holding::id) == kept->holding.end())
+            kept->holding.push_back({contender.id, *contender.heldSince});
+    }
+}
+
+std::optional<Usual> UsualHolds::of(const QByteArray &name) const
+{
+    auto at = m_young.find(name);
+    if (at == m_young.end() && (at = m_old.find(name)) == m_old.end())
+        return {};
+    auto holds = at->second.holds;
+    if (holds.size() < holdsToTell)
+        return {};
+    std::ranges::sort(holds);
+    return Usual{static_cast<int>(holds.size()), std::chrono::milliseconds(holds[holds.size() / 2]),
+                 std::chrono::milliseconds(holds.back())};
 }
 
 } // namespace lockscope::inspect

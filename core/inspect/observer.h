@@ -8,7 +8,7 @@
 #include "core/async/task.h"
 #include "core/base/clock.h"
 #include "core/inspect/state/statesnapshot.h"
-#include "core/inspect/thresholds.h"
+#include "core/inspect/findings.h"
 
 #include <tuple>
 
@@ -109,6 +109,33 @@ private:
 
     std::tuple<SessionsSeen, CoverageSeen, Progress, Cost> m_last;
     ObserverSink &m_sink;
+};
+
+// The part that is the same in every observer that keeps its snapshots itself.
+class KeepingObserver : public Observer {
+public:
+    [[nodiscard]] Completion<bool> firstSnapshot() const override { return m_firstSnapshot; }
+    [[nodiscard]] std::vector<LockSnapshot> snapshots() const override { return m_snapshots.all(); }
+    [[nodiscard]] std::vector<SessionSnapshot> sessions() const override { return m_reporter.sessions(); }
+
+protected:
+    // `sink` must outlive it. Moments of expiry that differ by no more than `wavering` are no news.
+    KeepingObserver(Loop &loop, ConnectionName name, ObserverOptions options, ObserverSink &sink,
+                    std::chrono::milliseconds wavering = {})
+        : m_loop(loop), m_name(std::move(name)), m_options(std::move(options)), m_sink(sink), m_firstSnapshot(loop),
+          m_snapshots(wavering), m_reporter(m_name, sink)
+    {
+    }
+    void notifyCoverage() { m_reporter.tell(coverage()); }
+
+    Loop &m_loop;
+    const ConnectionName m_name;
+    const ObserverOptions m_options;
+    ObserverSink &m_sink;
+    Completion<bool> m_firstSnapshot;
+    SnapshotStore m_snapshots;
+    UsualHolds m_usual;
+    ChangeReporter m_reporter;
 };
 
 } // namespace lockscope::inspect

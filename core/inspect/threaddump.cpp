@@ -53,15 +53,11 @@ std::optional<DumpedThread> headOfThread(const QString &line)
     if (const auto found = jstack.match(line); found.hasMatch()) {
         const bool hasNumber = found.hasCaptured(2);
         return DumpedThread{.name = found.captured(1),
-                            .number = hasNumber ? std::optional(found.captured(2).toLongLong()) : std::nullopt,
-                            .state = {},
-                            .frames = {}};
+                            .number = hasNumber ? std::optional(found.captured(2).toLongLong()) : std::nullopt};
     }
     if (const auto found = toFile.match(line); found.hasMatch()) {
-        return DumpedThread{.name = found.captured(2),
-                            .number = found.captured(1).toLongLong(),
-                            .state = found.captured(3),
-                            .frames = {}};
+        return DumpedThread{
+            .name = found.captured(2), .number = found.captured(1).toLongLong(), .state = found.captured(3)};
     }
     return std::nullopt;
 }

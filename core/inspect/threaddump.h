@@ -17,10 +17,10 @@
 namespace lockscope::inspect {
 
 struct DumpedThread {
-    QString name;
-    std::optional<qint64> number; // of Java; the JVM's own threads have none
-    QString state;                // "WAITING (parking)"; empty where the dump does not print it
-    QStringList frames;           // the innermost first
+    QString name{};
+    std::optional<qint64> number{}; // of Java; the JVM's own threads have none
+    QString state{};                // "WAITING (parking)"; empty where the dump does not print it
+    QStringList frames{};           // the innermost first
 };
 
 // BadInput: there is no thread in it, or none has a number.

@@ -3,6 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/inspect/json.h"
+#include "core/inspect/findings.h"
 #include "core/workspace/settingsfile.h"
 
 #include <QDateTime>

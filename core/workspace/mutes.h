@@ -16,7 +16,7 @@ using MuteTime = std::chrono::sys_seconds;
 
 struct Mute {
     QString lock;                               // CONNECTION:NAME, escaped; or
-    QString pattern;                            // of locks (inspect/thresholds.h)
+    QString pattern;                            // of locks (inspect/findings.h)
     std::optional<inspect::FindingCode> code{}; // empty: whatever is found
     QString reason{};
     MuteTime since{};

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/base/result.h"
-#include "core/inspect/thresholds.h"
+#include "core/inspect/findings.h"
 #include "core/inspect/waits/clients.h"
 
 #include <QJsonObject>

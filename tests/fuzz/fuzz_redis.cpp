@@ -3,7 +3,7 @@
 // and value, and a whole observer of a server that answers whatever it likes.
 #include "core/async/virtualloop.h"
 #include "core/base/text.h"
-#include "core/inspect/redis/clientlist.h"
+#include "core/inspect/redis/observerreader.h"
 #include "core/inspect/redis/observer.h"
 #include "core/redis/client.h"
 #include "core/redis/pubsub.h"

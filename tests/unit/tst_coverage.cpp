@@ -2,7 +2,7 @@
 // The closing statement of an answer: it claims no more than was read and understood.
 #include "core/inspect/coverage.h"
 #include "core/inspect/findings.h"
-#include "core/inspect/snapshotstore.h"
+#include "core/inspect/state/statesnapshot.h"
 #include "tests/support/testmain.h"
 
 #include <QJsonArray>

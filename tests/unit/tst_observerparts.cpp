@@ -4,7 +4,7 @@
 #include "core/inspect/findings.h"
 #include "core/inspect/observer.h"
 #include "core/inspect/pace.h"
-#include "core/inspect/snapshotstore.h"
+#include "core/inspect/state/statesnapshot.h"
 #include "core/inspect/zookeeper/observercrawl.h"
 #include "core/inspect/zookeeper/observerjudge.h"
 #include "tests/support/testmain.h"

@@ -3,7 +3,7 @@
 // little, and a list is not judged by what was said after it.
 #include "core/inspect/findings.h"
 #include "core/inspect/zookeeper/observercrawl.h"
-#include "core/inspect/zookeeper/serverview.h"
+#include "core/inspect/zookeeper/recognise.h"
 #include "tests/support/testmain.h"
 #include "znodetable.h"
 

@@ -3,7 +3,7 @@
 // errors mean; and that nothing of a value becomes a part of a statement.
 #include "core/inspect/findings.h"
 #include "core/inspect/postgresql/observer.h"
-#include "core/inspect/mariadb/sqlobserver.h"
+#include "core/inspect/mariadb/observer.h"
 #include "core/operate/releasemethod.h"
 #include "core/operate/forcerelease.h"
 #include "core/operate/sql.h"

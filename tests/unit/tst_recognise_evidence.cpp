@@ -5,7 +5,7 @@
 #include "znodetable.h"
 
 #include "core/inspect/findings.h"
-#include "core/inspect/zookeeper/serverview.h"
+#include "core/inspect/zookeeper/recognise.h"
 #include "core/rules/turn.h"
 
 using namespace lockscope::inspect;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which connection of a Redis a lock's contender is: told where nothing else can be meant, and else not.
-#include "core/inspect/redis/clientlist.h"
+#include "core/inspect/redis/observerreader.h"
 #include "core/inspect/waits/waitgraph.h"
 #include "core/rules/turn.h"
 #include "tests/support/testmain.h"

@@ -4,7 +4,7 @@
 #include "core/inspect/knownclients.h"
 #include "core/inspect/redis/setobserver.h"
 #include "core/inspect/json.h"
-#include "core/inspect/snapshotstore.h"
+#include "core/inspect/state/statesnapshot.h"
 #include "core/operate/forcereleaseplan.h"
 #include "core/operate/releasemethod.h"
 #include "tests/support/testmain.h"

@@ -2,8 +2,8 @@
 // What a Redis observer remembers between two looks, and the prefixes it asks the server to track.
 #include "core/inspect/findings.h"
 #include "core/inspect/redis/observer.h"
-#include "core/inspect/redis/observerqueue.h"
-#include "core/inspect/snapshotstore.h"
+#include "core/inspect/redis/keysweeper.h"
+#include "core/inspect/state/statesnapshot.h"
 #include "tests/support/testmain.h"
 
 using namespace lockscope::inspect;

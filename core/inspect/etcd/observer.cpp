@@ -3,9 +3,9 @@
 
 #include "core/async/loop.h"
 #include "core/async/completion.h"
+#include "core/async/sleep.h"
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
-#include "core/inspect/findings.h"
 
 namespace lockscope::inspect {
 
@@ -59,21 +59,9 @@ QString etcdRange(const etcd::Permission &permission)
 
 EtcdObserver::EtcdObserver(etcd::Client &client, ConnectionName name, QByteArray prefix, ObserverOptions options,
                            ObserverSink &sink)
-    : m_client(client), m_loop(client.loop()), m_name(std::move(name)), m_asked(std::move(prefix)), m_prefix(m_asked),
-      m_options(std::move(options)), m_sink(sink), m_firstSnapshot(m_loop), m_known(waveringOfLeases),
-      m_reporter(m_name, sink), m_over(m_loop), m_work(m_loop)
+    : KeepingObserver(client.loop(), std::move(name), std::move(options), sink, waveringOfLeases), m_client(client),
+      m_asked(std::move(prefix)), m_prefix(m_asked), m_over(m_loop), m_work(m_loop)
 {
-}
-
-ServerTime EtcdObserver::now() const
-{
-    return std::chrono::time_point_cast<std::chrono::milliseconds>(datedNow(m_loop));
-}
-
-void EtcdObserver::start()
-{
-    if (m_work.isIdle())
-        m_work.launch(observe());
 }
 
 Task<void> EtcdObserver::observe()
@@ -126,7 +114,7 @@ Task<Result<void>> EtcdObserver::sweep()
     std::set<QByteArray> all;
     for (const auto &[name, queue] : m_locks)
         all.insert(name);
-    for (const auto &[name, entry] : m_known.entries())
+    for (const auto &[name, entry] : m_snapshots.entries())
         all.insert(name);
     settle(all);
     m_sink.confirm(m_name);
@@ -249,9 +237,9 @@ void EtcdObserver::settle(std::set<QByteArray> names)
         if (at != m_locks.end())
             there.push_back(snapshotOf(name, at->second, foreignOf(name)));
         if (!m_options.includeLowConfidence)
-            there = m_known.withoutLow(name, std::move(there));
+            there = m_snapshots.withoutLow(name, std::move(there));
         m_usual.note(name, there.empty() ? std::nullopt : std::optional(there.front()), now());
-        auto changed = m_known.replace(name, std::move(there));
+        auto changed = m_snapshots.replace(name, std::move(there));
         std::ranges::move(changed, std::back_inserter(changes));
     }
     m_sink.takeAll(std::move(changes));
@@ -373,7 +361,7 @@ std::vector<Coverage> EtcdObserver::coverage() const
     if (all.empty())
         all.push_back({m_name, true, lookedAtText(m_prefix)});
     addUnexplained(all, m_unexplained);
-    addHidden(all, m_known.hidden());
+    addHidden(all, m_snapshots.hidden());
     return all;
 }
 

@@ -7,25 +7,25 @@
 // Survives reconnects. Loop thread only; not to be destroyed from within a call to its sink.
 #pragma once
 
-#include "core/async/scope.h"
+#include "core/async/dated.h"
 #include "core/inspect/observer.h"
 #include "core/inspect/etcd/recognise.h"
-#include "core/inspect/snapshotstore.h"
 
 namespace lockscope::inspect {
 
-class EtcdObserver : public Observer {
+class EtcdObserver : public KeepingObserver {
 public:
     // `client` (behind the gate) and `sink` must outlive the observer. `prefix`: only keys that begin with it.
     EtcdObserver(etcd::Client &client, ConnectionName name, QByteArray prefix, ObserverOptions options,
                  ObserverSink &sink);
 
-    void start() override;
-    [[nodiscard]] Completion<bool> firstSnapshot() const override { return m_firstSnapshot; }
+    void start() override
+    {
+        if (m_work.isIdle())
+            m_work.launch(observe());
+    }
     // The task must not outlive the observer.
     Task<Result<LockSnapshot>> readNow(QByteArray name, Deadline deadline) override;
-    [[nodiscard]] std::vector<LockSnapshot> snapshots() const override { return m_known.all(); }
-    [[nodiscard]] std::vector<SessionSnapshot> sessions() const override { return m_reporter.sessions(); }
     [[nodiscard]] std::vector<Coverage> coverage() const override;
 
 private:
@@ -54,19 +54,14 @@ private:
     void settle(std::set<QByteArray> names);
     [[nodiscard]] LockSnapshot snapshotOf(const QByteArray &name, const EtcdQueue &queue,
                                           const EtcdForeign &foreign) const;
-    [[nodiscard]] ServerTime now() const;
+    [[nodiscard]] ServerTime now() const { return std::chrono::floor<std::chrono::milliseconds>(datedNow(m_loop)); }
     void tell();
 
     etcd::Client &m_client;
-    Loop &m_loop;
-    const ConnectionName m_name;
     const QByteArray m_asked; // the prefix that whoever connected wants to see
     QByteArray m_prefix;      // what is looked at: narrower where the user may read no more of it
     bool m_isNarrowed = false;
     Instant m_widerAsked{}; // when it was last tried whether the user may read more by now
-    const ObserverOptions m_options;
-    ObserverSink &m_sink;
-    Completion<bool> m_firstSnapshot;
     EtcdQueues m_locks;
     std::map<QByteArray, std::pair<QByteArray, etcd::Revision>> m_keys; // of claims: lock, and when created
     std::map<QByteArray, EtcdForeign> m_foreign;                        // by lock
@@ -77,9 +72,6 @@ private:
     bool m_isLedgerOld = false;
     EtcdLeases m_leases;
     etcd::LeaseId m_lastAsked = 0;
-    SnapshotStore m_known;
-    UsualHolds m_usual;
-    ChangeReporter m_reporter;
     etcd::Revision m_revision = 0;
     qint64 m_keysLooked = 0;
     qint64 m_requests = 0;

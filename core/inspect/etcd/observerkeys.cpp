@@ -3,8 +3,6 @@
 #include "core/base/text.h"
 #include "core/inspect/etcd/observer.h"
 
-#include <span>
-
 namespace lockscope::inspect {
 
 constexpr auto foreignAnswersWithin = 3s;
@@ -188,7 +186,7 @@ Task<void> EtcdObserver::askForeign(QByteArray name)
         isTaken = !unread->second;
     }
     m_unread.erase(name);
-    const auto before = m_known.find(name) ? heldBy(name) : std::set<etcd::Revision>();
+    const auto before = m_snapshots.find(name) ? heldBy(name) : std::set<etcd::Revision>();
     m_foreign[name] = std::move(found.foreign);
     noteHolders(name, before);
     settle({name});

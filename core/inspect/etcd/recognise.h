@@ -6,7 +6,6 @@
 // locks that are one key with a lease (fixed keys), whose name is KEY#<key>. Pure.
 #pragma once
 
-#include "core/async/task.h"
 #include "core/etcd/client.h"
 #include "core/inspect/snapshot.h"
 

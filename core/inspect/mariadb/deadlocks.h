@@ -2,7 +2,6 @@
 // Deadlocks that an SQL server ended itself: its counter says that there was one, and InnoDB's log has the last.
 #pragma once
 
-#include "core/async/task.h"
 #include "core/inspect/mariadb/poll.h"
 
 namespace lockscope::inspect {

@@ -3,7 +3,6 @@
 // credentials may look, and by their columns. Of any SQL server: what it is asked differs, and how it answers.
 #pragma once
 
-#include "core/async/task.h"
 #include "core/inspect/mariadb/poll.h"
 
 namespace lockscope::inspect {

@@ -11,7 +11,7 @@ namespace lockscope::inspect {
 // From then on it is worth a warning that somebody keeps others waiting and does nothing.
 constexpr std::chrono::seconds idleIsOdd(30);
 
-// numberless.cpp
+// rowlocks.cpp
 inline const QByteArray numberless = QByteArrayLiteral("0");
 // "0/7" for one of them, by its connection.
 [[nodiscard]] QByteArray numberlessKey(const SqlTransaction &transaction);
@@ -69,6 +69,15 @@ public:
                 one.pid = who->pid;
             }
         }
+        return one;
+    }
+    // Of one that has or wants a lock by being connected.
+    [[nodiscard]] Contender contender(quint64 connection) const
+    {
+        auto one = contender(connection, namedContenderId(connection, m_look.serverStarted.value_or(ServerTime())));
+        const auto *who = process(connection);
+        one.guard = SqlIdentity{"connection " + QByteArray::number(connection)
+                                + (who ? " of " + who->user + " from " + who->host : QByteArray())};
         return one;
     }
     // What ends its wait for a row or a table.

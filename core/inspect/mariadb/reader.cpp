@@ -60,12 +60,6 @@ void SqlReader::sendDetails(const SqlPoll &look, Deadline deadline)
     }
 }
 
-void SqlReader::note(const QString &gap)
-{
-    if (!gap.isEmpty() && !m_newGaps.contains(gap))
-        m_newGaps << gap;
-}
-
 struct SqlReader::Pace : Turns {
     // One per server, for as long as somebody reads there, and a little longer: readers that come and go one after
     // the other have to leave the server its rest, too, or none of them ever sees anything new.

@@ -9,7 +9,6 @@
 #include "core/base/random.h"
 #include "core/inspect/mariadb/deadlocks.h"
 #include "core/inspect/mariadb/lockrows.h"
-#include "core/mariadb/session.h"
 
 namespace lockscope::inspect {
 
@@ -78,7 +77,11 @@ private:
     void sendNamedAhead(Deadline deadline);
     void sendLimitsAhead(Deadline deadline);
     void sendDetails(const SqlPoll &look, Deadline deadline);
-    void note(const QString &gap);
+    void note(const QString &gap)
+    {
+        if (!gap.isEmpty() && !m_newGaps.contains(gap))
+            m_newGaps << gap;
+    }
 
     Subscription m_state;
     RowDataCache m_rowData;

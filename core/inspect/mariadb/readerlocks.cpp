@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of the reader that asks for what has a name: GET_LOCK's, and tables.
 #include "core/inspect/mariadb/reader.h"
-#include "core/inspect/mariadb/poll.h"
 
 #include <set>
 

@@ -112,13 +112,10 @@ LockSnapshot namedLock(const SqlPollIndex &looked, LockSnapshot lock, const std:
     lock.recipe = "sql-get-lock";
     attributeNamedLock(lock, parts.front()->name);
     lock.why = u"a user-level lock of this name is granted or asked for"_s;
-    const auto started = looked.look().serverStarted.value_or(ServerTime());
     lock.waitersKnown = looked.look().seesAllProcesses;
     for (const auto *part : parts) {
-        auto one = looked.contender(part->connection, namedContenderId(part->connection, started));
+        auto one = looked.contender(part->connection);
         const auto *process = looked.process(part->connection);
-        one.guard = SqlIdentity{"connection " + QByteArray::number(part->connection)
-                                + (process ? " of " + process->user + " from " + process->host : QByteArray())};
         if (part->isGranted) {
             one.role = Role::Holder;
             one.hold = part->hold;

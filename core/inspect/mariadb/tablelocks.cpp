@@ -143,18 +143,9 @@ private:
         }
         return all;
     }
-    [[nodiscard]] Contender contender(quint64 connection) const
-    {
-        const auto started = m_looked.look().serverStarted.value_or(ServerTime());
-        auto one = m_looked.contender(connection, namedContenderId(connection, started));
-        const auto *process = m_looked.process(connection);
-        one.guard = SqlIdentity{"connection " + QByteArray::number(connection)
-                                + (process ? " of " + process->user + " from " + process->host : QByteArray())};
-        return one;
-    }
     QByteArray addWaiter(LockSnapshot &lock, quint64 connection) const
     {
-        auto one = contender(connection);
+        auto one = m_looked.contender(connection);
         const auto *process = m_looked.process(connection);
         if (process)
             one.waitingSince = m_looked.look().now - process->inState;
@@ -168,7 +159,7 @@ private:
     }
     QByteArray addHolder(LockSnapshot &lock, quint64 connection) const
     {
-        auto one = contender(connection);
+        auto one = m_looked.contender(connection);
         one.role = Role::Holder;
         const auto *transaction = SqlPollIndex::transactionOf(m_looked.look(), connection);
         if (transaction && transaction->started) {

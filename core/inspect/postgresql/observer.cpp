@@ -85,8 +85,8 @@ Task<Result<SqlObserver::Seen>> PostgreSqlObserver::look(Deadline deadline)
 {
     CO_TRY(const auto &look, co_await m_reader.look(deadline));
     Seen seen;
-    seen.snapshots = judged(snapshotsOf(look, name()));
-    seen.sessions = sessionsOf(look, seen.snapshots, name());
+    seen.snapshots = judged(snapshotsOf(look, m_name));
+    seen.sessions = sessionsOf(look, seen.snapshots, m_name);
     seen.now = seen.showedAllNamed = look.now;
     m_unexplained = unexplainedPgWaits(look, seen.snapshots);
     co_return seen;
@@ -97,7 +97,7 @@ Task<Result<LockSnapshot>> PostgreSqlObserver::readNow(QByteArray lock, Deadline
     if (isLockRowName(lock))
         m_reader.readLockRowsAnew();
     CO_TRY(const auto &look, co_await m_reader.look(deadline));
-    auto snapshots = judged(snapshotsOf(look, name()));
+    auto snapshots = judged(snapshotsOf(look, m_name));
     m_unexplained = unexplainedPgWaits(look, snapshots);
     const auto at = std::ranges::find(snapshots, lock, [](const LockSnapshot &one) { return one.lock.name; });
     if (at != snapshots.end())

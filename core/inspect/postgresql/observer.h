@@ -5,9 +5,7 @@
 #include "core/async/task.h"
 #include "core/async/completion.h"
 #include "core/async/turns.h"
-#include "core/inspect/mariadb/deadlocks.h"
-#include "core/inspect/mariadb/lockrows.h"
-#include "core/inspect/mariadb/sqlobserver.h"
+#include "core/inspect/mariadb/observer.h"
 
 #include <set>
 

@@ -2,6 +2,7 @@
 #include "core/inspect/redis/claims.h"
 
 #include "core/base/fieldreader.h"
+#include "core/base/identifiers.h"
 #include "core/base/text.h"
 #include "core/inspect/lockterms.h"
 #include "core/inspect/redis/naming.h"
@@ -153,12 +154,6 @@ bool looksLikeClaim(const KeyView &view, ServerTime now)
     return hasLockField || (isNamed && isRead) || (!callsItselfSomethingElse(name) && areMembersClaims(view, now));
 }
 
-void Claims::noteSample(const KeyView &view, ServerTime now, int sweep)
-{
-    ++m_samples;
-    note(view, false, now, sweep);
-}
-
 void Claims::note(const KeyView &view, bool isExplained, ServerTime now, int sweep)
 {
     const auto &name = view.key.bytes();
@@ -166,12 +161,6 @@ void Claims::note(const KeyView &view, bool isExplained, ServerTime now, int swe
         m_sweeps.erase(name);
     else if (m_sweeps.size() < mostClaims || m_sweeps.contains(name))
         m_sweeps[name] = sweep;
-}
-
-void Claims::met(const QByteArray &name, int sweep)
-{
-    if (const auto at = m_sweeps.find(name); at != m_sweeps.end())
-        at->second = sweep;
 }
 
 void Claims::sweepEnds(int sweep)

@@ -24,11 +24,19 @@ namespace lockscope::inspect {
 class Claims {
 public:
     // A value that was read as one of a few of its kind of name, which says nothing.
-    void noteSample(const KeyView &view, ServerTime now, int sweep);
+    void noteSample(const KeyView &view, ServerTime now, int sweep)
+    {
+        ++m_samples;
+        note(view, false, now, sweep);
+    }
     // A key that was read for whatever reason. `isExplained`: it is a lock, if one of low confidence, or not there.
     void note(const KeyView &view, bool isExplained, ServerTime now, int sweep);
     // SCAN named this key: what was sampled there is still true, as far as is known.
-    void met(const QByteArray &name, int sweep);
+    void met(const QByteArray &name, int sweep)
+    {
+        if (const auto at = m_sweeps.find(name); at != m_sweeps.end())
+            at->second = sweep;
+    }
     void sweepEnds(int sweep);
     // As of the end of the last sweep: what changes all the time would be news all the time.
     [[nodiscard]] const std::vector<Unexplained> &groups() const { return m_groups; }

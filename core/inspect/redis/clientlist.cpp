@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/inspect/redis/clientlist.h"
+#include "core/inspect/redis/observerreader.h"
 
 #include "core/base/text.h"
 #include "core/inspect/waits/clients.h"
@@ -169,13 +169,10 @@ bool ConnectedClients::isUpToDate(const ChannelCounts &subscribers) const
 
 std::vector<const RedisClient *> ConnectedClients::listenersOn(const QByteArray &channel) const
 {
-    std::vector<const RedisClient *> all;
     const auto count = m_listeners.find(channel);
     if (count == m_listeners.end() || count->second != static_cast<qint64>(m_listening.size()))
-        return all;
-    for (const auto i : m_listening)
-        all.push_back(&m_clients[i]);
-    return all;
+        return {};
+    return mapped<std::vector<const RedisClient *>>(m_listening, [this](const auto i) { return &m_clients[i]; });
 }
 
 bool ConnectedClients::isOfOneHost(const QByteArray &name) const
@@ -184,15 +181,6 @@ bool ConnectedClients::isOfOneHost(const QByteArray &name) const
     return found != m_named.end() && std::ranges::all_of(found->second, [&](std::size_t i) {
                return hostOf(m_clients[i]) == hostOf(m_clients[found->second.front()]);
            });
-}
-
-// A connection that listens for several locks is several threads', of which any may hold what its namesake holds.
-ConnectedClients::Connection ConnectedClients::byChannel(const RedisClient &client) const
-{
-    Connection found{client.id, client.endpoint, {}};
-    if (client.channels == 1 && isOfOneHost(client.name))
-        found.program = client.name;
-    return found;
 }
 
 ConnectedClients::Connection ConnectedClients::byText(const Contender &one) const

@@ -118,12 +118,6 @@ bool KeySieve::goOn(std::optional<qint64> counted, qint64 stillThere)
     return true;
 }
 
-void KeySieve::end()
-{
-    m_ending = {};
-    m_round = Round::All;
-}
-
 std::optional<qint64> endingKeysIn(const QByteArray &info, qint64 keys)
 {
     if (!info.contains("# Keyspace"))

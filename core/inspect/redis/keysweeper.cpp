@@ -63,21 +63,6 @@ QByteArray cursorAt(quint64 place)
     return QByteArray::number(mirrored(place));
 }
 
-KeySweeper::KeySweeper(KeySweep &sweep, KeyReader &reader, ReadQueue &queue, Refusals &refusals,
-                       OtherDatabases &databases, bool includesLowConfidence, Callbacks callbacks)
-    : m_sweep(sweep), m_reader(reader), m_queue(queue), m_refusals(refusals), m_databases(databases),
-      m_includesLowConfidence(includesLowConfidence), m_callbacks(std::move(callbacks))
-{
-}
-
-void KeySweeper::beginRound()
-{
-    m_stretches.clear();
-    m_stretches.emplace_back();
-    m_sweep.named = m_sweep.namedOnce = 0;
-    m_sweep.isAtEnd = false;
-}
-
 // Other servers that know SCAN have cursors of other kinds. So the first pages have to lie in the table where as many
 // keys as they named end, by far not what a number of another kind would say.
 void KeySweeper::split()
@@ -130,12 +115,6 @@ void KeySweeper::askForPage(KeyStretch &stretch, Pace pace)
     stretch.asking->then([this](auto &) { wake(); });
 }
 
-void KeySweeper::wake()
-{
-    if (m_arrived)
-        m_arrived->complete(true);
-}
-
 // The first that has its next page; all others are asked for theirs.
 Task<KeyStretch *> KeySweeper::readyStretch(Pace pace)
 {
@@ -158,16 +137,6 @@ Task<KeyStretch *> KeySweeper::readyStretch(Pace pace)
         const auto arrived = *m_arrived;
         co_await arrived;
     }
-}
-
-// False where the cursors of stretches turn out to be no places.
-bool KeySweeper::takeCursor(KeyStretch &stretch, const QByteArray &next)
-{
-    m_maySplit = m_maySplit && (next == "0" || placeOf(next) > placeOf(stretch.cursor));
-    stretch.isOver = next == "0" || (stretch.end != 0 && placeOf(next).value_or(stretch.end) >= stretch.end);
-    stretch.cursor = next;
-    m_sweep.isAtEnd = std::ranges::all_of(m_stretches, &KeyStretch::isOver);
-    return m_maySplit || m_stretches.size() == 1;
 }
 
 // The next page, as names and, where the server told, which of them are hashes; false where it refuses.
@@ -292,12 +261,6 @@ void KeySweeper::sortOut(const redis::Value &names, const redis::Value *hashes, 
             m_sweep.toAsk.push_back(key);
         }
     }
-}
-
-void KeySweeper::readInSweep(RedisKey key)
-{
-    if (m_sweep.isFirstRound)
-        m_sweep.toRead.push_back(std::move(key));
 }
 
 // Of what is known to be worth it already the reading begins while the rest is asked for. Elsewhere the server goes

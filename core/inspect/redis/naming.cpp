@@ -3,6 +3,7 @@
 
 #include "core/base/fieldreader.h"
 #include "core/base/text.h"
+#include "core/base/identifiers.h"
 #include "core/inspect/lockterms.h"
 
 #include <QByteArrayList>

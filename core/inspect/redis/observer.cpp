@@ -71,8 +71,8 @@ void confirmSilentHead(LockSnapshot &lock, const LockSnapshot *before)
 
 RedisObserver::RedisObserver(redis::Connection &connection, ConnectionName name, ObserverOptions options,
                              ObserverSink &sink, int database)
-    : m_connection(connection), m_loop(connection.loop()), m_name(std::move(name)), m_options(options), m_sink(sink),
-      m_firstSnapshot(m_loop), m_databases(m_refusals, database, !options.follow), m_reader(connection, m_refusals),
+    : KeepingObserver(connection.loop(), std::move(name), options, sink), m_connection(connection),
+      m_databases(m_refusals, database, !options.follow), m_reader(connection, m_refusals),
       m_pulse(m_loop, m_reader, m_databases, [this] { notifyCoverage(); }),
       m_follower(connection, m_reader, m_refusals,
                  {[this](const RedisKey &key) { enqueue(key); }, [this] { reconsider(); },
@@ -80,8 +80,7 @@ RedisObserver::RedisObserver(redis::Connection &connection, ConnectionName name,
                       if (m_seen.noteRelease(lock))
                           enqueue(lock);
                   }}),
-      m_reporter(m_name, sink), m_queue(m_loop), m_followed(m_loop),
-      m_rest(m_reader, [this] { return isVerificationSweep(); }),
+      m_queue(m_loop), m_followed(m_loop), m_rest(m_reader, [this] { return isVerificationSweep(); }),
       m_sweeper(m_sweep, m_reader, m_queue, m_refusals, m_databases, options.includeLowConfidence,
                 {[this](const RedisKey &key) { return m_known.contains(key) || m_forced.contains(key); },
                  [this](const RedisKey &key, const RedisKey &main) { noteCompanion(key, main); },
@@ -89,17 +88,6 @@ RedisObserver::RedisObserver(redis::Connection &connection, ConnectionName name,
                  [this](const KeyView &view) { noteSample(view); }}),
       m_work(m_loop), m_follow(m_loop)
 {
-}
-
-RedisObserver::~RedisObserver() = default;
-
-void RedisObserver::start()
-{
-    if (m_started)
-        return;
-    m_started = true;
-    m_onState = m_connection.onState([this](redis::ConnectionState state) { stateChanged(state); });
-    stateChanged(m_connection.state());
 }
 
 // Called from the loop's queue or from start(), never from a coroutine of ours.
@@ -209,22 +197,6 @@ void RedisObserver::enqueue(const RedisKey &key)
     if (owner)
         noteCompanion(key, main);
     m_queue.add({main});
-}
-
-void RedisObserver::noteCompanion(const RedisKey &companion, const RedisKey &main)
-{
-    m_forced.insert(main);
-    if (companion.bytes().startsWith("lock-signal:"))
-        m_seen.noteSignal(main);
-}
-
-// What is no string may be the members of a semaphore: of some kinds they outlive what looks like a lock's lease.
-void RedisObserver::noteSample(const KeyView &view)
-{
-    if (view.type == KeyType::String)
-        m_claims.noteSample(view, m_reader.clock().now, m_sweep.number);
-    else
-        m_forced.insert(view.key);
 }
 
 void RedisObserver::enqueueKnown(int exceptSweep)

@@ -11,8 +11,6 @@
 // Loop thread only; not to be destroyed from within a call to its sink.
 #pragma once
 
-#include "core/async/scope.h"
-#include "core/inspect/findings.h"
 #include "core/inspect/observer.h"
 #include "core/inspect/redis/claims.h"
 #include "core/inspect/redis/keysweeper.h"
@@ -39,7 +37,10 @@ public:
     };
 
     // All must outlive the follower and its tasks.
-    Follower(redis::Connection &connection, KeyReader &reader, Refusals &refusals, Callbacks callbacks);
+    Follower(redis::Connection &connection, KeyReader &reader, Refusals &refusals, Callbacks callbacks)
+        : m_connection(connection), m_reader(reader), m_refusals(refusals), m_callbacks(std::move(callbacks))
+    {
+    }
 
     // Finds the best way this server allows and starts it; also after a reconnect. Whatever changed
     // before it completes may have been missed.
@@ -64,7 +65,11 @@ public:
     // The client id of our own subscriber; empty when not known.
     [[nodiscard]] QByteArray subscriberId() const { return m_subscriberId; }
     // Changes heard since the last call, which was a second ago.
-    [[nodiscard]] qint64 takeHeard();
+    [[nodiscard]] qint64 takeHeard()
+    {
+        m_lastHeardOf = std::exchange(m_heardOf, {});
+        return std::exchange(m_heard, 0);
+    }
 
 private:
     Task<Result<bool>> tryTracking();
@@ -95,20 +100,22 @@ private:
 // What a key's name has in common with others: all up to its last separator, that included. Empty: nothing.
 [[nodiscard]] QByteArray familyOf(const QByteArray &key);
 
-class RedisObserver : public Observer {
+class RedisObserver : public KeepingObserver {
 public:
     // `connection` (behind the gate) and `sink` must outlive the observer. `database`: the one that it selected.
     RedisObserver(redis::Connection &connection, ConnectionName name, ObserverOptions options, ObserverSink &sink,
                   int database = 0);
-    ~RedisObserver() override;
 
-    void start() override;
-    [[nodiscard]] Completion<bool> firstSnapshot() const override { return m_firstSnapshot; }
+    void start() override
+    {
+        if (std::exchange(m_started, true))
+            return;
+        m_onState = m_connection.onState([this](redis::ConnectionState state) { stateChanged(state); });
+        stateChanged(m_connection.state());
+    }
     // The task must not outlive the observer.
     Task<Result<LockSnapshot>> readNow(QByteArray name, Deadline deadline) override;
-    [[nodiscard]] std::vector<LockSnapshot> snapshots() const override { return m_snapshots.all(); }
     [[nodiscard]] const SnapshotStore &known() const { return m_snapshots; }
-    [[nodiscard]] std::vector<SessionSnapshot> sessions() const override { return m_reporter.sessions(); }
     [[nodiscard]] std::vector<Coverage> coverage() const override;
     void reconsider() override { enqueueKnown(); } // reads all that is known again
 
@@ -129,21 +136,45 @@ private:
     Task<void> pulse();
     Task<void> housekeeping();
     Task<void> takePulse();
-    void lookAnew(); // all keys may be others
+    // All keys may be others.
+    void lookAnew()
+    {
+        m_rest.cutShort();
+        m_mayHaveMissed = m_sweep.isOutdated = true;
+        m_plainHashes.clear();
+        reconsider();
+    }
 
     // Finding (observersweep.cpp).
     Task<Result<void>> sweep();
-    [[nodiscard]] bool isVerificationSweep() const;
+    // Nothing can have changed that was not told. Keyspace events anybody can switch off without a word.
+    [[nodiscard]] bool isVerificationSweep() const
+    {
+        return m_firstSnapshot.isComplete() && m_follower.mode() != Follower::Mode::KeyspaceEvents
+               && m_follower.tellsOfNewKeys() && !isCatchingUp();
+    }
     [[nodiscard]] bool isCatchingUp() const { return m_mayHaveMissed || (m_sweep.running && m_sweep.catchesUp); }
-    void attributeClients();
+    void attributeClients() { m_sink.takeAll(attributed(m_snapshots)); }
     Task<void> narrow();
     Task<void> readSessions();
     Task<Result<void>> recount();
 
     // Keys to read.
     void enqueue(const RedisKey &key);
-    void noteSample(const KeyView &view);
-    void noteCompanion(const RedisKey &companion, const RedisKey &main);
+    // What is no string may be the members of a semaphore: of some kinds they outlive what looks like a lock's lease.
+    void noteSample(const KeyView &view)
+    {
+        if (view.type == KeyType::String)
+            m_claims.noteSample(view, m_reader.clock().now, m_sweep.number);
+        else
+            m_forced.insert(view.key);
+    }
+    void noteCompanion(const RedisKey &companion, const RedisKey &main)
+    {
+        m_forced.insert(main);
+        if (companion.bytes().startsWith("lock-signal:"))
+            m_seen.noteSignal(main);
+    }
     void enqueueKnown(int exceptSweep = -1); // those that it read
     [[nodiscard]] bool isWorthReading(const KeyView &view) const;
     Task<Result<void>> readBatch(std::vector<RedisKey> keys);
@@ -155,25 +186,16 @@ private:
     void planNextLook(const KeyReader::Gathered &gathered, Known &known, LockSnapshot snapshot);
 
     void notifyProgress(bool atOnce);
-    void notifyCoverage() { m_reporter.tell(coverage()); }
 
     redis::Connection &m_connection;
-    Loop &m_loop;
-    ConnectionName m_name;
-    ObserverOptions m_options;
-    ObserverSink &m_sink;
-    Completion<bool> m_firstSnapshot;
     Refusals m_refusals;
     OtherDatabases m_databases;
     KeyReader m_reader;
     ServerPulse m_pulse;
     Follower m_follower;
 
-    SnapshotStore m_snapshots;
     std::map<RedisKey, Known> m_known; // what else is known of their locks
     SeenSince m_seen;
-    UsualHolds m_usual;
-    ChangeReporter m_reporter;
     ConnectedClients m_clients;
     bool m_clientsDue = false; // others wait than did when they were listed
     Instant m_progressToldAt{};

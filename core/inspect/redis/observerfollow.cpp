@@ -62,12 +62,6 @@ QByteArray familyOf(const QByteArray &key)
     return {};
 }
 
-qint64 Follower::takeHeard()
-{
-    m_lastHeardOf = std::exchange(m_heardOf, {});
-    return std::exchange(m_heard, 0);
-}
-
 bool Follower::isQuiet(const QByteArray &family)
 {
     qint64 heard = 0;
@@ -98,11 +92,6 @@ std::vector<QByteArray> Follower::prefixesFor(const std::vector<RedisKey> &keys)
             add(family);
     }
     return prefixesOf(std::move(wanted));
-}
-
-Follower::Follower(redis::Connection &connection, KeyReader &reader, Refusals &refusals, Callbacks callbacks)
-    : m_connection(connection), m_reader(reader), m_refusals(refusals), m_callbacks(std::move(callbacks))
-{
 }
 
 Task<Result<Follower::Mode>> Follower::setUp()

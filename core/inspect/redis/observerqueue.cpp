@@ -1,33 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/inspect/redis/observerqueue.h"
+#include "core/inspect/redis/keysweeper.h"
 
 #include "core/async/completion.h"
 #include "core/inspect/redis/naming.h"
 #include "core/rules/turn.h"
 
 namespace lockscope::inspect {
-
-void ReadQueue::add(const std::vector<RedisKey> &keys)
-{
-    for (const auto &key : keys) {
-        if (m_changed.insert(key).second)
-            m_inOrder.push_back(key);
-    }
-    m_filled.complete(true);
-}
-
-void ReadQueue::putBack(const std::vector<RedisKey> &keys)
-{
-    m_changed.insert(keys.begin(), keys.end());
-    m_inOrder.insert(m_inOrder.begin(), keys.begin(), keys.end());
-    m_taken -= std::ssize(keys);
-}
-
-void ReadQueue::addPage(std::vector<RedisKey> keys)
-{
-    m_page = std::move(keys);
-    m_filled.complete(true);
-}
 
 Task<void> ReadQueue::untilPageRead()
 {
@@ -79,35 +57,15 @@ std::vector<RedisKey> ReadQueue::takeBatch(std::size_t lineFactor)
     return keys;
 }
 
-void ReadQueue::batchDone()
-{
-    m_batchesRead = m_batchesTaken;
-    for (const auto &waiter : std::exchange(m_batchWaiters, {}))
-        waiter.complete(true);
-}
-
-void ReadQueue::reset()
-{
-    m_page.clear();
-    m_batchesRead = m_batchesTaken;
-    m_batchWaiters.clear();
-}
-
 // Sweeps that only make sure: what many inspectors, each looking for ever, may cost a server that is at rest.
 constexpr qint64 commandsPerSecond = 100;
 constexpr Duration longestRestOfPage = 100s;
-constexpr Duration longestRestOfSweep = 15min;
 constexpr Duration restStep = 1s;
 
 Task<void> SweepRest::afterPage(Span span, Duration least)
 {
     const auto earned = m_pages.restAfter(m_reader.loop().now() - span.begun);
     co_await rest(span, std::max(least, earned), longestRestOfPage);
-}
-
-Task<void> SweepRest::afterSweep(Span span, Duration least)
-{
-    co_await rest(span, least, longestRestOfSweep);
 }
 
 // At least `least`; and, while sweeps only make sure, as long as what was sent since then is worth.
@@ -226,14 +184,6 @@ bool SeenSince::isTakenAgain(const Seen &known, const KeyView &main, ServerTime 
     return std::chrono::abs(*ends - *known.ends) > (main.expiresAt ? 0ms : sameMoment);
 }
 
-bool SeenSince::noteRelease(const RedisKey &key)
-{
-    const auto at = m_seen.find(key);
-    if (at != m_seen.end())
-        at->second.wasReleased = true;
-    return at != m_seen.end();
-}
-
 void SeenSince::noteSignal(const RedisKey &key)
 {
     if (m_signalled.size() < tokensRemembered)
@@ -245,44 +195,6 @@ void SeenSince::forgetUnlessToken(const RedisKey &key)
     const auto at = m_seen.find(key);
     if (at != m_seen.end() && (!at->second.isToken || m_seen.size() >= tokensRemembered))
         m_seen.erase(at);
-}
-
-Behaviour SeenSince::behaviourOf(const RedisKey &key) const
-{
-    const auto at = m_seen.find(key);
-    Behaviour behaviour = at == m_seen.end() ? Behaviour() : at->second.behaviour;
-    behaviour.signalled = m_signalled.contains(key);
-    return behaviour;
-}
-
-Behaviour SeenSince::behaviourOf(const KeyView &main, ServerTime now) const
-{
-    if (heldAtLeastSince(main.key))
-        return behaviourOf(main.key);
-    SeenSince once;
-    once.note(main, now, false);
-    Behaviour behaviour = once.behaviourOf(main.key);
-    behaviour.signalled = m_signalled.contains(main.key);
-    return behaviour;
-}
-
-std::optional<ServerTime> SeenSince::cameAt(const RedisKey &key) const
-{
-    const auto at = m_seen.find(key);
-    return at == m_seen.end() || at->second.isGone || !at->second.witnessed ? std::nullopt
-                                                                            : std::optional(at->second.since);
-}
-
-std::optional<ServerTime> SeenSince::cameAt(const KeyView &main, ServerTime now) const
-{
-    const auto at = m_seen.find(main.key);
-    return at != m_seen.end() && isTakenAgain(at->second, main, now) ? std::optional(now) : cameAt(main.key);
-}
-
-std::optional<ServerTime> SeenSince::heldAtLeastSince(const RedisKey &key) const
-{
-    const auto at = m_seen.find(key);
-    return at == m_seen.end() || at->second.isGone ? std::nullopt : std::optional(at->second.since);
 }
 
 void steady(LockSnapshot &newer, const LockSnapshot &older, bool isEndExact, std::optional<ServerTime> came)

@@ -146,11 +146,6 @@ KeyType typeOf(const QByteArray &word)
 
 } // namespace
 
-bool Refusals::note(const QString &topic, const QString &message)
-{
-    return std::exchange(m_byTopic[topic], message) != message;
-}
-
 void Refusals::noteKey(const RedisKey &key)
 {
     if (m_keys.size() < refusedKeysKept)
@@ -159,9 +154,7 @@ void Refusals::noteKey(const RedisKey &key)
 
 std::vector<QString> Refusals::messages() const
 {
-    std::vector<QString> out;
-    for (const auto &[topic, message] : m_byTopic)
-        out.push_back(message);
+    auto out = mapped<std::vector<QString>>(m_byTopic, [](const auto &one) { return one.second; });
     if (!m_keys.empty())
         out.push_back(u"no permission to read %1 keys, among them %2"_s.arg(m_keys.size())
                           .arg(label(m_keys.begin()->bytes(), 80)));
@@ -181,11 +174,6 @@ std::vector<Coverage> coverageOf(const ConnectionName &connection, const QString
     if (out.empty())
         out.push_back({connection, true, u"all key names were read"_s});
     return out;
-}
-
-KeyReader::KeyReader(redis::Connection &connection, Refusals &refusals, Deadline deadline)
-    : m_connection(connection), m_refusals(refusals), m_deadline(deadline)
-{
 }
 
 Reply<std::vector<Value>> KeyReader::send(std::vector<Command> commands)
@@ -259,9 +247,9 @@ Task<Result<std::vector<KeyView>>> KeyReader::ofLockSize(std::vector<KeyView> vi
     std::vector<KeyView> small;
     if (views.empty())
         co_return std::move(small);
-    std::vector<Command> commands;
-    for (const auto &view : views)
-        commands.push_back(Command{"MEMORY", "USAGE", view.key.bytes()});
+    auto commands = mapped<std::vector<Command>>(views, [](const auto &view) {
+        return Command{"MEMORY", "USAGE", view.key.bytes()};
+    });
     CO_TRY(auto &got, co_await send(std::move(commands)).taken());
     for (size_t i = 0; i < views.size(); ++i) {
         const auto &bytes = got[i];
@@ -285,9 +273,9 @@ Task<Result<std::vector<KeyView>>> KeyReader::samples(std::vector<RedisKey> keys
     CO_TRY(auto &small, co_await ofLockSize(std::move(views)));
     if (small.empty())
         co_return std::move(small);
-    std::vector<Command> commands;
-    for (const auto &view : small)
-        commands.push_back(Command{"GETRANGE", view.key.bytes(), "0", "511"});
+    auto commands = mapped<std::vector<Command>>(small, [](const auto &view) {
+        return Command{"GETRANGE", view.key.bytes(), "0", "511"};
+    });
     CO_TRY(auto &got, co_await send(std::move(commands)).taken());
     for (size_t i = 0; i < small.size(); ++i) {
         small[i].type = got[i].isError() ? KeyType::Other : KeyType::String;

@@ -5,14 +5,83 @@
 // What the server refuses is no failure: it is remembered here and told as coverage. Loop thread only.
 #pragma once
 
-#include "core/async/task.h"
 #include "core/inspect/pace.h"
-#include "core/inspect/redis/clientlist.h"
 #include "core/inspect/redis/recognise.h"
+#include "core/inspect/state/statesnapshot.h"
+#include "core/redis/connection.h"
 
 #include <set>
 
 namespace lockscope::inspect {
+
+// CLIENT LIST, read; and which of a lock's contenders is which connection, where that can be told. Pure.
+
+struct RedisClient {
+    QString id;
+    QString endpoint;      // empty: not told
+    QByteArray name;       // CLIENT SETNAME; empty: none
+    bool isNameIts = true; // not one that its library gives to many
+    qint64 channels = 0;   // that it listens on
+    friend bool operator==(const RedisClient &, const RedisClient &) = default;
+};
+
+// "id=7 addr=10.0.3.7:56332 name=worker …", one line per client. Those whose ids are `ours` are left out: nobody
+// looks for a lock in its inspector.
+[[nodiscard]] std::vector<RedisClient> readClientList(const QByteArray &list, const QByteArrayList &ours);
+[[nodiscard]] std::vector<SessionSnapshot> sessionsOf(const std::vector<RedisClient> &clients,
+                                                      const ConnectionName &name);
+
+using ChannelCounts = std::map<QByteArray, qint64>; // who listens there
+[[nodiscard]] ChannelCounts readChannelCounts(const redis::Value &numsub);
+
+// The channels on which this lock's named waiters listen, each on its own (Redisson's fair lock).
+[[nodiscard]] std::vector<QByteArray> waiterChannels(const LockSnapshot &lock);
+// The same, and those on which somebody listens of whom no more is known.
+[[nodiscard]] std::vector<QByteArray> channelsOf(const LockSnapshot &lock, const ChannelCounts &subscribers);
+
+// Who is connected, and how many of them listen on some channels: both asked in one go.
+//
+// A token says nothing about a connection, so a contender is one only where nothing else can be meant. It waits on
+// a channel: all clients that listen anywhere are as many as listen there. What it wrote is the address of a
+// connection, or the name of a single one, perhaps with a UUID behind it.
+class ConnectedClients {
+public:
+    ConnectedClients() = default;
+    ConnectedClients(std::vector<RedisClient> clients, ChannelCounts listeners);
+
+    // The same lock with its contenders' connections as they are now; empty if it has them already. `subscribers`:
+    // of the lock's channels, as they were counted with it.
+    [[nodiscard]] std::optional<LockSnapshot> told(const LockSnapshot &lock, const ChannelCounts &subscribers) const;
+    // With what each is known to hold and to wait for.
+    [[nodiscard]] std::vector<SessionSnapshot> sessions(const ConnectionName &name, const SnapshotStore &locks) const;
+    // Whether as many listen there as did when the clients were listed; or they are too many to be listed each time.
+    [[nodiscard]] bool isUpToDate(const ChannelCounts &subscribers) const;
+
+    friend bool operator==(const ConnectedClients &, const ConnectedClients &) = default;
+
+private:
+    struct Connection {
+        std::optional<QString> session, endpoint;
+        std::optional<QByteArray> program;
+    };
+    [[nodiscard]] std::vector<const RedisClient *> listenersOn(const QByteArray &channel) const;
+    // A connection that listens for several locks is several threads', of which any may hold what its namesake holds.
+    [[nodiscard]] Connection byChannel(const RedisClient &client) const
+    {
+        Connection found{client.id, client.endpoint, {}};
+        if (client.channels == 1 && isOfOneHost(client.name))
+            found.program = client.name;
+        return found;
+    }
+    [[nodiscard]] Connection byText(const Contender &one) const;
+    [[nodiscard]] bool isOfOneHost(const QByteArray &name) const;
+
+    std::vector<RedisClient> m_clients;
+    ChannelCounts m_listeners;
+    std::map<QByteArray, std::vector<std::size_t>> m_named;
+    std::map<QByteArray, std::size_t> m_at; // by endpoint
+    std::vector<std::size_t> m_listening;
+};
 
 // How patient the parts of the observer are with a server.
 
@@ -24,7 +93,10 @@ inline constexpr Duration redisRetryAfter = std::chrono::milliseconds(500);
 class Refusals {
 public:
     // True if that is news.
-    bool note(const QString &topic, const QString &message);
+    bool note(const QString &topic, const QString &message)
+    {
+        return std::exchange(m_byTopic[topic], message) != message;
+    }
     void noteKey(const RedisKey &key);
     void say(const QString &topic, const QString &message) // empty: not any more
     {
@@ -61,7 +133,10 @@ public:
     };
 
     // Both must outlive the reader and its tasks.
-    KeyReader(redis::Connection &connection, Refusals &refusals, Deadline deadline = Deadline::never());
+    KeyReader(redis::Connection &connection, Refusals &refusals, Deadline deadline = Deadline::never())
+        : m_connection(connection), m_refusals(refusals), m_deadline(deadline)
+    {
+    }
 
     // One round trip of ours, counted, given up after 5 s or at the reader's deadline. Errors are those
     // of the connection.
@@ -188,7 +263,12 @@ public:
     // Connected, and does not answer: keys may have ended since.
     [[nodiscard]] bool isSilent() const { return m_isSilent; }
     Task<Heard> beat();
-    [[nodiscard]] Cost cost() const;
+    [[nodiscard]] Cost cost() const
+    {
+        Cost cost;
+        m_asked.putInto(cost);
+        return cost;
+    }
 
 private:
     [[nodiscard]] std::vector<redis::Command> questions(bool isCount) const;

@@ -113,19 +113,6 @@ Task<Result<void>> RedisObserver::sweep()
     co_return Result<void>();
 }
 
-// Nothing can have changed that was not told. Keyspace events anybody can switch off without a word.
-bool RedisObserver::isVerificationSweep() const
-{
-    return m_firstSnapshot.isComplete() && m_follower.mode() != Follower::Mode::KeyspaceEvents
-           && m_follower.tellsOfNewKeys() && !isCatchingUp();
-}
-
-void RedisObserver::attributeClients()
-{
-    auto changes = attributed(m_snapshots);
-    m_sink.takeAll(std::move(changes));
-}
-
 // Polls where nobody tells us, and everywhere counts subscribers: no key changes when one comes.
 Task<void> RedisObserver::pulse()
 {
@@ -179,14 +166,6 @@ Task<void> RedisObserver::takePulse()
     if (heard.isAnswered && !heard.isSwapped && isTold)
         m_sink.confirm(m_name);
     notifyCoverage();
-}
-
-void RedisObserver::lookAnew()
-{
-    m_rest.cutShort();
-    m_mayHaveMissed = m_sweep.isOutdated = true;
-    m_plainHashes.clear();
-    reconsider();
 }
 
 Task<void> RedisObserver::housekeeping()

@@ -2,7 +2,6 @@
 #include "core/inspect/redis/setobserver.h"
 
 #include "core/base/text.h"
-#include "core/inspect/findings.h"
 #include "core/inspect/redis/naming.h"
 #include "core/rules/catalogue.h"
 #include "core/rules/turn.h"

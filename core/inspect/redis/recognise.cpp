@@ -273,24 +273,6 @@ std::vector<QByteArray> channelsToCount(const KeyView &main, const std::vector<K
     return channels;
 }
 
-const KeyView *Case::companion(const QByteArray &key) const
-{
-    const auto found = std::ranges::find(companions, RedisKey(key), &KeyView::key);
-    return found == companions.end() || found->type == KeyType::None ? nullptr : &*found;
-}
-
-std::optional<qint64> Case::subscribers(const QByteArray &channel) const
-{
-    const auto found = context.subscribers.find(channel);
-    return found == context.subscribers.end() ? std::nullopt : std::optional(found->second);
-}
-
-Behaviour Case::behaviour() const
-{
-    const auto found = context.behaviour.find(main.key);
-    return found == context.behaviour.end() ? Behaviour() : found->second;
-}
-
 bool isMistakenTtl(std::chrono::milliseconds ttl)
 {
     return ttl > std::chrono::years(10);

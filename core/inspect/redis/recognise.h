@@ -3,7 +3,6 @@
 // docs/layouts.md, "Rules for Redis", in the order given there; companion keys are attached to their lock.
 #pragma once
 
-#include "core/base/result.h"
 #include "core/inspect/knownclients.h"
 #include "core/rules/keysignals.h"
 
@@ -93,9 +92,22 @@ struct Case {
 
     [[nodiscard]] const QByteArray &name() const { return main.key.bytes(); }
     [[nodiscard]] redis::RedissonKeys redissonKeys() const { return redis::RedissonKeys(name()); }
-    [[nodiscard]] const KeyView *companion(const QByteArray &key) const; // null if missing
-    [[nodiscard]] std::optional<qint64> subscribers(const QByteArray &channel) const;
-    [[nodiscard]] Behaviour behaviour() const;
+    // Null if missing.
+    [[nodiscard]] const KeyView *companion(const QByteArray &key) const
+    {
+        const auto found = std::ranges::find(companions, RedisKey(key), &KeyView::key);
+        return found == companions.end() || found->type == KeyType::None ? nullptr : &*found;
+    }
+    [[nodiscard]] std::optional<qint64> subscribers(const QByteArray &channel) const
+    {
+        const auto found = context.subscribers.find(channel);
+        return found == context.subscribers.end() ? std::nullopt : std::optional(found->second);
+    }
+    [[nodiscard]] Behaviour behaviour() const
+    {
+        const auto found = context.behaviour.find(main.key);
+        return found == context.behaviour.end() ? Behaviour() : found->second;
+    }
     [[nodiscard]] std::optional<ServerTime> expiry(const KeyView &key) const;
 };
 
@@ -115,7 +127,7 @@ void addNoTtlOf(LockSnapshot &lock, const KeyView &key, Severity severity = Seve
 // By its name, and a lease without a word more by its end, too: what is let to a tenant is called so, and stays.
 [[nodiscard]] bool isCalledLock(const KeyView &view);
 [[nodiscard]] bool isLeaseWithoutEnd(const KeyView &view);
-// "1700000000", "1700000000.25" or "1700000000123", as core/rules/keysignals.h reads them.
+// "1700000000", "1700000000.25" or "1700000000123", as core/rules/turn.h reads them.
 [[nodiscard]] std::optional<ServerTime> momentIn(const QByteArray &value, ServerTime now);
 // A hash that is a session and, if its field `lock` is above zero, the lock of it.
 [[nodiscard]] bool isSessionWithLock(const KeyView &view);

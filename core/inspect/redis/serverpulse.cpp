@@ -133,11 +133,4 @@ Task<ServerPulse::Heard> ServerPulse::beat()
     co_return heard;
 }
 
-Cost ServerPulse::cost() const
-{
-    Cost cost;
-    m_asked.putInto(cost);
-    return cost;
-}
-
 } // namespace lockscope::inspect

@@ -87,8 +87,7 @@ private:
 
 RedisSetObserver::RedisSetObserver(std::vector<Node> nodes, ConnectionName name, ObserverOptions options,
                                    ObserverSink &sink)
-    : m_loop(nodes.front().connection->loop()), m_name(std::move(name)), m_sink(sink), m_firstSnapshot(m_loop),
-      m_known(wavering), m_reporter(m_name, sink)
+    : KeepingObserver(nodes.front().connection->loop(), std::move(name), options, sink, wavering)
 {
     for (auto &node : nodes)
         m_parts.push_back(std::make_unique<Part>(*this, std::move(node), options));
@@ -184,7 +183,7 @@ void RedisSetObserver::dirty(const QByteArray &name)
 
 void RedisSetObserver::dirtyAll()
 {
-    for (const auto &[name, entry] : m_known.entries())
+    for (const auto &[name, entry] : m_snapshots.entries())
         dirty(name);
     for (const auto &part : m_parts) {
         for (const auto &[name, entry] : part->observer().known().entries())
@@ -200,7 +199,7 @@ void RedisSetObserver::mergeDirty()
         std::vector<LockSnapshot> seen;
         if (auto merged = mergeNodes(sights))
             seen.push_back(std::move(*merged));
-        std::ranges::move(m_known.replace(name, std::move(seen)), std::back_inserter(changes));
+        std::ranges::move(m_snapshots.replace(name, std::move(seen)), std::back_inserter(changes));
     }
     m_sink.takeAll(std::move(changes));
 }

@@ -5,11 +5,10 @@
 #pragma once
 
 #include "core/inspect/redis/observer.h"
-#include "core/inspect/snapshot.h"
 
 namespace lockscope::inspect {
 
-class RedisSetObserver : public Observer {
+class RedisSetObserver : public KeepingObserver {
 public:
     struct Node {
         QString name;                  // "10.0.3.7:6379"
@@ -21,10 +20,8 @@ public:
     ~RedisSetObserver() override;
 
     void start() override;
-    [[nodiscard]] Completion<bool> firstSnapshot() const override { return m_firstSnapshot; }
     // Asks all nodes at once and gives none much time. The task must not outlive the observer.
     Task<Result<LockSnapshot>> readNow(QByteArray name, Deadline deadline) override;
-    [[nodiscard]] std::vector<LockSnapshot> snapshots() const override { return m_known.all(); }
     [[nodiscard]] std::vector<SessionSnapshot> sessions() const override;
     [[nodiscard]] std::vector<Coverage> coverage() const override;
     void reconsider() override;
@@ -42,20 +39,13 @@ private:
     void mergeDirty();
     void judgeFirstSnapshot();
     void completeFirstSnapshot();
-    void notifyCoverage() { m_reporter.tell(coverage()); }
     void notifyProgress();
     void notifyLooked();
     void notifyCost();
 
-    Loop &m_loop;
-    ConnectionName m_name;
-    ObserverSink &m_sink;
-    Completion<bool> m_firstSnapshot;
-    SnapshotStore m_known;
     std::set<QByteArray> m_dirty;
     Timer m_mergeTimer;
     Timer m_patience; // with nodes that do not get done
-    ChangeReporter m_reporter;
     bool m_started = false;
     std::vector<std::unique_ptr<Part>> m_parts; // last: they tell us
 };

@@ -25,10 +25,7 @@ QString nameOf(const Client &client)
         if (endpoint != client.name)
             addresses << label(endpoint.toUtf8(), 60);
     }
-    const auto more = addresses.size() - mostNamed;
-    const auto named = more > 0 ? u"%1 and %2 more"_s.arg(addresses.first(mostNamed).join(u", "_s)).arg(more)
-                                : addresses.join(u", "_s);
-    return named.isEmpty() ? client.name : u"%1 (%2)"_s.arg(client.name, named);
+    return addresses.isEmpty() ? client.name : u"%1 (%2)"_s.arg(client.name, firstNamed(addresses, mostNamed));
 }
 
 template <class T>

@@ -9,9 +9,9 @@ namespace lockscope::inspect {
 
 namespace {
 
-std::size_t at(int index)
+std::size_t index(int number)
 {
-    return static_cast<std::size_t>(index);
+    return static_cast<std::size_t>(number);
 }
 
 bool conflict(const LockRequest &a, const LockRequest &b)
@@ -22,11 +22,6 @@ bool conflict(const LockRequest &a, const LockRequest &b)
 bool isLater(const LockRequest &hold, const LockRequest &wait)
 {
     return hold.made && wait.made && hold.clock == wait.clock && *hold.made > *wait.made;
-}
-
-std::size_t index(int number)
-{
-    return static_cast<std::size_t>(number);
 }
 
 // Tarjan's, without recursion: a chain of waiters may be long.
@@ -112,23 +107,24 @@ std::vector<char> onlyThese(const std::vector<int> &agents, std::size_t of)
 } // namespace
 
 WaitAnalysis::WaitAnalysis(std::vector<LockWaits> contests, int agents)
-    : m_lockWaits(std::move(contests)), m_waits(at(agents)), m_holds(at(agents))
+    : m_lockWaits(std::move(contests)), m_waits(index(agents)), m_holds(index(agents))
 {
     for (int c = 0; c < static_cast<int>(m_lockWaits.size()); ++c) {
-        const auto &requests = m_lockWaits[at(c)].requests;
+        const auto &requests = m_lockWaits[index(c)].requests;
         for (int i = 0; i < static_cast<int>(requests.size()); ++i)
-            (requests[at(i)].holds ? m_holds : m_waits)[at(requests[at(i)].agent)].push_back({c, i});
+            (requests[index(i)].holds ? m_holds : m_waits)[index(requests[index(i)].agent)].push_back({c, i});
     }
     m_binding.resize(m_lockWaits.size());
     for (int c = 0; c < static_cast<int>(m_lockWaits.size()); ++c)
-        m_binding[at(c)].resize(m_lockWaits[at(c)].requests.size());
+        m_binding[index(c)].resize(m_lockWaits[index(c)].requests.size());
     for (int agent = 0; agent < agents; ++agent) {
-        const auto held = mapped<std::set<int>>(m_holds[at(agent)], [&](const auto &hold) { return hold.contest; });
-        const auto &waits = m_waits[at(agent)];
+        const auto held =
+            mapped<std::set<int>>(m_holds[index(agent)], [&](const auto &hold) { return hold.contest; });
+        const auto &waits = m_waits[index(agent)];
         if (std::ranges::any_of(waits, [&](const RequestAt &wait) { return held.contains(wait.contest); }))
             continue;
-        for (const auto &hold : m_holds[at(agent)]) {
-            auto &bound = m_binding[at(hold.contest)][at(hold.request)];
+        for (const auto &hold : m_holds[index(agent)]) {
+            auto &bound = m_binding[index(hold.contest)][index(hold.request)];
             const bool isOthers = std::ranges::any_of(
                 waits, [&](const RequestAt &wait) { return isLater(request(hold), request(wait)); });
             if (!isOthers)
@@ -139,21 +135,21 @@ WaitAnalysis::WaitAnalysis(std::vector<LockWaits> contests, int agents)
 
 const std::vector<RequestAt> &WaitAnalysis::binding(RequestAt holder) const
 {
-    return m_binding[at(holder.contest)][at(holder.request)];
+    return m_binding[index(holder.contest)][index(holder.request)];
 }
 
 // `involved`: agents that count; all others have gone on, and what they hold is free.
 bool WaitAnalysis::leaves(RequestAt where, const Flags &free, const std::vector<char> *involved) const
 {
     const auto &one = request(where);
-    if (involved && !(*involved)[at(one.agent)])
+    if (involved && !(*involved)[index(one.agent)])
         return true;
     if (!one.holds)
-        return free[at(where.contest)][at(where.request)];
+        return free[index(where.contest)][index(where.request)];
     const auto &bound = binding(where);
     // One way out of several is enough: which of its threads holds is not known.
     return bound.empty() || std::ranges::any_of(bound, [&free](const RequestAt &wait) {
-               return free[at(wait.contest)][at(wait.request)] != 0;
+               return free[index(wait.contest)][index(wait.request)] != 0;
            });
 }
 
@@ -171,16 +167,16 @@ std::vector<RequestAt> WaitAnalysis::told(RequestAt waiter) const
 void WaitAnalysis::freeAsTold(int contest, Flags &free, const std::vector<char> *involved,
                               std::vector<int> &news) const
 {
-    const auto &requests = m_lockWaits[at(contest)].requests;
+    const auto &requests = m_lockWaits[index(contest)].requests;
     const auto goesAway = [&](RequestAt one) { return leaves(one, free, involved); };
     for (bool isNew = true; isNew;) {
         isNew = false;
         for (int i = 0; i < static_cast<int>(requests.size()); ++i) {
-            if (requests[at(i)].holds || free[at(contest)][at(i)]
+            if (requests[index(i)].holds || free[index(contest)][index(i)]
                 || !std::ranges::all_of(told({contest, i}), goesAway))
                 continue;
-            free[at(contest)][at(i)] = 1;
-            news.push_back(requests[at(i)].agent);
+            free[index(contest)][index(i)] = 1;
+            news.push_back(requests[index(i)].agent);
             isNew = true;
         }
     }
@@ -188,7 +184,7 @@ void WaitAnalysis::freeAsTold(int contest, Flags &free, const std::vector<char> 
 
 void WaitAnalysis::free(int contest, Flags &free, const std::vector<char> *involved, std::vector<int> &news) const
 {
-    const auto &lock = m_lockWaits[at(contest)];
+    const auto &lock = m_lockWaits[index(contest)];
     if (lock.isTold)
         return freeAsTold(contest, free, involved, news);
     struct Ahead {
@@ -198,13 +194,13 @@ void WaitAnalysis::free(int contest, Flags &free, const std::vector<char> *invol
     Ahead ahead;
     std::map<int, Ahead> own;
     for (int i = 0; i < static_cast<int>(lock.requests.size()); ++i) {
-        const auto &one = lock.requests[at(i)];
+        const auto &one = lock.requests[index(i)];
         const RequestAt here{contest, i};
-        if (!one.holds && !free[at(contest)][at(i)]) {
+        if (!one.holds && !free[index(contest)][index(i)]) {
             const auto mine = own.contains(one.agent) ? own[one.agent] : Ahead();
             const int inTheWay = one.reads ? ahead.writers - mine.writers : ahead.all - mine.all;
             if (inTheWay < lock.permits) {
-                free[at(contest)][at(i)] = 1;
+                free[index(contest)][index(i)] = 1;
                 news.push_back(one.agent);
             }
         }
@@ -219,9 +215,8 @@ void WaitAnalysis::free(int contest, Flags &free, const std::vector<char> *invol
 
 WaitAnalysis::Flags WaitAnalysis::freed(const std::vector<char> *involved) const
 {
-    Flags flags;
-    for (const auto &contest : m_lockWaits)
-        flags.emplace_back(contest.requests.size(), 0);
+    auto flags =
+        mapped<Flags>(m_lockWaits, [](const auto &contest) { return std::vector<char>(contest.requests.size(), 0); });
     std::vector<int> waiting;
     std::vector<char> isQueued(m_lockWaits.size(), 1);
     for (int c = static_cast<int>(m_lockWaits.size()) - 1; c >= 0; --c)
@@ -229,12 +224,12 @@ WaitAnalysis::Flags WaitAnalysis::freed(const std::vector<char> *involved) const
     while (!waiting.empty()) {
         const int contest = waiting.back();
         waiting.pop_back();
-        isQueued[at(contest)] = 0;
+        isQueued[index(contest)] = 0;
         std::vector<int> news;
         free(contest, flags, involved, news);
         for (const int agent : news) {
-            for (const auto &hold : m_holds[at(agent)]) {
-                if (!std::exchange(isQueued[at(hold.contest)], 1))
+            for (const auto &hold : m_holds[index(agent)]) {
+                if (!std::exchange(isQueued[index(hold.contest)], 1))
                     waiting.push_back(hold.contest);
             }
         }
@@ -248,7 +243,7 @@ std::vector<RequestAt> WaitAnalysis::stuck() const
     std::vector<RequestAt> all;
     for (const auto &waits : m_waits) {
         for (const auto &wait : waits) {
-            if (!flags[at(wait.contest)][at(wait.request)])
+            if (!flags[index(wait.contest)][index(wait.request)])
                 all.push_back(wait);
         }
     }
@@ -262,8 +257,10 @@ std::vector<int> WaitAnalysis::stuckAmong(const std::vector<char> &involved) con
     const auto flags = freed(&involved);
     std::vector<int> agents;
     for (int agent = 0; agent < static_cast<int>(m_waits.size()); ++agent) {
-        const auto isStuck = [&flags](const RequestAt &wait) { return !flags[at(wait.contest)][at(wait.request)]; };
-        if (involved[at(agent)] && std::ranges::any_of(m_waits[at(agent)], isStuck))
+        const auto isStuck = [&flags](const RequestAt &wait) {
+            return !flags[index(wait.contest)][index(wait.request)];
+        };
+        if (involved[index(agent)] && std::ranges::any_of(m_waits[index(agent)], isStuck))
             agents.push_back(agent);
     }
     return agents;
@@ -271,7 +268,7 @@ std::vector<int> WaitAnalysis::stuckAmong(const std::vector<char> &involved) con
 
 std::vector<RequestAt> WaitAnalysis::blockers(RequestAt waiter) const
 {
-    const auto &lock = m_lockWaits[at(waiter.contest)];
+    const auto &lock = m_lockWaits[index(waiter.contest)];
     if (lock.isTold)
         return told(waiter);
     const auto &me = request(waiter);
@@ -279,7 +276,7 @@ std::vector<RequestAt> WaitAnalysis::blockers(RequestAt waiter) const
     std::vector<RequestAt> found;
     int i = lock.ordered ? waiter.request - 1 : static_cast<int>(lock.requests.size()) - 1;
     for (; i >= 0; --i) {
-        const auto &one = lock.requests[at(i)];
+        const auto &one = lock.requests[index(i)];
         if (isMine(one) || !conflict(one, me) || (!lock.ordered && !one.holds))
             continue;
         // Behind the nearest writer, or the nearest waiter for a permit, all others are that one's business.
@@ -298,7 +295,7 @@ std::vector<RequestAt> WaitAnalysis::blockers(RequestAt waiter) const
 std::vector<RequestAt> WaitAnalysis::inTheWay(RequestAt waiter, const Flags &free,
                                               const std::vector<char> *involved) const
 {
-    const auto &lock = m_lockWaits[at(waiter.contest)];
+    const auto &lock = m_lockWaits[index(waiter.contest)];
     if (lock.isTold) {
         auto all = told(waiter);
         std::erase_if(all, [&](RequestAt one) { return leaves(one, free, involved); });
@@ -307,7 +304,7 @@ std::vector<RequestAt> WaitAnalysis::inTheWay(RequestAt waiter, const Flags &fre
     const auto &me = request(waiter);
     std::vector<RequestAt> holders, queued;
     for (int i = 0; i < static_cast<int>(lock.requests.size()); ++i) {
-        const auto &one = lock.requests[at(i)];
+        const auto &one = lock.requests[index(i)];
         const RequestAt here{waiter.contest, i};
         if (!one.holds && (!lock.ordered || i >= waiter.request))
             break;

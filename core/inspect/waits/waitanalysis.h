@@ -108,9 +108,6 @@ struct GraphSources {
     [[nodiscard]] std::optional<std::chrono::milliseconds> age(RequestAt at) const;
 };
 
-[[nodiscard]] std::vector<LockWaits> lockWaitsOf(const std::vector<LockSnapshot> &locks,
-                                                 const ClientsOfLocks &clients);
-[[nodiscard]] std::vector<RootBlocker> rootsOf(const WaitGraph &graph);
 [[nodiscard]] std::vector<WaitCycle> cyclesOf(const WaitGraph &graph, const GraphSources &sources);
 
 } // namespace lockscope::inspect

@@ -6,8 +6,6 @@
 #include "core/inspect/waits/waitanalysis.h"
 #include "core/rules/catalogue.h"
 
-#include <QJsonArray>
-
 #include <map>
 #include <set>
 
@@ -157,8 +155,6 @@ QByteArray quoted(const QString &text)
     return '"' + inside.toUtf8() + '"';
 }
 
-} // namespace
-
 std::vector<LockWaits> lockWaitsOf(const std::vector<LockSnapshot> &locks, const ClientsOfLocks &clients)
 {
     std::vector<LockWaits> all;
@@ -180,16 +176,6 @@ std::vector<LockWaits> lockWaitsOf(const std::vector<LockSnapshot> &locks, const
         all.push_back(std::move(contest));
     }
     return all;
-}
-
-std::optional<milliseconds> GraphSources::age(RequestAt at) const
-{
-    const auto &one = contender(at);
-    const auto since = one.role == Role::Holder ? one.heldSince : one.waitingSince;
-    if (!since)
-        return std::nullopt;
-    const auto there = std::chrono::time_point_cast<milliseconds>(now) + lock(at.contest).serverAhead;
-    return std::max<milliseconds>(milliseconds(0), there - *since);
 }
 
 std::vector<RootBlocker> rootsOf(const WaitGraph &graph)
@@ -238,14 +224,16 @@ std::vector<RootBlocker> rootsOf(const WaitGraph &graph)
     return roots;
 }
 
-int WaitGraph::waiting() const
+} // namespace
+
+std::optional<milliseconds> GraphSources::age(RequestAt at) const
 {
-    std::set<int> waiters;
-    for (const auto &edge : edges) {
-        if (edge.kind == GraphEdge::Kind::Waits)
-            waiters.insert(edge.client);
-    }
-    return static_cast<int>(waiters.size());
+    const auto &one = contender(at);
+    const auto since = one.role == Role::Holder ? one.heldSince : one.waitingSince;
+    if (!since)
+        return std::nullopt;
+    const auto there = std::chrono::time_point_cast<milliseconds>(now) + lock(at.contest).serverAhead;
+    return std::max<milliseconds>(milliseconds(0), there - *since);
 }
 
 std::vector<ConnectionName> unlinkedConnections(const WaitGraph &graph)

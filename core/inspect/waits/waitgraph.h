@@ -70,8 +70,17 @@ struct WaitGraph {
     std::vector<WaitCycle> cycles;
     std::vector<HeldTogether> together; // on all of a thread's locks, whoever waits
 
-    [[nodiscard]] int waiting() const; // clients that wait
-    [[nodiscard]] int held() const;    // locks
+    // clients that wait
+    [[nodiscard]] int waiting() const
+    {
+        std::set<int> waiters;
+        for (const auto &edge : edges) {
+            if (edge.kind == GraphEdge::Kind::Waits)
+                waiters.insert(edge.client);
+        }
+        return static_cast<int>(waiters.size());
+    }
+    [[nodiscard]] int held() const; // locks
 };
 
 // `now`: ours.

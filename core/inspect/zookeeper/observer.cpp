@@ -13,12 +13,6 @@ ZooKeeperObserver::ZooKeeperObserver(zk::Session &session, zk::EvidenceSource &s
 {
 }
 
-std::vector<Coverage> ZooKeeperObserver::coverage() const
-{
-    const auto &found = m_finder.reporter().coverage();
-    return found.empty() ? m_readCoverage : found;
-}
-
 namespace {
 
 constexpr std::size_t mostContenders = 100'000; // of one lock that somebody asks for

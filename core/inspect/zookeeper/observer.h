@@ -11,7 +11,6 @@
 // the observer falls silent: whoever opens the next one makes a new observer. Loop thread only.
 #pragma once
 
-#include "core/async/scope.h"
 #include "core/inspect/pace.h"
 #include "core/inspect/zookeeper/observercrawl.h"
 #include "core/inspect/zookeeper/observerjudge.h"
@@ -40,13 +39,28 @@ public:
     // nodes were not read for long.
     void readOldOnes();
     // The connection broke: what happens from now on is not known until it is read again. False if nothing is known.
-    bool noteGap();
+    bool noteGap()
+    {
+        m_backAt = Instant::max();
+        for (auto &[path, directory] : m_directories)
+            directory.hadGap = true;
+        return !m_directories.empty();
+    }
     // The connection is back: every directory is read at once.
     void readAllAgain();
     // An answer over the session to what was asked at `asked`: changes before that have been told by the watches.
-    void heard(Instant asked);
+    void heard(Instant asked)
+    {
+        for (auto &[path, directory] : m_directories) {
+            if (!directory.hadGap && !directory.dueSince && isTold(path, directory))
+                directory.knownAt = std::max(directory.knownAt, asked);
+        }
+    }
     // False while a lock is shown whose directory has changed, or may have, and was not read since.
-    [[nodiscard]] bool isCurrent() const;
+    [[nodiscard]] bool isCurrent() const
+    {
+        return std::ranges::none_of(m_directories, [this](const auto &of) { return isLate(of.first, of.second); });
+    }
     // The servers have said more.
     void judgeAll();
 
@@ -105,7 +119,12 @@ private:
     void finish(const ZPath &path, Instant started, Result<ReadAnswer> answer);
     [[nodiscard]] std::vector<SnapshotChange> take(const ZPath &path, Directory &directory,
                                                    Result<ReadAnswer> answer);
-    [[nodiscard]] std::vector<SnapshotChange> forget(const ZPath &path);
+    [[nodiscard]] std::vector<SnapshotChange> forget(const ZPath &path)
+    {
+        m_directories.erase(path);
+        m_unreadable.erase(path);
+        return m_judge.forget(path);
+    }
 
     const ObservedEnsemble &m_ensemble;
     ServerAnswers &m_answers;
@@ -135,7 +154,13 @@ public:
     // What the servers say they were asked in all, in an answer to mntr; null: nobody answered.
     void noteServed(qint64 requests, const zk::Evidence *totals);
     void notifyProgress(bool isRunning, bool isFirstComplete, Duration lookTook);
-    void notifyCrawled(qint64 done, qint64 total);
+    void notifyCrawled(qint64 done, qint64 total)
+    {
+        auto now = m_told.progress();
+        now.done = done;
+        now.total = total;
+        m_told.tell(std::move(now));
+    }
 
     [[nodiscard]] const std::vector<SessionSnapshot> &sessions() const { return m_told.sessions(); }
     [[nodiscard]] const std::vector<Coverage> &coverage() const { return m_told.coverage(); }
@@ -154,7 +179,13 @@ class LockFinder {
 public:
     explicit LockFinder(const ObservedEnsemble &ensemble);
 
-    void start();
+    void start()
+    {
+        m_states = m_ensemble.session.onState([this](zk::SessionState state) { stateChanged(state); });
+        if (m_ensemble.session.state() == zk::SessionState::Connected)
+            m_connected.complete(true);
+        m_scope.launch(find());
+    }
     [[nodiscard]] const Completion<bool> &firstSnapshot() const { return m_first; }
     [[nodiscard]] ServerAnswers &answers() { return m_answers; }
     [[nodiscard]] const DirectoryJudge &judge() const { return m_judge; }
@@ -178,14 +209,31 @@ private:
     // False if nobody answered.
     Task<bool> ask(std::vector<QByteArray> words, Deadline deadline);
     Task<void> look(std::chrono::milliseconds limit);
-    void askForTotals(std::chrono::milliseconds limit);
+    // For mntr a server goes through all its znodes: nothing of where the locks are waits for that.
+    void askForTotals(std::chrono::milliseconds limit)
+    {
+        m_totals = m_ensemble.source.ask({"wchs", "mntr"}, Deadline::after(m_ensemble.loop, limit));
+    }
     Task<void> hearTotals();                                                    // that have been asked for
     [[nodiscard]] std::shared_ptr<const NamesByParent> knownEphemerals() const; // as the dump names them
-    void reconcileWithDump();
+    void reconcileWithDump()
+    {
+        m_follower.reconcile(candidates(ephemeralsBelow(m_answers.latest(), m_ensemble.chroot)), true);
+    }
     [[nodiscard]] std::vector<Unexplained> unexplained() const;
     [[nodiscard]] CrawlOptions crawlOptions(int restTimes);
-    void crawlDone(const CrawlReport &report);
-    [[nodiscard]] qint64 requests() const; // all that were sent so far
+    void crawlDone(const CrawlReport &report)
+    {
+        m_follower.reconcile(candidates(report.suspects), false);
+        m_crawled = report;
+        m_crawled.suspects.clear();
+        m_hasCrawled = !report.sessionOver;
+    }
+    // All that were sent so far.
+    [[nodiscard]] qint64 requests() const
+    {
+        return m_requests + m_follower.requests() + m_ensemble.source.questions();
+    }
     void notifyAll();
     void notifyProgress(bool isRunning) { m_reporter.notifyProgress(isRunning, m_first.isComplete(), m_lookTook); }
 
@@ -225,7 +273,11 @@ public:
     Task<Result<LockSnapshot>> readHolds(QByteArray name, Deadline deadline) override;
     [[nodiscard]] std::vector<LockSnapshot> snapshots() const override { return m_finder.judge().snapshots().all(); }
     [[nodiscard]] std::vector<SessionSnapshot> sessions() const override { return m_finder.reporter().sessions(); }
-    [[nodiscard]] std::vector<Coverage> coverage() const override;
+    [[nodiscard]] std::vector<Coverage> coverage() const override
+    {
+        const auto &found = m_finder.reporter().coverage();
+        return found.empty() ? m_readCoverage : found;
+    }
 
 private:
     const ObservedEnsemble m_ensemble;

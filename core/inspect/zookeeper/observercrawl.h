@@ -8,7 +8,6 @@
 // those were leaves, so a thousand folders of a hundred leaves each, the children of the others are taken for leaves.
 #pragma once
 
-#include "core/async/task.h"
 #include "core/inspect/zookeeper/recognise.h"
 
 namespace lockscope::inspect {

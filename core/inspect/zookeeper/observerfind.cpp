@@ -51,14 +51,6 @@ void Reporter::notifyProgress(bool isRunning, bool isFirstComplete, Duration loo
     m_told.tell(std::move(now));
 }
 
-void Reporter::notifyCrawled(qint64 done, qint64 total)
-{
-    auto now = m_told.progress();
-    now.done = done;
-    now.total = total;
-    m_told.tell(std::move(now));
-}
-
 constexpr auto firstPatience = 1500ms; // for evidence at first sight
 constexpr auto patience = 5s;          // later
 constexpr auto whenRefused = 10s;      // how often to ask servers that answer nothing of use
@@ -75,14 +67,6 @@ LockFinder::LockFinder(const ObservedEnsemble &ensemble)
       m_reporter(ensemble, m_answers, m_judge.snapshots()), m_connected(ensemble.loop), m_first(ensemble.loop),
       m_scope(ensemble.loop)
 {
-}
-
-void LockFinder::start()
-{
-    m_states = m_ensemble.session.onState([this](zk::SessionState state) { stateChanged(state); });
-    if (m_ensemble.session.state() == zk::SessionState::Connected)
-        m_connected.complete(true);
-    m_scope.launch(find());
 }
 
 void LockFinder::stateChanged(zk::SessionState state)
@@ -246,12 +230,6 @@ Task<void> LockFinder::look(std::chrono::milliseconds limit)
     m_lookTook = isAnswered ? m_answers.latest().work : Duration{};
 }
 
-// For mntr a server goes through all its znodes: nothing of where the locks are waits for that.
-void LockFinder::askForTotals(std::chrono::milliseconds limit)
-{
-    m_totals = m_ensemble.source.ask({"wchs", "mntr"}, Deadline::after(m_ensemble.loop, limit));
-}
-
 Task<void> LockFinder::hearTotals()
 {
     if (!m_totals)
@@ -271,11 +249,6 @@ std::shared_ptr<const NamesByParent> LockFinder::knownEphemerals() const
     for (auto &[folder, names] : known)
         std::ranges::sort(names);
     return std::make_shared<const NamesByParent>(std::move(known));
-}
-
-void LockFinder::reconcileWithDump()
-{
-    m_follower.reconcile(candidates(ephemeralsBelow(m_answers.latest(), m_ensemble.chroot)), true);
 }
 
 std::vector<Unexplained> LockFinder::unexplained() const
@@ -307,14 +280,6 @@ CrawlOptions LockFinder::crawlOptions(int restTimes)
     return how;
 }
 
-void LockFinder::crawlDone(const CrawlReport &report)
-{
-    m_follower.reconcile(candidates(report.suspects), false);
-    m_crawled = report;
-    m_crawled.suspects.clear();
-    m_hasCrawled = !report.sessionOver;
-}
-
 void LockFinder::wantEdges()
 {
     // The first look has just asked.
@@ -339,11 +304,6 @@ Task<void> LockFinder::refreshEdges()
     m_edgesTook = m_answers.latest().work;
     if (isAnswered)
         m_follower.judgeAll();
-}
-
-qint64 LockFinder::requests() const
-{
-    return m_requests + m_follower.requests() + m_ensemble.source.questions();
 }
 
 void LockFinder::notifyAll()

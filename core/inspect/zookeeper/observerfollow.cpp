@@ -17,18 +17,6 @@ constexpr Duration readInFullEvery = 60s;
 // Of more nodes than these not all: a queue of 10,000 would be asked 170 things a second, though nothing happens.
 constexpr std::size_t mostReadAgain = 600;
 
-// The suspects as we see them: every ephemeral of the directory and its parts.
-std::vector<ZPath> ephemeralsOf(const DirectoryView &view)
-{
-    std::vector<ZPath> paths;
-    eachNode(view, [&paths](const ZPath &folder, const ZnodeView &node) {
-        if (!node.stat.ephemeralOwner.isNone())
-            paths.push_back(folder.child(node.name));
-    });
-    std::ranges::sort(paths);
-    return paths;
-}
-
 // How many may not be known but by their names, and the first of them.
 std::pair<qint64, ZPath> hiddenIn(const DirectoryView &view)
 {
@@ -60,7 +48,9 @@ void DirectoryFollower::reconcile(const Candidates &found, bool isComplete)
         if (isComplete || isNew)
             directory.suspects = suspects;
         // A watch has told of the change already, unless we looked elsewhere.
-        if (isNew || (isComplete && changed && directory.known && ephemeralsOf(directory.known->view) != suspects))
+        if (isNew
+            || (isComplete && changed && directory.known
+                && !std::ranges::equal(pathsOfEphemerals(directory.known->view), suspects)))
             toRead.push_back(path);
     }
     if (isComplete) {
@@ -298,13 +288,6 @@ std::vector<SnapshotChange> DirectoryFollower::take(const ZPath &path, Directory
     return {};
 }
 
-std::vector<SnapshotChange> DirectoryFollower::forget(const ZPath &path)
-{
-    m_directories.erase(path);
-    m_unreadable.erase(path);
-    return m_judge.forget(path);
-}
-
 std::shared_ptr<const ReadAnswer> DirectoryFollower::readAlready(const ZPath &path) const
 {
     const auto at = m_directories.find(path);
@@ -328,14 +311,6 @@ const DirectoryView *DirectoryFollower::viewOf(const ZPath &path) const
     const auto &directory = at->second;
     const bool isToBeRead = directory.isQueued || directory.isReading || directory.dueSince || directory.hadGap;
     return directory.known && !isToBeRead ? &directory.known->view : nullptr;
-}
-
-bool DirectoryFollower::noteGap()
-{
-    m_backAt = Instant::max();
-    for (auto &[path, directory] : m_directories)
-        directory.hadGap = true;
-    return !m_directories.empty();
 }
 
 void DirectoryFollower::readAllAgain()
@@ -363,24 +338,11 @@ bool DirectoryFollower::isTold(const ZPath &path, const Directory &directory) co
            });
 }
 
-void DirectoryFollower::heard(Instant asked)
-{
-    for (auto &[path, directory] : m_directories) {
-        if (!directory.hadGap && !directory.dueSince && isTold(path, directory))
-            directory.knownAt = std::max(directory.knownAt, asked);
-    }
-}
-
 bool DirectoryFollower::isLate(const ZPath &path, const Directory &directory) const
 {
     if (m_unreadable.contains(path) || (directory.known && !m_judge.hadLock(path)))
         return false;
     return directory.hadGap || (directory.dueSince && m_ensemble.loop.now() - *directory.dueSince > lateAfter);
-}
-
-bool DirectoryFollower::isCurrent() const
-{
-    return std::ranges::none_of(m_directories, [this](const auto &of) { return isLate(of.first, of.second); });
 }
 
 void DirectoryFollower::judgeAll()

@@ -324,12 +324,6 @@ const DirectoryJudge::Judged &DirectoryJudge::judged(const ZPath &directory) con
     return at == m_judged.end() ? none : at->second;
 }
 
-std::vector<SnapshotChange> DirectoryJudge::forget(const ZPath &directory)
-{
-    m_judged.erase(directory);
-    return replace(directory, m_snapshots.withoutLow(directory.bytes(), {}));
-}
-
 std::vector<SnapshotChange> DirectoryJudge::replace(const ZPath &directory, std::vector<LockSnapshot> now)
 {
     auto changes = m_snapshots.replace(directory.bytes(), std::move(now));

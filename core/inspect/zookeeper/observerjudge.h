@@ -5,11 +5,8 @@
 #include "core/async/loop.h"
 #include "core/async/task.h"
 #include "core/async/dated.h"
-#include "core/inspect/findings.h"
 #include "core/inspect/observer.h"
-#include "core/inspect/snapshotstore.h"
-#include "core/inspect/zookeeper/serverview.h"
-#include "core/zookeeper/evidence.h"
+#include "core/inspect/zookeeper/recognise.h"
 
 namespace lockscope::inspect {
 
@@ -154,7 +151,11 @@ public:
     // Nothing changes where a rule needs a list as new as what they said: see wantsNewerList(). `known`: the view was
     // still true then.
     [[nodiscard]] std::vector<SnapshotChange> judgeAgain(const DirectoryView &view, Instant known);
-    [[nodiscard]] std::vector<SnapshotChange> forget(const ZPath &directory);
+    [[nodiscard]] std::vector<SnapshotChange> forget(const ZPath &directory)
+    {
+        m_judged.erase(directory);
+        return replace(directory, m_snapshots.withoutLow(directory.bytes(), {}));
+    }
 
     // As it is now, those of low confidence, too; nothing is remembered.
     [[nodiscard]] std::vector<LockSnapshot> snapshotsOf(const DirectoryView &view) const;

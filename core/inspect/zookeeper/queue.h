@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/base/identifiers.h"
-#include "core/inspect/zookeeper/serverview.h"
+#include "core/inspect/zookeeper/recognise.h"
 #include "core/rules/turn.h"
 
 namespace lockscope::inspect {
@@ -197,13 +197,20 @@ public:
     Watching(const std::vector<Placed> &queue, ZPath directory, const RecogniseContext &context);
 
     // A session that has several nodes in the lock may be waiting with any of them.
-    [[nodiscard]] bool isProvable(const ZnodeView &node) const;
+    [[nodiscard]] bool isProvable(const ZnodeView &node) const
+    {
+        const auto owner = node.stat.ephemeralOwner;
+        return !owner.isNone() && !m_servers.isOurs(owner) && m_nodesOf.at(owner) == 1;
+    }
     // The same, where the servers were asked at least so long after the node was made.
     [[nodiscard]] bool isProvableSince(const ZnodeView &node, std::chrono::milliseconds settled) const;
     // The other nodes of the queue that its session watches, in queue order.
     [[nodiscard]] std::vector<size_t> watchedBy(const ZnodeView &node) const;
     // Whether the node's session watches that child of the directory.
-    [[nodiscard]] bool watches(const ZnodeView &node, const NodeName &child) const;
+    [[nodiscard]] bool watches(const ZnodeView &node, const NodeName &child) const
+    {
+        return m_servers.watches(node.stat.ephemeralOwner, m_directory.child(child));
+    }
     [[nodiscard]] const ServerView &servers() const { return m_servers; }
 
 private:

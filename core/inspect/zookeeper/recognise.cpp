@@ -116,16 +116,6 @@ std::set<QByteArray> nodesOf(const SnapshotStore &snapshots)
     return paths;
 }
 
-std::set<ZPath> pathsOfEphemerals(const DirectoryView &view)
-{
-    std::set<ZPath> paths;
-    eachNode(view, [&paths](const ZPath &folder, const ZnodeView &node) {
-        if (!node.stat.ephemeralOwner.isNone())
-            paths.insert(folder.child(node.name));
-    });
-    return paths;
-}
-
 void append(std::vector<LockSnapshot> &to, std::vector<LockSnapshot> more)
 {
     std::ranges::move(more, std::back_inserter(to));
@@ -255,6 +245,16 @@ void giveIds(LockSnapshot &lock)
 bool isHelixScope(const ZPath &directory)
 {
     return Tail(directory).parent() == "LOCK";
+}
+
+std::set<ZPath> pathsOfEphemerals(const DirectoryView &view)
+{
+    std::set<ZPath> paths;
+    eachNode(view, [&paths](const ZPath &folder, const ZnodeView &node) {
+        if (!node.stat.ephemeralOwner.isNone())
+            paths.insert(folder.child(node.name));
+    });
+    return paths;
 }
 
 bool isNoLockDirectory(const ZPath &directory)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/inspect/zookeeper/serverview.h"
 
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
@@ -127,12 +126,6 @@ std::optional<Obstacle> watchedBehind(const std::vector<Placed> &queue, size_t i
 
 } // namespace
 
-std::optional<QString> ServerView::endpoint(zk::SessionId session) const
-{
-    const auto found = m_evidence.connections.find(session);
-    return found == m_evidence.connections.end() ? std::nullopt : std::optional(found->second.endpoint);
-}
-
 void ServerView::eachEphemeral(const std::function<void(zk::SessionId, const ZPath &)> &call) const
 {
     const auto chroot = m_context.chroot == "/" ? QByteArray() : m_context.chroot;
@@ -162,28 +155,12 @@ std::optional<SessionHealth> ServerView::health(zk::SessionId session) const
     return health;
 }
 
-bool ServerView::isListAsNew() const
-{
-    const bool isAsNew = m_context.evidence && m_context.listedAt >= m_context.evidence->answeredAt;
-    if (!isAsNew && m_context.wantsNewerList)
-        *m_context.wantsNewerList = true;
-    return isAsNew;
-}
-
 bool ServerView::wasAskedAfter(ServerTime moment) const
 {
     if (!m_context.evidence)
         return false;
     const auto asked = std::chrono::time_point_cast<milliseconds>(m_context.evidence->askedAt);
     return asked + m_context.serverAhead >= moment;
-}
-
-bool ServerView::watches(zk::SessionId session, const ZPath &path) const
-{
-    if (session.isNone() || isOurs(session))
-        return false;
-    const auto found = m_evidence.dataWatches.find(fullPath(path.bytes()));
-    return found != m_evidence.dataWatches.end() && found->second.contains(session);
 }
 
 std::vector<zk::SessionId> ServerView::watchers(const ZPath &path) const
@@ -305,12 +282,6 @@ Watching::Watching(const std::vector<Placed> &queue, ZPath directory, const Reco
     }
 }
 
-bool Watching::isProvable(const ZnodeView &node) const
-{
-    const auto owner = node.stat.ephemeralOwner;
-    return !owner.isNone() && !m_servers.isOurs(owner) && m_nodesOf.at(owner) == 1;
-}
-
 bool Watching::isProvableSince(const ZnodeView &node, std::chrono::milliseconds settled) const
 {
     const auto made = madeAt(node);
@@ -325,11 +296,6 @@ std::vector<size_t> Watching::watchedBy(const ZnodeView &node) const
     std::vector<size_t> others = found->second;
     std::erase_if(others, [&](size_t i) { return m_queue[i].member.node->name == node.name; });
     return others;
-}
-
-bool Watching::watches(const ZnodeView &node, const NodeName &child) const
-{
-    return m_servers.watches(node.stat.ephemeralOwner, m_directory.child(child));
 }
 
 std::optional<Obstacle> obstacleOf(const std::vector<Placed> &queue, size_t i, const Watching &watching,
