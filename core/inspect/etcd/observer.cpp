@@ -214,15 +214,6 @@ LockSnapshot EtcdObserver::snapshotOf(const QByteArray &name, const EtcdQueue &q
     return snapshot;
 }
 
-// The locks whose claims are in this one's way: they say so.
-void EtcdObserver::addNested(const QByteArray &name, std::set<QByteArray> &names) const
-{
-    for (const auto &entry : foreignOf(name).keys) {
-        if (const auto at = m_keys.find(entry.key); at != m_keys.end())
-            names.insert(at->second.first);
-    }
-}
-
 void EtcdObserver::settle(std::set<QByteArray> names)
 {
     const auto given = names;
@@ -370,12 +361,11 @@ void EtcdObserver::tell()
     if (std::exchange(m_isLedgerOld, false))
         m_unexplained = unexplainedOf(m_leased, m_locks);
     m_reporter.tell(coverage());
-    Progress progress;
-    progress.how = m_options.follow ? u"watch"_s : u"one look"_s;
-    progress.done = m_keysLooked;
-    progress.running = m_isSweeping;
-    progress.firstSnapshotComplete = m_firstSnapshot.isComplete();
-    m_reporter.tell(progress);
+    m_reporter.tell(Progress{.connection = m_name,
+                             .how = m_options.follow ? u"watch"_s : u"one look"_s,
+                             .done = m_keysLooked,
+                             .running = m_isSweeping,
+                             .firstSnapshotComplete = m_firstSnapshot.isComplete()});
 }
 
 QStringList etcdRightsOf(const etcd::AccessRights &access)

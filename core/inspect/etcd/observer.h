@@ -43,7 +43,14 @@ private:
     void heedLeased(const etcd::WatchEvent &event, bool isClaim, std::set<QByteArray> &changed);
     void heedForeign(const etcd::WatchEvent &event, const std::optional<QByteArray> &lock,
                      std::set<QByteArray> &changed);
-    void addNested(const QByteArray &name, std::set<QByteArray> &names) const;
+    // The locks whose claims are in this one's way: they say so.
+    void addNested(const QByteArray &name, std::set<QByteArray> &names) const
+    {
+        for (const auto &entry : foreignOf(name).keys) {
+            if (const auto at = m_keys.find(entry.key); at != m_keys.end())
+                names.insert(at->second.first);
+        }
+    }
     void noteHolders(const QByteArray &name, const std::set<etcd::Revision> &before);
     [[nodiscard]] const EtcdForeign &foreignOf(const QByteArray &name) const;
     [[nodiscard]] std::set<etcd::Revision> heldBy(const QByteArray &name) const;

@@ -242,15 +242,6 @@ Task<bool> SqlObserver::lookAndTell(Deadline deadline)
     co_return seen.operator bool();
 }
 
-std::vector<LockSnapshot> SqlObserver::judged(std::vector<LockSnapshot> snapshots) const
-{
-    for (auto &snapshot : snapshots) {
-        notifyBeginnings(snapshot, m_snapshots.find(snapshot.lock.name), m_showedAllNamed);
-        addAgeFindings(snapshot, *m_options.thresholds, m_usual);
-    }
-    return snapshots;
-}
-
 void SqlObserver::settle(Seen seen)
 {
     for (const auto &snapshot : seen.snapshots)
@@ -295,15 +286,6 @@ void SqlObserver::notifyProgress()
     const auto how = m_options.follow ? u"polling every %1 ms"_s.arg(every.count()) : u"one look"_s;
     m_reporter.tell(
         Progress{.connection = m_name, .how = how, .firstSnapshotComplete = m_firstSnapshot.isComplete()});
-}
-
-void SqlObserver::notifyCost(Duration rest)
-{
-    const auto requests = looks().requests;
-    Cost cost;
-    cost.requestsPerSecond = static_cast<double>(requests - std::exchange(m_costRequests, requests))
-                             / std::chrono::duration<double>(rest).count();
-    m_reporter.tell(cost);
 }
 
 } // namespace lockscope::inspect

@@ -63,7 +63,14 @@ protected:
     [[nodiscard]] virtual QString coverageDescription() const = 0;
 
     // With since when a named lock is held at most, and findings of age.
-    [[nodiscard]] std::vector<LockSnapshot> judged(std::vector<LockSnapshot> snapshots) const;
+    [[nodiscard]] std::vector<LockSnapshot> judged(std::vector<LockSnapshot> snapshots) const
+    {
+        for (auto &snapshot : snapshots) {
+            notifyBeginnings(snapshot, m_snapshots.find(snapshot.lock.name), m_showedAllNamed);
+            addAgeFindings(snapshot, *m_options.thresholds, m_usual);
+        }
+        return snapshots;
+    }
     // What a look is made with ends sooner than this: each destructor calls it.
     void stop() { m_work.cancelAll(); }
 
@@ -72,7 +79,14 @@ private:
     Task<bool> lookAndTell(Deadline deadline);
     void settle(Seen seen);
     void notifyProgress();
-    void notifyCost(Duration rest);
+    void notifyCost(Duration rest)
+    {
+        const auto requests = looks().requests;
+        Cost cost;
+        cost.requestsPerSecond = static_cast<double>(requests - std::exchange(m_costRequests, requests))
+                                 / std::chrono::duration<double>(rest).count();
+        m_reporter.tell(cost);
+    }
 
     mariadb::Session &m_session;
     std::optional<ServerTime> m_showedAllNamed; // the look that m_snapshots is of

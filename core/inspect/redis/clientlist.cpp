@@ -2,6 +2,7 @@
 #include "core/inspect/redis/observerreader.h"
 
 #include "core/base/text.h"
+#include "core/base/identifiers.h"
 #include "core/inspect/waits/clients.h"
 #include "core/rules/catalogue.h"
 #include "core/rules/turn.h"
@@ -156,23 +157,6 @@ std::vector<SessionSnapshot> ConnectedClients::sessions(const ConnectionName &na
         }
     }
     return all;
-}
-
-bool ConnectedClients::isUpToDate(const ChannelCounts &subscribers) const
-{
-    constexpr std::size_t many = 200;
-    return m_clients.size() > many || std::ranges::all_of(subscribers, [this](const auto &one) {
-               const auto then = m_listeners.find(one.first);
-               return one.second == (then == m_listeners.end() ? 0 : then->second);
-           });
-}
-
-std::vector<const RedisClient *> ConnectedClients::listenersOn(const QByteArray &channel) const
-{
-    const auto count = m_listeners.find(channel);
-    if (count == m_listeners.end() || count->second != static_cast<qint64>(m_listening.size()))
-        return {};
-    return mapped<std::vector<const RedisClient *>>(m_listening, [this](const auto i) { return &m_clients[i]; });
 }
 
 bool ConnectedClients::isOfOneHost(const QByteArray &name) const

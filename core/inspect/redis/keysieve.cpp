@@ -160,15 +160,6 @@ std::size_t KeyReader::lineFactor() const
     return static_cast<std::size_t>(std::clamp<Duration::rep>(roundTrip() / filledEvery, 1, mostAtOnce));
 }
 
-KeyReader::Asking KeyReader::askForTimes(const std::vector<RedisKey> &keys)
-{
-    if (keys.empty())
-        return std::nullopt;
-    return send(mapped<std::vector<redis::Command>>(keys, [](const RedisKey &key) {
-        return redis::Command{"PTTL", key.bytes()};
-    }));
-}
-
 Task<Result<KeyReader::Times>> KeyReader::timesToLive(std::vector<RedisKey> keys, Asking asking)
 {
     Times times(keys.size());

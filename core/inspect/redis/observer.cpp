@@ -4,7 +4,6 @@
 #include "core/inspect/redis/observerreader.h"
 #include "core/async/completion.h"
 #include "core/async/sleep.h"
-#include "core/base/text.h"
 
 namespace lockscope::inspect {
 
@@ -199,16 +198,6 @@ void RedisObserver::enqueue(const RedisKey &key)
     m_queue.add({main});
 }
 
-void RedisObserver::enqueueKnown(int exceptSweep)
-{
-    std::vector<RedisKey> keys;
-    for (const auto &[key, known] : m_known) {
-        if (known.readInSweep != exceptSweep)
-            keys.push_back(key);
-    }
-    m_queue.add(keys);
-}
-
 Task<Result<void>> RedisObserver::readBatch(std::vector<RedisKey> keys)
 {
     // What is known of others stays as it was, until the node that has them is back.
@@ -244,16 +233,6 @@ Task<Result<void>> RedisObserver::readBatch(std::vector<RedisKey> keys)
     m_sink.takeAll(std::move(changes));
     notifyCoverage();
     co_return Result<void>();
-}
-
-bool RedisObserver::isWorthReading(const KeyView &view) const
-{
-    // A main key that is gone may have left its queue behind, so what was known is read in any case.
-    if (m_known.contains(view.key) || m_forced.contains(view.key))
-        return true;
-    if (view.type == KeyType::None || (view.type == KeyType::Hash && m_plainHashes.contains(view.key)))
-        return false;
-    return isSuspect(view.key, view.type, view.ttl, m_options.includeLowConfidence);
 }
 
 std::optional<LockSnapshot> RedisObserver::snapshotOf(const KeyReader::Gathered &gathered, KeyReader::Clock clock,

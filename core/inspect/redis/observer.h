@@ -175,8 +175,25 @@ private:
         if (companion.bytes().startsWith("lock-signal:"))
             m_seen.noteSignal(main);
     }
-    void enqueueKnown(int exceptSweep = -1); // those that it read
-    [[nodiscard]] bool isWorthReading(const KeyView &view) const;
+    // But for those that this sweep read.
+    void enqueueKnown(int exceptSweep = -1)
+    {
+        std::vector<RedisKey> keys;
+        for (const auto &[key, known] : m_known) {
+            if (known.readInSweep != exceptSweep)
+                keys.push_back(key);
+        }
+        m_queue.add(keys);
+    }
+    [[nodiscard]] bool isWorthReading(const KeyView &view) const
+    {
+        // A main key that is gone may have left its queue behind, so what was known is read in any case.
+        if (m_known.contains(view.key) || m_forced.contains(view.key))
+            return true;
+        if (view.type == KeyType::None || (view.type == KeyType::Hash && m_plainHashes.contains(view.key)))
+            return false;
+        return isSuspect(view.key, view.type, view.ttl, m_options.includeLowConfidence);
+    }
     Task<Result<void>> readBatch(std::vector<RedisKey> keys);
 
     // From what was read to snapshots.

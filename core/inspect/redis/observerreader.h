@@ -5,6 +5,7 @@
 // What the server refuses is no failure: it is remembered here and told as coverage. Loop thread only.
 #pragma once
 
+#include "core/base/text.h"
 #include "core/inspect/pace.h"
 #include "core/inspect/redis/recognise.h"
 #include "core/inspect/state/statesnapshot.h"
@@ -55,7 +56,14 @@ public:
     // With what each is known to hold and to wait for.
     [[nodiscard]] std::vector<SessionSnapshot> sessions(const ConnectionName &name, const SnapshotStore &locks) const;
     // Whether as many listen there as did when the clients were listed; or they are too many to be listed each time.
-    [[nodiscard]] bool isUpToDate(const ChannelCounts &subscribers) const;
+    [[nodiscard]] bool isUpToDate(const ChannelCounts &subscribers) const
+    {
+        constexpr std::size_t many = 200;
+        return m_clients.size() > many || std::ranges::all_of(subscribers, [this](const auto &one) {
+                   const auto then = m_listeners.find(one.first);
+                   return one.second == (then == m_listeners.end() ? 0 : then->second);
+               });
+    }
 
     friend bool operator==(const ConnectedClients &, const ConnectedClients &) = default;
 
@@ -64,7 +72,13 @@ private:
         std::optional<QString> session, endpoint;
         std::optional<QByteArray> program;
     };
-    [[nodiscard]] std::vector<const RedisClient *> listenersOn(const QByteArray &channel) const;
+    [[nodiscard]] std::vector<const RedisClient *> listenersOn(const QByteArray &channel) const
+    {
+        const auto count = m_listeners.find(channel);
+        if (count == m_listeners.end() || count->second != static_cast<qint64>(m_listening.size()))
+            return {};
+        return mapped<std::vector<const RedisClient *>>(m_listening, [this](const auto i) { return &m_clients[i]; });
+    }
     // A connection that listens for several locks is several threads', of which any may hold what its namesake holds.
     [[nodiscard]] Connection byChannel(const RedisClient &client) const
     {
@@ -154,7 +168,14 @@ public:
     // `asking`: they are asked for already, by askForTimes(); empty for no keys.
     using Times = std::vector<std::optional<std::chrono::milliseconds>>;
     using Asking = std::optional<Reply<std::vector<redis::Value>>>;
-    [[nodiscard]] Asking askForTimes(const std::vector<RedisKey> &keys);
+    [[nodiscard]] Asking askForTimes(const std::vector<RedisKey> &keys)
+    {
+        if (keys.empty())
+            return std::nullopt;
+        return send(mapped<std::vector<redis::Command>>(keys, [](const RedisKey &key) {
+            return redis::Command{"PTTL", key.bytes()};
+        }));
+    }
     Task<Result<Times>> timesToLive(std::vector<RedisKey> keys, Asking asking);
     // Of these only those that are small enough for a lock; asking does not count as use.
     Task<Result<std::vector<KeyView>>> ofLockSize(std::vector<KeyView> views);

@@ -5,8 +5,6 @@
 #include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
 
-#include <set>
-
 namespace lockscope::inspect {
 
 using namespace Qt::StringLiterals;
@@ -94,20 +92,7 @@ private:
         return clients;
     }
     // Those, and whoever waits for one of them.
-    [[nodiscard]] Clients withWaiters(const Clients &first) const
-    {
-        auto reached = first;
-        std::vector<int> next(first.begin(), first.end());
-        while (!next.empty()) {
-            const int client = next.back();
-            next.pop_back();
-            for (const int waiter : m_waiters[std::size_t(client)]) {
-                if (reached.insert(waiter).second)
-                    next.push_back(waiter);
-            }
-        }
-        return reached;
-    }
+    [[nodiscard]] Clients withWaiters(const Clients &first) const { return reachedFrom(first, m_waiters); }
     [[nodiscard]] Clients waitersOf(int lock) const
     {
         Clients waiters;

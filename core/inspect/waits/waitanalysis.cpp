@@ -3,7 +3,6 @@
 #include "core/base/text.h"
 
 #include <map>
-#include <set>
 
 namespace lockscope::inspect {
 

@@ -7,7 +7,6 @@
 #include "core/rules/catalogue.h"
 
 #include <map>
-#include <set>
 
 namespace lockscope::inspect {
 
@@ -199,16 +198,7 @@ std::vector<RootBlocker> rootsOf(const WaitGraph &graph)
         if (!letsGo[client] || behind[client].empty())
             continue;
         RootBlocker root{static_cast<int>(client), static_cast<int>(behind[client].size()), 0, {}};
-        std::set<int> reached{root.client};
-        std::vector<int> next{root.client};
-        while (!next.empty()) {
-            const int at = next.back();
-            next.pop_back();
-            for (const int one : behind[static_cast<std::size_t>(at)]) {
-                if (reached.insert(one).second)
-                    next.push_back(one);
-            }
-        }
+        const auto reached = reachedFrom({root.client}, behind);
         root.total = static_cast<int>(reached.size()) - 1;
         for (const int one : reached) {
             for (const auto *edge : waits[static_cast<std::size_t>(one)]) {
@@ -265,10 +255,19 @@ QString unlinkedSentence(const WaitGraph &graph, const QString &howToLink)
         names.join(u", "_s), howToLink);
 }
 
-int WaitGraph::held() const
+std::set<int> reachedFrom(const std::set<int> &first, const std::vector<std::set<int>> &behind)
 {
-    return static_cast<int>(
-        std::ranges::count_if(locks, [](const GraphLock &lock) { return lock.state != LockState::Free; }));
+    auto reached = first;
+    std::vector<int> next(first.begin(), first.end());
+    while (!next.empty()) {
+        const int client = next.back();
+        next.pop_back();
+        for (const int waiter : behind[static_cast<std::size_t>(client)]) {
+            if (reached.insert(waiter).second)
+                next.push_back(waiter);
+        }
+    }
+    return reached;
 }
 
 WaitGraph waitGraphOf(const std::vector<LockSnapshot> &all, const std::vector<ClientLabel> &labels,

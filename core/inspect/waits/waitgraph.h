@@ -7,6 +7,9 @@
 
 #include <QJsonObject>
 
+#include <algorithm>
+#include <set>
+
 namespace lockscope::inspect {
 
 struct GraphEdge {
@@ -80,8 +83,16 @@ struct WaitGraph {
         }
         return static_cast<int>(waiters.size());
     }
-    [[nodiscard]] int held() const; // locks
+    // Locks.
+    [[nodiscard]] int held() const
+    {
+        const auto isHeld = [](const GraphLock &lock) { return lock.state != LockState::Free; };
+        return static_cast<int>(std::ranges::count_if(locks, isHeld));
+    }
 };
+
+// Those clients, and whoever waits for one of them, by who is behind each.
+[[nodiscard]] std::set<int> reachedFrom(const std::set<int> &first, const std::vector<std::set<int>> &behind);
 
 // `now`: ours.
 [[nodiscard]] WaitGraph waitGraphOf(const std::vector<LockSnapshot> &locks, const std::vector<ClientLabel> &labels,

@@ -106,7 +106,15 @@ private:
     enum class When { Rested, AtOnce };
     void enqueue(const ZPath &path, When when = When::Rested);
     // It has changed, or may have.
-    void setDue(const ZPath &path, When when = When::Rested);
+    void setDue(const ZPath &path, When when = When::Rested)
+    {
+        const auto at = m_directories.find(path);
+        if (at == m_directories.end())
+            return;
+        if (!at->second.dueSince)
+            at->second.dueSince = m_ensemble.loop.now();
+        enqueue(path, when);
+    }
     [[nodiscard]] bool isLate(const ZPath &path, const Directory &directory) const;
     // Watches tell of every change.
     [[nodiscard]] bool isTold(const ZPath &path, const Directory &directory) const;
@@ -114,7 +122,15 @@ private:
     Task<void> read(ZPath path);
     [[nodiscard]] ReadRequest requestFor(const ZPath &path);
     [[nodiscard]] std::optional<zk::Watch> watchFor(const ZPath &directory, const ZPath &folder);
-    void watchSet(const ZPath &directory, const ZPath &folder);
+    void watchSet(const ZPath &directory, const ZPath &folder)
+    {
+        const auto at = m_directories.find(directory);
+        if (at == m_directories.end())
+            return;
+        const auto slot = at->second.watches.find(folder);
+        if (slot != at->second.watches.end() && slot->second)
+            slot->second->isArmed = !slot->second->hasFired;
+    }
     void watchFired(const ZPath &directory, const std::shared_ptr<WatchSlot> &slot, zk::EventKind event);
     void finish(const ZPath &path, Instant started, Result<ReadAnswer> answer);
     [[nodiscard]] std::vector<SnapshotChange> take(const ZPath &path, Directory &directory,
@@ -152,7 +168,13 @@ public:
     // `requests`: sent so far.
     void tell(const SearchFacts &search, qint64 requests);
     // What the servers say they were asked in all, in an answer to mntr; null: nobody answered.
-    void noteServed(qint64 requests, const zk::Evidence *totals);
+    void noteServed(qint64 requests, const zk::Evidence *totals)
+    {
+        // What is missing is no small share of theirs: it is said of all members or not at all.
+        const bool isWhole = totals && totals->isComplete("mntr");
+        m_asked.noteServed(m_ensemble.loop.now(), requests, isWhole ? totals->requestsServed : std::nullopt,
+                           isWhole ? totals->answers.at("mntr").members : 0);
+    }
     void notifyProgress(bool isRunning, bool isFirstComplete, Duration lookTook);
     void notifyCrawled(qint64 done, qint64 total)
     {
@@ -166,7 +188,14 @@ public:
     [[nodiscard]] const std::vector<Coverage> &coverage() const { return m_told.coverage(); }
 
 private:
-    void notifyCost(qint64 requests);
+    void notifyCost(qint64 requests)
+    {
+        const auto &session = m_ensemble.session;
+        m_asked.note(m_ensemble.loop.now(), requests);
+        Cost cost{session.watchCount(), session.watchedBytes(), session.watchBudgetBytes()};
+        m_asked.putInto(cost);
+        m_told.tell(cost);
+    }
 
     const ObservedEnsemble &m_ensemble;
     const ServerAnswers &m_answers;
@@ -214,8 +243,15 @@ private:
     {
         m_totals = m_ensemble.source.ask({"wchs", "mntr"}, Deadline::after(m_ensemble.loop, limit));
     }
-    Task<void> hearTotals();                                                    // that have been asked for
-    [[nodiscard]] std::shared_ptr<const NamesByParent> knownEphemerals() const; // as the dump names them
+    Task<void> hearTotals(); // that have been asked for
+    // as the dump names them
+    [[nodiscard]] std::shared_ptr<const NamesByParent> knownEphemerals() const
+    {
+        auto known = ephemeralsBelow(m_answers.latest(), m_ensemble.chroot);
+        for (auto &[folder, names] : known)
+            std::ranges::sort(names);
+        return std::make_shared<const NamesByParent>(std::move(known));
+    }
     void reconcileWithDump()
     {
         m_follower.reconcile(candidates(ephemeralsBelow(m_answers.latest(), m_ensemble.chroot)), true);

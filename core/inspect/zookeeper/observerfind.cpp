@@ -21,23 +21,6 @@ void Reporter::tell(const SearchFacts &search, qint64 requests)
     notifyCost(requests);
 }
 
-void Reporter::notifyCost(qint64 requests)
-{
-    const auto &session = m_ensemble.session;
-    m_asked.note(m_ensemble.loop.now(), requests);
-    Cost cost{session.watchCount(), session.watchedBytes(), session.watchBudgetBytes()};
-    m_asked.putInto(cost);
-    m_told.tell(cost);
-}
-
-void Reporter::noteServed(qint64 requests, const zk::Evidence *totals)
-{
-    // What is missing is no small share of theirs: it is said of all members or not at all.
-    const bool isWhole = totals && totals->isComplete("mntr");
-    m_asked.noteServed(m_ensemble.loop.now(), requests, isWhole ? totals->requestsServed : std::nullopt,
-                       isWhole ? totals->answers.at("mntr").members : 0);
-}
-
 void Reporter::notifyProgress(bool isRunning, bool isFirstComplete, Duration lookTook)
 {
     auto now = m_told.progress();
@@ -241,14 +224,6 @@ Task<void> LockFinder::hearTotals()
         co_return;
     m_answers.absorbTotals(*answer);
     m_lookTook = std::max(m_lookTook, answer->work);
-}
-
-std::shared_ptr<const NamesByParent> LockFinder::knownEphemerals() const
-{
-    auto known = ephemeralsBelow(m_answers.latest(), m_ensemble.chroot);
-    for (auto &[folder, names] : known)
-        std::ranges::sort(names);
-    return std::make_shared<const NamesByParent>(std::move(known));
 }
 
 std::vector<Unexplained> LockFinder::unexplained() const

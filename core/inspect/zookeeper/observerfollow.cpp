@@ -85,16 +85,6 @@ void DirectoryFollower::readOldOnes()
         enqueue(path);
 }
 
-void DirectoryFollower::setDue(const ZPath &path, When when)
-{
-    const auto at = m_directories.find(path);
-    if (at == m_directories.end())
-        return;
-    if (!at->second.dueSince)
-        at->second.dueSince = m_ensemble.loop.now();
-    enqueue(path, when);
-}
-
 void DirectoryFollower::enqueue(const ZPath &path, When when)
 {
     const auto at = m_directories.find(path);
@@ -202,16 +192,6 @@ std::optional<zk::Watch> DirectoryFollower::watchFor(const ZPath &directory, con
             watchFired(directory, alive, event.kind);
     });
     return watch;
-}
-
-void DirectoryFollower::watchSet(const ZPath &directory, const ZPath &folder)
-{
-    const auto at = m_directories.find(directory);
-    if (at == m_directories.end())
-        return;
-    const auto slot = at->second.watches.find(folder);
-    if (slot != at->second.watches.end() && slot->second)
-        slot->second->isArmed = !slot->second->hasFired;
 }
 
 void DirectoryFollower::watchFired(const ZPath &directory, const std::shared_ptr<WatchSlot> &slot,

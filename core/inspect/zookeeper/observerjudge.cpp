@@ -317,13 +317,6 @@ std::vector<SnapshotChange> DirectoryJudge::judgeAgain(const DirectoryView &view
     return replace(view.path, std::move(snapshots));
 }
 
-const DirectoryJudge::Judged &DirectoryJudge::judged(const ZPath &directory) const
-{
-    static const Judged none;
-    const auto at = m_judged.find(directory);
-    return at == m_judged.end() ? none : at->second;
-}
-
 std::vector<SnapshotChange> DirectoryJudge::replace(const ZPath &directory, std::vector<LockSnapshot> now)
 {
     auto changes = m_snapshots.replace(directory.bytes(), std::move(now));

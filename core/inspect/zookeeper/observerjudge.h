@@ -181,7 +181,12 @@ private:
         Duration took{}; // of the processor
         Instant at{};    // when that was done
     };
-    [[nodiscard]] const Judged &judged(const ZPath &directory) const;
+    [[nodiscard]] const Judged &judged(const ZPath &directory) const
+    {
+        static const Judged none;
+        const auto at = m_judged.find(directory);
+        return at == m_judged.end() ? none : at->second;
+    }
     // Judged, nothing told yet.
     [[nodiscard]] std::vector<LockSnapshot> look(Judged &judged, const DirectoryView &view, Instant known,
                                                  bool isFirstLook);

@@ -152,12 +152,26 @@ public:
         const auto found = m_evidence.dataWatches.find(fullPath(path.bytes()));
         return found != m_evidence.dataWatches.end() && found->second.contains(session);
     }
-    [[nodiscard]] std::vector<zk::SessionId> watchers(const ZPath &path) const;
+    [[nodiscard]] std::vector<zk::SessionId> watchers(const ZPath &path) const
+    {
+        const auto found = m_evidence.dataWatches.find(fullPath(path.bytes()));
+        if (found == m_evidence.dataWatches.end())
+            return {};
+        std::vector<zk::SessionId> all(found->second.begin(), found->second.end());
+        std::erase_if(all, [this](zk::SessionId session) { return isOurs(session); });
+        return all;
+    }
     // Whether it watches any path that begins so.
     [[nodiscard]] bool watchesBelow(zk::SessionId session, const QByteArray &prefix) const;
 
 private:
-    [[nodiscard]] ZPath fullPath(const QByteArray &path) const;
+    [[nodiscard]] ZPath fullPath(const QByteArray &path) const
+    {
+        const QByteArray &chroot = m_context.chroot;
+        if (chroot.isEmpty() || chroot == "/")
+            return ZPath(path);
+        return ZPath(path == "/" ? chroot : chroot + path);
+    }
 
     // Said by nobody.
     [[nodiscard]] static const zk::Evidence &none()

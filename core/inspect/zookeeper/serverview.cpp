@@ -163,16 +163,6 @@ bool ServerView::wasAskedAfter(ServerTime moment) const
     return asked + m_context.serverAhead >= moment;
 }
 
-std::vector<zk::SessionId> ServerView::watchers(const ZPath &path) const
-{
-    const auto found = m_evidence.dataWatches.find(fullPath(path.bytes()));
-    if (found == m_evidence.dataWatches.end())
-        return {};
-    std::vector<zk::SessionId> all(found->second.begin(), found->second.end());
-    std::erase_if(all, [this](zk::SessionId session) { return isOurs(session); });
-    return all;
-}
-
 bool ServerView::watchesBelow(zk::SessionId session, const QByteArray &prefix) const
 {
     const ZPath from = fullPath(prefix);
@@ -184,14 +174,6 @@ bool ServerView::watchesBelow(zk::SessionId session, const QByteArray &prefix) c
             return true;
     }
     return false;
-}
-
-ZPath ServerView::fullPath(const QByteArray &path) const
-{
-    const QByteArray &chroot = m_context.chroot;
-    if (chroot.isEmpty() || chroot == "/")
-        return ZPath(path);
-    return ZPath(path == "/" ? chroot : chroot + path);
 }
 
 void addSessionFindings(LockSnapshot &lock, const RecogniseContext &context)
