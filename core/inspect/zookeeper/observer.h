@@ -244,7 +244,7 @@ private:
         m_totals = m_ensemble.source.ask({"wchs", "mntr"}, Deadline::after(m_ensemble.loop, limit));
     }
     Task<void> hearTotals(); // that have been asked for
-    // as the dump names them
+    // As the dump names them.
     [[nodiscard]] std::shared_ptr<const NamesByParent> knownEphemerals() const
     {
         auto known = ephemeralsBelow(m_answers.latest(), m_ensemble.chroot);
