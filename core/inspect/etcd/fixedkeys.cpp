@@ -4,7 +4,6 @@
 #include "core/inspect/etcd/recognise.h"
 
 #include "core/base/fieldreader.h"
-#include "core/base/identifiers.h"
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/coverage.h"

@@ -3,7 +3,6 @@
 
 #include "core/async/loop.h"
 #include "core/async/completion.h"
-#include "core/async/sleep.h"
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
 

@@ -4,7 +4,6 @@
 #include "core/base/text.h"
 #include "core/inspect/mariadb/poll.h"
 #include "core/mariadb/session.h"
-#include "core/mariadb/freshness.h"
 #include "core/rules/userrules.h"
 
 #include <iterator>

@@ -6,9 +6,7 @@
 #include "core/base/text.h"
 #include "core/inspect/mariadb/poll.h"
 #include "core/mariadb/session.h"
-#include "core/async/sleep.h"
 #include "core/inspect/coverage.h"
-#include "core/mariadb/freshness.h"
 #include "core/rules/catalogue.h"
 
 #include <set>

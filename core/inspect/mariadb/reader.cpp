@@ -5,10 +5,6 @@
 #include "core/async/completion.h"
 #include "core/inspect/mariadb/poll.h"
 #include "core/mariadb/session.h"
-#include "core/async/dated.h"
-#include "core/async/sleep.h"
-#include "core/async/turns.h"
-#include "core/mariadb/freshness.h"
 
 namespace lockscope::inspect {
 

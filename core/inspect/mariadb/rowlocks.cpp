@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From rows that are locks by what stands in them to snapshots.
 #include "core/inspect/mariadb/pollindex.h"
-#include "core/base/duration.h"
-#include "core/base/identifiers.h"
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/rules/catalogue.h"

@@ -4,7 +4,6 @@
 
 #include "core/base/text.h"
 #include "core/mariadb/session.h"
-#include "core/base/identifiers.h"
 
 namespace lockscope::inspect {
 

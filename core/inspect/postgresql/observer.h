@@ -4,7 +4,6 @@
 
 #include "core/async/task.h"
 #include "core/async/completion.h"
-#include "core/async/turns.h"
 #include "core/inspect/mariadb/observer.h"
 
 #include <set>

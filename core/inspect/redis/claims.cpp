@@ -2,7 +2,6 @@
 #include "core/inspect/redis/claims.h"
 
 #include "core/base/fieldreader.h"
-#include "core/base/identifiers.h"
 #include "core/base/text.h"
 #include "core/inspect/lockterms.h"
 #include "core/inspect/redis/naming.h"

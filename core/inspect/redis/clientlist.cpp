@@ -2,7 +2,6 @@
 #include "core/inspect/redis/observerreader.h"
 
 #include "core/base/text.h"
-#include "core/base/identifiers.h"
 #include "core/inspect/waits/clients.h"
 #include "core/rules/catalogue.h"
 #include "core/rules/turn.h"

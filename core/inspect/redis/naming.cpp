@@ -3,7 +3,6 @@
 
 #include "core/base/fieldreader.h"
 #include "core/base/text.h"
-#include "core/base/identifiers.h"
 #include "core/inspect/lockterms.h"
 
 #include <QByteArrayList>

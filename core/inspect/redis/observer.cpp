@@ -3,7 +3,6 @@
 
 #include "core/inspect/redis/observerreader.h"
 #include "core/async/completion.h"
-#include "core/async/sleep.h"
 
 namespace lockscope::inspect {
 

@@ -3,8 +3,6 @@
 
 #include "core/async/loop.h"
 #include "core/base/text.h"
-#include "core/async/dated.h"
-#include "core/base/duration.h"
 
 #include <cmath>
 #include <iterator>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/inspect/knownclients.h"
-#include "core/rules/keysignals.h"
+#include "core/rules/turn.h"
 
 #include <map>
 

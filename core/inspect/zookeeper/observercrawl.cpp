@@ -2,7 +2,6 @@
 #include "core/inspect/zookeeper/observercrawl.h"
 
 #include "core/async/completion.h"
-#include "core/async/sleep.h"
 #include "core/base/text.h"
 #include "core/inspect/lockterms.h"
 #include "core/inspect/observer.h"

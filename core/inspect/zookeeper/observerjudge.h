@@ -4,7 +4,6 @@
 
 #include "core/async/loop.h"
 #include "core/async/task.h"
-#include "core/async/dated.h"
 #include "core/inspect/observer.h"
 #include "core/inspect/zookeeper/recognise.h"
 

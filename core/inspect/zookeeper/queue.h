@@ -3,7 +3,7 @@
 // servers said about watches.
 #pragma once
 
-#include "core/base/identifiers.h"
+#include "core/base/text.h"
 #include "core/inspect/zookeeper/recognise.h"
 #include "core/rules/turn.h"
 
