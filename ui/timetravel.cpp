@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/timetravel.h"
 
-#include "core/base/clock.h"
 #include "core/base/text.h"
 #include "ui/parts/parts.h"
 #include "ui/shell/actions.h"

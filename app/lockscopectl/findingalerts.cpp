@@ -8,7 +8,6 @@
 #include <QJsonDocument>
 
 #include <csignal>
-#include <unistd.h>
 
 namespace lockscope::ctl {
 

@@ -5,8 +5,6 @@
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
-#include "core/inspect/findings.h"
-#include <algorithm>
 
 namespace lockscope::ctl {
 

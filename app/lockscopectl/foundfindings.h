@@ -7,8 +7,6 @@
 #include "core/inspect/waits/waitgraph.h"
 #include "core/workspace/mutes.h"
 
-#include <set>
-
 namespace lockscope::ctl {
 
 struct FoundFinding {

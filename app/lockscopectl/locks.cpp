@@ -7,10 +7,7 @@
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
-#include "core/inspect/findings.h"
 #include <QRegularExpression>
-#include <algorithm>
-#include <set>
 
 namespace lockscope::ctl {
 

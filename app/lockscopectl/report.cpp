@@ -5,8 +5,6 @@
 #include "core/base/text.h"
 #include "core/inspect/json.h"
 
-#include <unistd.h>
-
 namespace lockscope::ctl {
 
 using inspect::FindingCode;

@@ -2,8 +2,6 @@
 #include "core/history/chunk.h"
 #include "core/base/text.h"
 #include "core/history/flightrecorder.h"
-#include "core/history/recording.h"
-#include "core/inspect/state/statesnapshot.h"
 
 #include <QDataStream>
 #include <QDateTime>

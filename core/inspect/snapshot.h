@@ -12,7 +12,6 @@
 #include <QMetaType>
 #include <QStringList>
 
-#include <chrono>
 #include <memory>
 #include <variant>
 

@@ -2,7 +2,6 @@
 #include "core/operate/forcerelease.h"
 
 #include "core/base/text.h"
-#include "core/inspect/findings.h"
 #include "core/inspect/json.h"
 #include "core/operate/releasemethod.h"
 #include "core/operate/precheck.h"

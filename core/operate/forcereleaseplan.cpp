@@ -7,8 +7,6 @@
 #include "core/inspect/waits/clients.h"
 #include "core/operate/precheck.h"
 
-#include <map>
-
 namespace lockscope::operate {
 
 using inspect::Contender;

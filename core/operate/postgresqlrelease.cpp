@@ -7,7 +7,6 @@
 #include "core/postgresql/dialect.h"
 
 #include <algorithm>
-#include <map>
 
 namespace lockscope::operate {
 

@@ -7,8 +7,6 @@
 #include "core/inspect/waits/waitgraph.h"
 #include "core/workspace/workspace.h"
 
-#include <set>
-
 namespace lockscope {
 
 // Between two looks at one cycle: longer than a hand-off takes to be seen on both sides.

@@ -3,7 +3,6 @@
 
 #include "core/base/text.h"
 #include "core/inspect/json.h"
-#include "core/inspect/findings.h"
 #include "core/workspace/settingsfile.h"
 
 #include <QDateTime>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workspace/rulefolder.h"
 
-#include "core/base/text.h"
-#include "core/base/fieldreader.h"
 #include "core/inspect/redis/observerreader.h"
 #include "core/workspace/settingsfile.h"
 

@@ -9,8 +9,6 @@
 #include "core/zookeeper/reachability.h"
 #include "core/zookeeper/sendable.h"
 
-#include <deque>
-
 namespace lockscope {
 
 namespace {

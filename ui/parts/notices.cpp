@@ -2,7 +2,6 @@
 #include "ui/parts/notices.h"
 
 #include "core/base/text.h"
-#include "core/base/connectionuri.h"
 #include "ui/models/pausablebackend.h"
 #include "ui/models/screenclock.h"
 #include "ui/parts/parts.h"

@@ -11,7 +11,6 @@
 
 #include <iterator>
 #include <numeric>
-#include <set>
 
 namespace lockscope::ui {
 

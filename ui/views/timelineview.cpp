@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/views/timelineview.h"
 
-#include "core/base/clock.h"
 #include "core/base/text.h"
 #include "ui/models/lockfacts.h"
 #include "ui/models/screenclock.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/etcd/observer.h"
 
-#include "core/async/loop.h"
-#include "core/async/completion.h"
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/mariadb/lockrows.h"
 
-#include "core/base/text.h"
-#include "core/inspect/mariadb/poll.h"
-#include "core/mariadb/session.h"
 #include "core/rules/userrules.h"
 
 #include <iterator>

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/mariadb/observer.h"
 
-#include "core/async/completion.h"
-#include "core/base/random.h"
-#include "core/base/text.h"
-#include "core/inspect/mariadb/poll.h"
-#include "core/mariadb/session.h"
 #include "core/inspect/coverage.h"
 #include "core/rules/catalogue.h"
 

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/mariadb/reader.h"
 
-#include "core/async/loop.h"
-#include "core/async/completion.h"
-#include "core/inspect/mariadb/poll.h"
-#include "core/mariadb/session.h"
-
 namespace lockscope::inspect {
 
 using mariadb::Rows;

@@ -2,9 +2,6 @@
 // From what InnoDB prints to the names of rows and named locks.
 #include "core/inspect/mariadb/poll.h"
 
-#include "core/base/text.h"
-#include "core/mariadb/session.h"
-
 namespace lockscope::inspect {
 
 namespace {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/postgresql/observer.h"
 
-#include "core/base/text.h"
 #include "core/inspect/knownclients.h"
 #include "core/postgresql/dialect.h"
 #include "core/rules/catalogue.h"

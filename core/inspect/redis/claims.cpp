@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/redis/claims.h"
 
-#include "core/base/fieldreader.h"
 #include "core/base/text.h"
 #include "core/inspect/lockterms.h"
 #include "core/inspect/redis/naming.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/redis/observerreader.h"
 
-#include "core/base/text.h"
 #include "core/inspect/waits/clients.h"
 #include "core/rules/catalogue.h"
 #include "core/rules/turn.h"

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/redis/observer.h"
 
-#include "core/inspect/redis/observerreader.h"
-#include "core/async/completion.h"
-
 namespace lockscope::inspect {
 
 namespace {

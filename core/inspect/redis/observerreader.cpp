@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/redis/observerreader.h"
 
-#include "core/async/loop.h"
-#include "core/base/text.h"
-
 #include <cmath>
 #include <iterator>
 

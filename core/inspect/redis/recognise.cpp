@@ -8,7 +8,6 @@
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/userrulelocks.h"
 #include "core/rules/catalogue.h"
-#include "core/rules/turn.h"
 
 #include <string_view>
 

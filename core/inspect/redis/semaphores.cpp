@@ -5,7 +5,6 @@
 #include "core/inspect/findings.h"
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/recognise.h"
-#include "core/rules/turn.h"
 
 #include <cmath>
 

@@ -2,7 +2,6 @@
 #include "core/inspect/redis/setobserver.h"
 
 #include "core/base/overloaded.h"
-#include "core/rules/turn.h"
 
 namespace lockscope::inspect {
 

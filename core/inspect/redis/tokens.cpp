@@ -6,7 +6,6 @@
 #include "core/inspect/lockterms.h"
 #include "core/inspect/redis/naming.h"
 #include "core/rules/turn.h"
-#include "core/rules/userrules.h"
 
 #include <QDateTime>
 

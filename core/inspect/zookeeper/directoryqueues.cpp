@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which queue locks a directory is, or holds: one lock, several flat ones, or siblings that merely look like a queue.
-#include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/lockterms.h"
 #include "core/inspect/zookeeper/queue.h"

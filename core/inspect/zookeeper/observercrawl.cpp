@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/zookeeper/observercrawl.h"
 
-#include "core/async/completion.h"
 #include "core/base/text.h"
 #include "core/inspect/lockterms.h"
 #include "core/inspect/observer.h"

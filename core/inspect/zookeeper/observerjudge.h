@@ -3,7 +3,6 @@
 #pragma once
 
 #include "core/async/loop.h"
-#include "core/async/task.h"
 #include "core/inspect/observer.h"
 #include "core/inspect/zookeeper/recognise.h"
 

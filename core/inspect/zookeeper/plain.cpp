@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // One ephemeral node without a number: whoever makes it holds the lock, everybody else watches it.
-#include "core/base/fieldreader.h"
-#include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/knownclients.h"
 #include "core/inspect/lockterms.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/zookeeper/queue.h"
 
-#include "core/base/text.h"
 #include "core/inspect/findings.h"
 
 namespace lockscope::inspect {

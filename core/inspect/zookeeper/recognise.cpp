@@ -5,7 +5,6 @@
 // own.
 #include "core/inspect/zookeeper/recognise.h"
 
-#include "core/base/text.h"
 #include "core/base/fieldreader.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/lockterms.h"

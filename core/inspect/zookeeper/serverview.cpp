@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/zookeeper/queue.h"
 #include "core/rules/catalogue.h"
