@@ -8,7 +8,6 @@
 #include "core/inspect/waits/clients.h"
 
 #include <QMap>
-#include <QStringList>
 
 namespace lockscope::app {
 

@@ -5,12 +5,10 @@
 
 #include <QByteArray>
 #include <QFile>
-#include <QString>
 
 #include <gvc.h>
 
 #include <cstdio>
-#include <utility>
 
 namespace lockscope {
 

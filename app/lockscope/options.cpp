@@ -3,13 +3,8 @@
 
 #include "core/base/text.h"
 #include "core/history/flightrecorder.h"
-#include "core/operate/audit.h"
-#include "core/workspace/mutes.h"
 #include "core/workspace/rulefolder.h"
-#include "core/workspace/settingsfile.h"
 #include "ui/pages/page.h"
-
-#include <QRegularExpression>
 
 namespace lockscope::app {
 

@@ -3,8 +3,6 @@
 #include "app/lockscopectl/childcommand.h"
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
-#include "core/async/scope.h"
-#include "core/async/completion.h"
 #include "core/base/text.h"
 #include "core/workspace/hold.h"
 

@@ -2,7 +2,6 @@
 // tree: raw znodes below a path, parents before children.
 #include "app/lockscopectl/report.h"
 #include "app/lockscopectl/output.h"
-#include "core/base/backendkind.h"
 #include "core/base/text.h"
 #include "core/workspace/browsequeries.h"
 

@@ -8,8 +8,6 @@
 
 #include <QTimer>
 
-#include <chrono>
-#include <memory>
 #include <sys/types.h>
 
 namespace lockscope::ctl {

@@ -6,8 +6,6 @@
 #include "app/lockscopectl/snapshotsource.h"
 #include "core/workspace/rulefolder.h"
 
-#include <map>
-
 namespace lockscope::ctl {
 
 using app::Arguments;

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
-#include "core/base/fieldreader.h"
-#include "core/inspect/findings.h"
 #include "core/inspect/json.h"
 #include "core/sandbox/demo.h"
-
-#include <algorithm>
 
 namespace lockscope::ctl {
 

@@ -5,9 +5,7 @@
 
 #include "app/lockscopectl/foundfindings.h"
 
-#include <QJsonArray>
 #include <QProcess>
-#include <QTimer>
 
 namespace lockscope::ctl {
 

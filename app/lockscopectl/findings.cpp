@@ -5,7 +5,6 @@
 #include "app/lockscopectl/report.h"
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
-#include "core/inspect/findings.h"
 #include "core/inspect/json.h"
 
 namespace lockscope::ctl {

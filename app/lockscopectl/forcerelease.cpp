@@ -3,11 +3,8 @@
 #include "app/lockscopectl/report.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
-#include "core/inspect/waits/clients.h"
 #include "core/operate/releasemethod.h"
 #include "core/operate/precheck.h"
-
-#include <unistd.h>
 
 namespace lockscope::ctl {
 

@@ -3,8 +3,6 @@
 #pragma once
 
 #include "app/lockscopectl/command.h"
-#include "core/inspect/findings.h"
-#include "core/inspect/waits/waitgraph.h"
 #include "core/workspace/mutes.h"
 
 namespace lockscope::ctl {

@@ -6,8 +6,6 @@
 #include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
 
-#include <set>
-
 namespace lockscope::ctl {
 
 namespace {

@@ -7,7 +7,6 @@
 #include <QSocketNotifier>
 
 #include <deque>
-#include <functional>
 
 #include "core/async/completion.h"
 

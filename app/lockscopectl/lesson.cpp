@@ -6,8 +6,6 @@
 #include "core/base/text.h"
 #include "core/lessons/lessons.h"
 
-#include <QJsonArray>
-
 namespace lockscope::ctl {
 
 using contention::Recording;

@@ -3,11 +3,9 @@
 #include "app/lockscopectl/foundfindings.h"
 #include "app/lockscopectl/live.h"
 #include "app/lockscopectl/output.h"
-#include "core/async/completion.h"
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
-#include <QRegularExpression>
 
 namespace lockscope::ctl {
 

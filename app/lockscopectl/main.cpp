@@ -5,16 +5,11 @@
 #include "app/lockscopectl/report.h"
 #include "app/lockscopectl/privateservers.h"
 #include "core/async/qtloop.h"
-#include "core/async/scope.h"
-#include "core/base/clock.h"
 #include "core/base/logging.h"
 #include "core/base/text.h"
-#include "core/connections/connectionstore.h"
 #include "core/workspace/settingsfile.h"
 
 #include <QCoreApplication>
-
-#include <unistd.h>
 
 namespace lockscope::ctl {
 

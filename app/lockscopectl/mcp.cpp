@@ -3,11 +3,8 @@
 // inspects (resources/mcp.json), on connections that open read-only; none of them writes.
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
-#include "core/base/fieldreader.h"
 
 #include <QJsonDocument>
-
-#include <array>
 
 namespace lockscope::ctl {
 

@@ -3,10 +3,7 @@
 
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
-#include "core/inspect/findings.h"
 #include "core/inspect/json.h"
-
-#include <set>
 
 namespace lockscope::ctl {
 

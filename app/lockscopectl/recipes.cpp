@@ -4,11 +4,6 @@
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 #include "core/contention/guarantees.h"
-#include "core/rules/catalogue.h"
-
-#include <QJsonArray>
-
-#include <set>
 
 namespace lockscope::ctl {
 

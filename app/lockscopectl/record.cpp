@@ -2,10 +2,7 @@
 // record: the flight recorder: every change of every lock, session and finding, to a file.
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
-#include "core/async/completion.h"
-#include "core/base/clock.h"
 #include "core/base/text.h"
-#include "core/inspect/json.h"
 #include "core/workspace/newsfeed.h"
 
 #include <QDir>

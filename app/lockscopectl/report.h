@@ -4,12 +4,7 @@
 #pragma once
 
 #include "app/lockscopectl/command.h"
-#include "core/history/recording.h"
-#include "core/inspect/state/statesnapshot.h"
-#include "core/inspect/waits/waitgraph.h"
 #include "core/workspace/mutes.h"
-
-#include <QJsonArray>
 
 namespace lockscope::ctl {
 

@@ -6,8 +6,6 @@
 #include "core/base/text.h"
 #include "core/sandbox/demo.h"
 
-#include <QJsonArray>
-
 namespace lockscope::ctl {
 
 namespace {

@@ -4,7 +4,6 @@
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 #include "core/inspect/json.h"
-#include "core/inspect/waits/clients.h"
 
 namespace lockscope::ctl {
 

@@ -2,7 +2,6 @@
 // show: one lock, with its queue in order.
 #include "app/lockscopectl/live.h"
 #include "app/lockscopectl/output.h"
-#include "core/base/fieldreader.h"
 #include "core/base/text.h"
 #include "core/history/timeline.h"
 #include "core/inspect/coverage.h"

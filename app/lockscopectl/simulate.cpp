@@ -2,11 +2,8 @@
 // simulate: contention, played in the simulated world or on real servers, with what it cost and what did not hold.
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/simulated.h"
-#include "core/base/fieldreader.h"
 #include "core/base/text.h"
 #include "core/contention/explain.h"
-#include "core/contention/scenario.h"
-#include "core/rules/catalogue.h"
 #include "core/workspace/realrun.h"
 
 #include <QJsonDocument>

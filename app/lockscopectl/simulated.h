@@ -5,8 +5,6 @@
 #include "app/lockscopectl/command.h"
 #include "core/contention/simulation.h"
 
-#include <QJsonObject>
-
 namespace lockscope::ctl {
 
 // On a thread of its own, so that Ctrl-C ends it. Handed over and never copied: there may be millions of events.

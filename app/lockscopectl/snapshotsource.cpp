@@ -4,10 +4,7 @@
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
-#include "core/inspect/json.h"
 #include "core/workspace/newsfeed.h"
-
-#include <unistd.h>
 
 namespace lockscope::ctl {
 

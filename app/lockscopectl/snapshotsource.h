@@ -5,7 +5,6 @@
 
 #include "app/commandline.h"
 #include "core/history/recording.h"
-#include "core/inspect/observer.h"
 #include "core/inspect/waits/waitgraph.h"
 #include "core/workspace/workspace.h"
 

@@ -3,7 +3,6 @@
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
-#include "core/inspect/json.h"
 #include "core/workspace/browsequeries.h"
 
 namespace lockscope::ctl {

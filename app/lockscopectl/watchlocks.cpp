@@ -4,8 +4,6 @@
 #include "core/base/text.h"
 #include "core/inspect/json.h"
 
-#include <QRegularExpression>
-
 namespace lockscope::ctl {
 
 namespace {

@@ -11,8 +11,6 @@
 #include "core/async/moveonlyfunction.h"
 #include "core/base/clock.h"
 
-#include <memory>
-
 namespace lockscope {
 
 using Duration = std::chrono::microseconds;

@@ -11,8 +11,6 @@
 #include "core/async/scope.h"
 
 #include <algorithm>
-#include <array>
-#include <functional>
 #include <variant>
 #include <vector>
 

@@ -13,7 +13,6 @@
 #include <QtGlobal>
 
 #include <map>
-#include <optional>
 
 namespace lockscope {
 

@@ -7,8 +7,6 @@
 
 #include <QtGlobal>
 
-#include <array>
-#include <optional>
 #include <vector>
 
 namespace lockscope {

@@ -2,9 +2,6 @@
 // The public interface: handles that hand everything to the background thread.
 #include "core/client/contention.h"
 
-#include <map>
-#include <mutex>
-
 namespace lockscope::client {
 
 namespace {

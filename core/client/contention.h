@@ -10,8 +10,6 @@
 #define LOCKSCOPE_CLIENT_INTERNAL // lockscope::Error is the core's here, and lockscope::v0::Error the public one
 #include <lockscope/lockscope.h>
 
-#include <atomic>
-
 namespace lockscope::client {
 
 [[nodiscard]] v0::Error publicError(const Error &error);

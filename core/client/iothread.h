@@ -5,7 +5,6 @@
 
 #include "core/async/scope.h"
 
-#include <functional>
 #include <thread>
 
 namespace lockscope::client {

@@ -4,7 +4,6 @@
 
 #include "core/client/server.h"
 #include "core/mariadb/dialect.h"
-#include "core/transport/speech.h"
 
 namespace lockscope::client {
 

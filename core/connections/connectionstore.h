@@ -4,7 +4,6 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <version>
 
 #include "core/base/connectionuri.h"
@@ -12,7 +11,6 @@
 #include <QDateTime>
 #include <QJsonObject>
 #include <QObject>
-#include <QString>
 
 namespace lockscope {
 

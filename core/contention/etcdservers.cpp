@@ -3,8 +3,6 @@
 #include "core/contention/etcdaccess.h"
 #include "core/contention/backendrules.h"
 
-#include <algorithm>
-
 namespace lockscope::contention {
 
 namespace {

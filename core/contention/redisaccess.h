@@ -6,8 +6,6 @@
 #include "core/contention/servers.h"
 #include "core/simservers/redis/server.h"
 
-#include <algorithm>
-
 namespace lockscope::contention {
 
 // What the contenders of one process share: a connection to each server, and its subscriptions.

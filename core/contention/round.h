@@ -8,7 +8,6 @@
 #include "core/contention/trace.h"
 #include "core/recipes/multilock.h"
 
-#include <map>
 #include <set>
 
 namespace lockscope::contention {

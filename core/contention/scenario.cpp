@@ -6,7 +6,6 @@
 #include "core/contention/backendrules.h"
 #include "core/contention/mutants/mutantlist.h"
 
-#include <array>
 #include <cmath>
 
 namespace lockscope::contention {

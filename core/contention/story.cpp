@@ -5,7 +5,6 @@
 
 #include <QJsonDocument>
 
-#include <map>
 #include <span>
 
 namespace lockscope::contention {

@@ -5,8 +5,6 @@
 #include "core/contention/backendrules.h"
 #include "core/base/text.h"
 
-#include <deque>
-
 namespace lockscope::contention {
 
 namespace {

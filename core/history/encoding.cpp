@@ -6,8 +6,6 @@
 
 #include <QDataStream>
 
-#include <algorithm>
-
 namespace lockscope::history {
 
 using std::chrono::milliseconds;

@@ -6,9 +6,6 @@
 
 #include "core/history/chunk.h"
 
-#include <QStringList>
-
-#include <chrono>
 #include <functional>
 #include <mutex>
 

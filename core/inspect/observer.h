@@ -6,7 +6,6 @@
 
 #include "core/async/completion.h"
 #include "core/async/task.h"
-#include "core/base/clock.h"
 #include "core/inspect/state/statesnapshot.h"
 #include "core/inspect/findings.h"
 

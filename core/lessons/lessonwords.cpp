@@ -11,7 +11,6 @@
 #include <QLocale>
 
 #include <cmath>
-#include <map>
 
 namespace lockscope::lessons {
 

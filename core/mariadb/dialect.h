@@ -7,8 +7,6 @@
 #include "core/base/connectionuri.h"
 #include "core/mariadb/session.h"
 
-#include <QString>
-
 class QSqlDatabase;
 class QSqlError;
 class QSqlQuery;

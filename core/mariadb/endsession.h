@@ -5,8 +5,6 @@
 
 #include "core/mariadb/session.h"
 
-#include <map>
-
 namespace lockscope::mariadb {
 
 class EndSession : public EndPort<Session> {

@@ -17,8 +17,6 @@
 #include <QByteArray>
 #include <QByteArrayList>
 
-#include <optional>
-
 namespace lockscope::mariadb {
 
 // What an SQL server of this kind has, as it said when it was connected to. Its name and its version say none of it:

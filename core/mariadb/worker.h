@@ -9,9 +9,6 @@
 #include "core/mariadb/dialect.h"
 
 #include <condition_variable>
-#include <deque>
-#include <functional>
-#include <mutex>
 #include <set>
 
 namespace lockscope::mariadb {

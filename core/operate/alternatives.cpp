@@ -5,8 +5,6 @@
 #include "core/operate/precheck.h"
 #include "core/operate/texts.h"
 
-#include <array>
-
 namespace lockscope::operate {
 
 using inspect::Contender;

@@ -3,7 +3,6 @@
 
 #include "core/operate/sql.h"
 #include "core/operate/texts.h"
-#include "core/inspect/findings.h"
 #include "core/inspect/waits/clients.h"
 #include "core/operate/precheck.h"
 

@@ -11,8 +11,6 @@
 #include "core/async/task.h"
 #include "core/operate/audit.h"
 
-#include <functional>
-
 namespace lockscope::operate {
 
 // "refused: …", "unknown: …", "failed: …": what the audit file says of an act that came to this.

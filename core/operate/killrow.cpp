@@ -5,7 +5,6 @@
 #include "core/postgresql/dialect.h"
 
 #include <QStringDecoder>
-#include <algorithm>
 
 namespace lockscope::operate {
 

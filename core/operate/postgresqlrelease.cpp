@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/operate/sql.h"
 
-#include "core/inspect/findings.h"
 #include "core/inspect/postgresql/observer.h"
 #include "core/operate/texts.h"
 #include "core/postgresql/dialect.h"
-
-#include <algorithm>
 
 namespace lockscope::operate {
 

@@ -12,8 +12,6 @@
 #include "core/async/task.h"
 #include "core/base/bytes.h"
 
-#include <functional>
-
 namespace lockscope::recipes {
 
 struct Grant {

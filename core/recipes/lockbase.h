@@ -7,8 +7,6 @@
 #include "core/base/random.h"
 #include "core/recipes/lock.h"
 
-#include <vector>
-
 namespace lockscope::recipes {
 
 // Keeps something on the server alive that dies by itself: a third of its TTL after it was last

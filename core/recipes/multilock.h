@@ -6,8 +6,6 @@
 
 #include "core/recipes/lockbase.h"
 
-#include <functional>
-
 namespace lockscope::recipes {
 
 class MultiLock : public LockBase {

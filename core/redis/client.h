@@ -9,11 +9,6 @@
 #include "core/async/passwordsource.h"
 #include "core/redis/clusternodes.h"
 
-#include <QString>
-
-#include <functional>
-#include <memory>
-
 namespace lockscope::redis {
 
 // What a RespConnection sends and hears bytes through: a socket, or a link of the simulated world.

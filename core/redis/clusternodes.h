@@ -10,8 +10,6 @@
 #include "core/base/connectionuri.h"
 #include "core/redis/connection.h"
 
-#include <QByteArray>
-
 namespace lockscope::redis {
 
 // Who has which slots of a Redis Cluster, as CLUSTER SLOTS says it; and where an error reply sends a command.

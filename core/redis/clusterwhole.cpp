@@ -3,8 +3,6 @@
 #include "core/base/text.h"
 #include "core/redis/clusternodes.h"
 
-#include <array>
-
 namespace lockscope::redis {
 
 bool ClusterTopics::isSaidByEach(const QByteArray &name)

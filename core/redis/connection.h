@@ -12,7 +12,6 @@
 
 #include <QByteArrayList>
 
-#include <map>
 #include <typeindex>
 
 namespace lockscope::redis {

@@ -12,8 +12,6 @@
 #include "core/redis/client.h"
 #include "core/redis/resp.h"
 
-#include <deque>
-#include <map>
 #include <set>
 #include <tuple>
 

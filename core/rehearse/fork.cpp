@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "core/base/text.h"
-#include "core/inspect/findings.h"
 #include "core/rehearse/stage.h"
-
-#include <array>
 
 namespace lockscope::rehearse {
 

@@ -2,7 +2,6 @@
 #include "core/rehearse/rehearsal.h"
 
 #include "core/base/text.h"
-#include "core/inspect/findings.h"
 #include "core/rehearse/stage.h"
 
 namespace lockscope::rehearse {

@@ -5,8 +5,6 @@
 #include "core/contention/sqlservers.h"
 #include "core/operate/releasemethod.h"
 
-#include <set>
-
 namespace lockscope::rehearse {
 
 struct StageContext {

@@ -25,8 +25,6 @@
 #include "core/recipes/lock.h"
 #include "core/sandbox/server.h"
 
-#include <vector>
-
 namespace lockscope::sandbox {
 
 // What the scenes of the demo share: the loop, chance, and the count of what is not up yet.

@@ -11,7 +11,6 @@
 #include "core/recipes/make.h"
 #include "core/sandbox/demo.h"
 
-#include <QByteArrayList>
 #include <QDir>
 
 namespace lockscope::sandbox {

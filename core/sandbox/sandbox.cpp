@@ -4,7 +4,6 @@
 #include "core/base/text.h"
 #include "core/sandbox/demo.h"
 
-#include <array>
 #include <thread>
 #include <cerrno>
 #include <csignal>

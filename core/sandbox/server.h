@@ -14,8 +14,6 @@
 
 #include <sys/types.h>
 
-#include <chrono>
-#include <optional>
 #include <set>
 
 namespace lockscope::sandbox {

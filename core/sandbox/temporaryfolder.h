@@ -8,8 +8,6 @@
 
 #include "core/base/connectionuri.h"
 
-#include <memory>
-
 namespace lockscope::sandbox {
 
 class TemporaryFolder {

@@ -10,8 +10,6 @@
 #include "core/base/random.h"
 
 #include <deque>
-#include <memory>
-#include <optional>
 #include <set>
 
 namespace lockscope::sim {

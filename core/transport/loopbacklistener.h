@@ -9,8 +9,6 @@
 #include <QSslSocket>
 #include <QTcpServer>
 
-#include <optional>
-
 namespace lockscope::transport {
 
 // Where a door leads.

@@ -13,7 +13,6 @@
 #include <QSslError>
 #include <QSslKey>
 #include <QThread>
-#include <array>
 #include <condition_variable>
 #include <deque>
 #include <thread>

@@ -11,8 +11,6 @@
 #include <QTemporaryDir>
 #include <QTimer>
 
-#include <memory>
-
 namespace lockscope::transport {
 
 // Where to dial to reach a server behind a tunnel: a local socket, or a port on 127.0.0.1. Neither: there is none

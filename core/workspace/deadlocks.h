@@ -2,7 +2,6 @@
 // Deadlocks across the connections of a workspace. None is said that was not seen twice in a row.
 #pragma once
 
-#include "core/async/workers.h"
 #include "core/history/recording.h"
 #include "core/inspect/waits/waitgraph.h"
 #include "core/workspace/workspace.h"

@@ -6,8 +6,6 @@
 #include "core/workspace/link.h"
 #include "core/recipes/etcd/keywatch.h"
 
-#include <algorithm>
-
 namespace lockscope {
 
 namespace {

@@ -2,7 +2,6 @@
 #include "core/workspace/hold.h"
 
 #include "core/base/text.h"
-#include "core/operate/precheck.h"
 #include "core/workspace/livebackend.h"
 
 namespace lockscope {

@@ -7,7 +7,6 @@
 // cancels, destroying it while it holds releases in the background.
 #pragma once
 
-#include "core/rules/catalogue.h"
 #include "core/workspace/workspace.h"
 
 namespace lockscope {

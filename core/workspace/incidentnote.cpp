@@ -2,8 +2,6 @@
 #include "core/workspace/incidentnote.h"
 
 #include "core/base/text.h"
-#include "core/inspect/coverage.h"
-#include "core/inspect/json.h"
 #include "core/workspace/newsfeed.h"
 
 #include <QJsonDocument>

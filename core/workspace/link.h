@@ -3,7 +3,6 @@
 // changes), and what each of them makes: contenders of ours, one by one or those of a run.
 #pragma once
 
-#include "core/async/scope.h"
 #include "core/contention/trace.h"
 #include "core/inspect/waits/clients.h"
 #include "core/operate/edit.h"

@@ -9,12 +9,9 @@
 #include "core/workspace/backend.h"
 #include "core/workspace/hold.h"
 #include "core/workspace/newsfeed.h"
-#include "core/workspace/past.h"
 #include "core/workspace/realrun.h"
 
 #include <QThread>
-
-#include <deque>
 
 namespace lockscope {
 

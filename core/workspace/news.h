@@ -5,9 +5,7 @@
 #include "core/base/clock.h"
 #include "core/workspace/values.h"
 
-#include <deque>
 #include <limits>
-#include <map>
 
 namespace lockscope {
 

@@ -7,8 +7,6 @@
 #include "core/workspace/deadlocks.h"
 #include "core/workspace/news.h"
 
-#include <QDateTime>
-
 namespace lockscope {
 
 // What a recorder hears of beside what observers tell: how the connections of a workspace are, and what was done by

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Redis connection: client, gate, observer. The client reconnects by itself. Of one Redis, of a cluster, and of the
 // primary that sentinels name: to all that stands on it these are the same.
-#include "core/base/text.h"
 #include "core/contention/traced/tracedport.h"
 #include "core/inspect/redis/setobserver.h"
 #include "core/operate/redis.h"

@@ -4,13 +4,9 @@
 #pragma once
 
 #include "core/base/overloaded.h"
-#include "core/base/bytes.h"
 #include "core/workspace/values.h"
 
 #include <QPointer>
-
-#include <functional>
-#include <variant>
 
 namespace lockscope {
 

@@ -7,7 +7,6 @@
 #include "core/redis/connection.h"
 
 #include <QObject>
-#include <QStringList>
 #include <QTimer>
 
 class QFileSystemWatcher;

@@ -10,7 +10,6 @@
 #include "core/contention/simulation.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
-#include "core/inspect/waits/waitgraph.h"
 #include "core/lessons/lessons.h"
 #include "core/operate/commandlog.h"
 #include "core/operate/editplan.h"

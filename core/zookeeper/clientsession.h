@@ -5,13 +5,6 @@
 #include "core/zookeeper/client.h"
 #include "core/zookeeper/sendable.h"
 
-#include <atomic>
-#include <deque>
-#include <functional>
-#include <memory>
-#include <mutex>
-#include <unordered_map>
-
 #include <zookeeper/zookeeper.h>
 
 namespace lockscope::zk {

@@ -12,10 +12,6 @@
 #include "core/base/connectionuri.h"
 #include "core/zookeeper/session.h"
 
-#include <QByteArray>
-
-#include <functional>
-#include <map>
 #include <set>
 
 namespace lockscope::zk {

@@ -6,8 +6,6 @@
 #include "core/base/text.h"
 #include "core/zookeeper/exchange.h"
 
-#include <utility>
-
 namespace lockscope::zk {
 
 namespace {

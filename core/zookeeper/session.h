@@ -13,8 +13,6 @@
 
 #include <QMetaType>
 
-#include <utility>
-
 namespace lockscope::zk {
 
 // The names of a node's children, as one answer listed them.

@@ -8,8 +8,6 @@
 #include <QHeaderView>
 #include <QTreeView>
 
-#include <set>
-
 namespace lockscope::ui {
 
 namespace {

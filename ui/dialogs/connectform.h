@@ -3,7 +3,6 @@
 // command line understand the same, and says what is wrong beside the fields. GUI thread only.
 #pragma once
 
-#include "core/base/connectionuri.h"
 #include "core/workspace/values.h"
 
 #include <QCheckBox>

@@ -12,7 +12,6 @@
 #include <QThreadPool>
 
 #include <limits>
-#include <set>
 
 namespace lockscope::ui {
 

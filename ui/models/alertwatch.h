@@ -10,8 +10,6 @@
 #include <QThreadPool>
 #include <QTimer>
 
-#include <set>
-
 class QSettings;
 
 namespace lockscope::ui {

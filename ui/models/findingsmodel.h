@@ -7,7 +7,6 @@
 #include "ui/models/findingrow.h"
 #include "ui/models/rowsmodel.h"
 
-#include <set>
 #include <unordered_map>
 
 namespace lockscope::ui {

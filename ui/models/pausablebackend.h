@@ -11,8 +11,6 @@
 
 #include "core/workspace/backend.h"
 
-#include <set>
-
 namespace lockscope::ui {
 
 // What the pages show: the sum of all they were told. Pages hear of differences only, so to show them another moment

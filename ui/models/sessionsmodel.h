@@ -7,8 +7,6 @@
 #include "ui/models/lockfacts.h"
 #include "ui/models/rowsmodel.h"
 
-#include <set>
-
 namespace lockscope::ui {
 
 // One session among the locks: what it holds and who inherits each, what it waits for and how far behind, what falls

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/pages/sessionspage.h"
 
-#include "core/base/clock.h"
 #include "core/base/text.h"
 #include "ui/pages/livetree.h"
 #include "ui/parts/notices.h"

@@ -9,8 +9,6 @@
 #include <QPainter>
 #include <QPainterPath>
 
-#include <set>
-
 namespace lockscope::ui {
 
 namespace {

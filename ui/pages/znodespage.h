@@ -7,8 +7,6 @@
 
 #include <QSet>
 
-#include <set>
-
 namespace lockscope::ui {
 
 class ValueView;

@@ -2,7 +2,6 @@
 #include "ui/shell/connectionchooser.h"
 
 #include "core/base/text.h"
-#include "core/base/connectionuri.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"

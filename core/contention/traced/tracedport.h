@@ -9,8 +9,6 @@
 #include "core/mariadb/session.h"
 #include "core/etcd/client.h"
 
-#include <array>
-
 namespace lockscope::contention {
 
 // Who writes down, shared with what is still to be heard.

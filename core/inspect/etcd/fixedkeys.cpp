@@ -3,7 +3,6 @@
 // its creator's. The sources of each form are in docs/layouts.md.
 #include "core/inspect/etcd/recognise.h"
 
-#include "core/base/fieldreader.h"
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/coverage.h"

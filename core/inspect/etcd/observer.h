@@ -7,7 +7,6 @@
 // Survives reconnects. Loop thread only; not to be destroyed from within a call to its sink.
 #pragma once
 
-#include "core/async/loop.h"
 #include "core/inspect/observer.h"
 #include "core/inspect/etcd/recognise.h"
 

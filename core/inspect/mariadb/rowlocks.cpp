@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From rows that are locks by what stands in them to snapshots.
 #include "core/inspect/mariadb/pollindex.h"
-#include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/rules/catalogue.h"
 #include "core/rules/turn.h"

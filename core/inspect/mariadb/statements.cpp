@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What clients run or ran last, as it may be shown and copied: what stands in a text of a statement may be a secret,
 // as in SET PASSWORD or in a row of users.
-#include "core/base/text.h"
 #include "core/inspect/mariadb/pollindex.h"
 #include "core/inspect/postgresql/observer.h"
 

@@ -7,7 +7,6 @@
 // more may be in the way than it says: where it explains nothing, and one connection only has the table, it is that
 // one; where there are several, it is nobody by name.
 #include "core/base/fieldreader.h"
-#include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/mariadb/pollindex.h"
 

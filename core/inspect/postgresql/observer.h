@@ -2,8 +2,6 @@
 // One PostgreSQL's observer.
 #pragma once
 
-#include "core/async/task.h"
-#include "core/async/completion.h"
 #include "core/inspect/mariadb/observer.h"
 
 #include <set>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/postgresql/observer.h"
 
-#include "core/async/loop.h"
-#include "core/base/text.h"
 #include "core/postgresql/dialect.h"
 
 #include <QJsonArray>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/base/text.h"
 #include "core/inspect/mariadb/pollindex.h"
 #include "core/inspect/postgresql/observer.h"
 #include "core/rules/catalogue.h"

@@ -3,7 +3,6 @@
 
 #include "core/inspect/waits/clients.h"
 #include "core/rules/catalogue.h"
-#include "core/rules/turn.h"
 
 namespace lockscope::inspect {
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/redis/observer.h"
 
-#include "core/base/text.h"
 #include "core/rules/catalogue.h"
-#include "core/rules/turn.h"
 
 namespace lockscope::inspect {
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/redis/keysweeper.h"
 
-#include "core/async/completion.h"
 #include "core/inspect/redis/naming.h"
-#include "core/rules/turn.h"
 
 namespace lockscope::inspect {
 

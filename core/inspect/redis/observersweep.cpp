@@ -2,8 +2,6 @@
 // The parts of the Redis observer that go on by themselves: sweeps, polls, the list of clients.
 #include "core/inspect/redis/observer.h"
 
-#include "core/async/completion.h"
-
 namespace lockscope::inspect {
 
 namespace {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/redis/setobserver.h"
 
-#include "core/base/text.h"
 #include "core/inspect/redis/naming.h"
 #include "core/rules/catalogue.h"
-#include "core/rules/turn.h"
 
 namespace lockscope::inspect {
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/redis/observer.h"
 
-#include "core/base/text.h"
-
 namespace lockscope::inspect {
 
 namespace {

@@ -6,7 +6,6 @@
 #include "core/inspect/redis/naming.h"
 
 #include "core/base/text.h"
-#include "core/rules/turn.h"
 
 namespace lockscope::inspect {
 

@@ -5,7 +5,6 @@
 #include "core/base/text.h"
 #include "core/inspect/lockterms.h"
 #include "core/inspect/redis/naming.h"
-#include "core/rules/turn.h"
 
 #include <QDateTime>
 

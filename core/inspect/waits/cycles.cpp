@@ -5,7 +5,6 @@
 #include "core/inspect/waits/waitanalysis.h"
 #include "core/rules/catalogue.h"
 
-#include <set>
 #include <tuple>
 
 namespace lockscope::inspect {

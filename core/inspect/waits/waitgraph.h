@@ -7,7 +7,6 @@
 
 #include <QJsonObject>
 
-#include <algorithm>
 #include <set>
 
 namespace lockscope::inspect {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/zookeeper/observer.h"
 
-#include "core/async/completion.h"
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
 

@@ -2,7 +2,6 @@
 // From what was read of a directory to the locks in it: what they are, what is wrong with them, what changed.
 #pragma once
 
-#include "core/async/loop.h"
 #include "core/inspect/observer.h"
 #include "core/inspect/zookeeper/recognise.h"
 

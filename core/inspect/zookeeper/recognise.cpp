@@ -11,7 +11,6 @@
 #include "core/inspect/zookeeper/observerjudge.h"
 #include "core/inspect/zookeeper/queue.h"
 
-#include <QByteArrayList>
 #include <QHash>
 #include <QRegularExpression>
 

@@ -6,8 +6,6 @@
 #include "core/recipes/mariadb/rowname.h"
 #include "core/recipes/mariadb/sqllock.h"
 
-#include <map>
-
 namespace lockscope::recipes {
 
 namespace {

@@ -8,8 +8,6 @@
 
 #include <QScopeGuard>
 
-#include <functional>
-
 namespace lockscope::recipes {
 
 // A key that holds a token of ours: asking, and taking away what is ours and nothing else. Loop thread

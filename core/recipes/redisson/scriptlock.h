@@ -6,8 +6,6 @@
 #include "core/recipes/lockbase.h"
 #include "core/redis/connection.h"
 
-#include <optional>
-
 namespace lockscope::recipes {
 
 // What Redisson calls a client: a UUID of its own, the numbers of its threads, and the rooms in which

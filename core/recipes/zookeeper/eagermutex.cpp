@@ -19,9 +19,6 @@
 // Saves a round trip per hand-off, for one or two requests more; without network delay it gains nothing.
 #include "core/recipes/zookeeper/locks.h"
 
-#include <algorithm>
-#include <map>
-
 namespace lockscope::recipes {
 
 namespace {

@@ -2,8 +2,6 @@
 #include "core/base/text.h"
 #include "core/recipes/zookeeper/queueentry.h"
 
-#include <limits>
-
 namespace lockscope::recipes {
 
 namespace {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/simservers/etcd/server.h"
 
-#include <algorithm>
-
 namespace lockscope::sim {
 
 using etcd::ClientState;

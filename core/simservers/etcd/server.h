@@ -9,8 +9,6 @@
 #include "core/etcd/client.h"
 #include "core/simservers/network.h"
 
-#include <map>
-
 namespace lockscope::sim {
 
 class EtcdServer {

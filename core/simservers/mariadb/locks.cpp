@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/simservers/mariadb/server.h"
 
-#include <algorithm>
-
 namespace lockscope::sim {
 
 // The first lock on a table is a lock object of its own, shared with everybody (IX).

@@ -12,12 +12,7 @@
 #include "core/simservers/mariadb/statements.h"
 #include "core/simservers/network.h"
 
-#include <QByteArray>
-
-#include <cstddef>
-#include <map>
 #include <tuple>
-#include <vector>
 
 namespace lockscope::sim {
 

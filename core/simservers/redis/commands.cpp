@@ -2,8 +2,6 @@
 // All commands in one table.
 #include "core/simservers/redis/execution.h"
 
-#include <unordered_map>
-
 namespace lockscope::sim {
 
 namespace {

@@ -4,8 +4,6 @@
 
 #include <locale.h>
 
-#include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>

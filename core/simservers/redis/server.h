@@ -9,13 +9,6 @@
 #include "core/redis/resp.h"
 #include "core/simservers/network.h"
 
-#include <QByteArray>
-
-#include <functional>
-#include <map>
-#include <variant>
-#include <vector>
-
 struct lua_State;
 
 namespace lockscope::sim {

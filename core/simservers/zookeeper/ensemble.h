@@ -10,11 +10,8 @@
 #include "core/simservers/network.h"
 #include "core/simservers/zookeeper/protocol.h"
 
-#include <functional>
 #include <list>
 #include <string_view>
-#include <unordered_map>
-#include <vector>
 
 namespace lockscope::sim::zookeeper {
 

@@ -2,8 +2,6 @@
 // What the ensemble does with requests: the leader decides, everybody applies in its order, and who watches is told.
 #include "core/simservers/zookeeper/ensemble.h"
 
-#include <algorithm>
-
 namespace lockscope::sim::zookeeper {
 
 void Ensemble::receive(Connection &connection, quint64 number, const Request &request)

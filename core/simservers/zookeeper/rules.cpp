@@ -3,10 +3,7 @@
 
 #include <QCryptographicHash>
 
-#include <algorithm>
-#include <array>
 #include <charconv>
-#include <cstring>
 
 namespace lockscope::sim::zookeeper {
 

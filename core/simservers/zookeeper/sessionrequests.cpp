@@ -2,9 +2,6 @@
 // What a simulated session sends and what becomes of the answers.
 #include "core/simservers/zookeeper/simulatedsession.h"
 
-#include <algorithm>
-#include <array>
-
 namespace lockscope::sim::zookeeper {
 
 namespace {

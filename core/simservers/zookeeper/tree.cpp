@@ -3,9 +3,6 @@
 
 #include "core/rules/turn.h"
 
-#include <cstring>
-#include <limits>
-
 namespace lockscope::sim::zookeeper {
 
 void NameLog::append(const NodeName &name)
