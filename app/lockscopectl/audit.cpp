@@ -59,14 +59,7 @@ Task<Result<Exit>> runAudit(CommandContext &context)
         printJson(QJsonObject{{u"records"_s, array}});
         co_return status;
     }
-    Table table({{u"TIME"_s},
-                 {u"ACTOR"_s},
-                 {u"ACTION"_s},
-                 {u"LOCK"_s, Table::Align::Left, true},
-                 {u"HOLDER"_s, Table::Align::Left, true},
-                 {u"PHASE"_s},
-                 {u"OUTCOME"_s, Table::Align::Left, true},
-                 {u"REASON"_s, Table::Align::Left, false, true}});
+    Table table(Table::columnsOf(u"TIME|ACTOR|ACTION|~LOCK|~HOLDER|PHASE|~OUTCOME|+REASON"_s));
     for (const auto &record : records)
         table.add({operate::toJson(record).value("time"_L1).toString(), shown(record.actor), shown(record.action),
                    escaped(record.lock), label(record.holder), shown(record.phase), outcomeWords(record),

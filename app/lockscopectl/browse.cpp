@@ -192,10 +192,7 @@ void tidy(std::vector<KeyRow> &rows)
 
 void printRows(const std::vector<KeyRow> &rows)
 {
-    Table table({{u"KEY"_s, Table::Align::Left, true},
-                 {u"TYPE"_s},
-                 {u"TTL"_s, Table::Align::Right},
-                 {u"BYTES"_s, Table::Align::Right}});
+    Table table(Table::columnsOf(u"~KEY|TYPE|>TTL|>BYTES"_s));
     for (const auto &row : rows)
         table.add({escaped(row.key.bytes()), escaped(row.type), row.ttl ? formatDuration(*row.ttl) : u"-"_s,
                    row.bytes ? QString::number(*row.bytes) : u"-"_s});

@@ -144,6 +144,16 @@ qsizetype cellsOf(const QString &text)
     return cells;
 }
 
+std::vector<Table::Column> Table::columnsOf(const QString &titles)
+{
+    return mapped<std::vector<Column>>(titles.split(u'|'), [](const QString &title) {
+        static const QString signs = u">~+"_s;
+        const auto sign = signs.indexOf(title.front());
+        return Column{sign < 0 ? title : title.sliced(1), sign == 0 ? Align::Right : Align::Left, sign == 1,
+                      sign == 2};
+    });
+}
+
 std::vector<qsizetype> Table::widths(int width) const
 {
     std::vector<qsizetype> wide;

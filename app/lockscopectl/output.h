@@ -54,6 +54,8 @@ public:
         bool isProse = false; // sentences, in the last column: continued on the next line instead of being cut
     };
 
+    // Of titles with | between them. Before a title, > aligns it right, ~ lets it be cut, + says that it is prose.
+    [[nodiscard]] static std::vector<Column> columnsOf(const QString &titles);
     explicit Table(std::vector<Column> columns) : m_columns(std::move(columns)) {}
     void add(QStringList cells) { m_rows.push_back(std::move(cells)); }
     // Above the rows that follow, over the whole width.

@@ -41,13 +41,7 @@ QString orDash(const QString &text)
 
 void printTable()
 {
-    Table table({{u"RECIPE"_s},
-                 {u"ACQUIRABLE"_s},
-                 {u"FREE"_s, Table::Align::Right},
-                 {u"QUEUED"_s, Table::Align::Right},
-                 {u"RELEASE"_s, Table::Align::Right},
-                 {u"WAKE-UPS"_s, Table::Align::Right},
-                 {u"WHAT IT IS"_s, Table::Align::Left, false, true}});
+    Table table(Table::columnsOf(u"RECIPE|ACQUIRABLE|>FREE|>QUEUED|>RELEASE|>WAKE-UPS|+WHAT IT IS"_s));
     for (const auto &recipe : recipes::catalogue()) {
         const auto acquirable = !recipe.acquirable    ? u"seen only"_s
                                 : recipe.teachingOnly ? u"for teaching"_s
@@ -120,7 +114,7 @@ QStringList notSimulated()
 
 void printGuarantees(bool fenced)
 {
-    Table table({{u"RECIPE"_s}, {u"FAULT"_s}, {u"MAY BREAK"_s}, {u"BECAUSE"_s, Table::Align::Left, false, true}});
+    Table table(Table::columnsOf(u"RECIPE|FAULT|MAY BREAK|+BECAUSE"_s));
     for (const auto &recipe : contention::guaranteedRecipes())
         addGuarantees(table, recipe, fenced);
     print(table.text(terminalWidth()));

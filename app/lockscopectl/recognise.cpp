@@ -56,12 +56,7 @@ QString ttlWords(const inspect::LockSnapshot &lock)
 
 void printTrials(const std::vector<TriedOn> &all)
 {
-    Table table({{u"LOCK"_s, Table::Align::Left, true},
-                 {u"RULE"_s},
-                 {u"STATE"_s},
-                 {u"HOLDER"_s, Table::Align::Left, true},
-                 {u"WAITING"_s, Table::Align::Right},
-                 {u"TTL"_s, Table::Align::Right}});
+    Table table(Table::columnsOf(u"~LOCK|RULE|STATE|~HOLDER|>WAITING|>TTL"_s));
     QStringList misfits;
     for (const auto &[connection, tried] : all) {
         for (const auto &trial : tried.trials) {

@@ -68,13 +68,7 @@ QString clientWords(const SessionSnapshot &session, const Programs &programs)
 
 void printTable(const std::vector<SessionSnapshot> &all, const Programs &programs, inspect::ServerTime now)
 {
-    Table table({{u"SESSION"_s},
-                 {u"CONNECTION"_s},
-                 {u"ENDPOINT"_s},
-                 {u"CLIENT"_s, Table::Align::Left, true},
-                 {u"IF SILENT, ENDS IN"_s, Table::Align::Right},
-                 {u"HOLDS"_s, Table::Align::Left, true},
-                 {u"WAITS FOR"_s, Table::Align::Left, true}});
+    Table table(Table::columnsOf(u"SESSION|CONNECTION|ENDPOINT|~CLIENT|>IF SILENT, ENDS IN|~HOLDS|~WAITS FOR"_s));
     for (const auto &session : all)
         table.add({shown(session.session), escaped(session.connection.bytes()), shown(session.endpoint),
                    clientWords(session, programs),

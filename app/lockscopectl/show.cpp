@@ -64,11 +64,7 @@ QJsonObject timelineJson(const history::Timeline &timeline)
 // The events in a table, then how long it was held and waited for.
 QStringList timelineLines(const history::Timeline &timeline)
 {
-    std::vector<Table::Column> columns{{u"SEEN AT"_s},
-                                       {u"ID"_s},
-                                       {u"ENDPOINT"_s},
-                                       {u"IDENTITY"_s, Table::Align::Left, true},
-                                       {u"WHAT"_s, Table::Align::Left, false, true}};
+    auto columns = Table::columnsOf(u"SEEN AT|ID|ENDPOINT|~IDENTITY|+WHAT"_s);
     constexpr auto behindId = 2;
     const bool isCalled =
         std::ranges::any_of(timeline.events, [](const auto &event) { return !event.contender.label.isEmpty(); });
@@ -96,15 +92,8 @@ QString queueTable(const LockSnapshot &lock, inspect::ServerTime now)
     const auto &words = infoOf(lock.backend).words;
     // Where time frees it: a key's, a lease's, a row's that says until when.
     const bool ends = std::ranges::any_of(lock.contenders, [](const auto &one) { return one.expiresAt.has_value(); });
-    std::vector<Table::Column> columns{{u"#"_s, Table::Align::Right},
-                                       {u"ROLE"_s},
-                                       {u"MODE"_s},
-                                       {u"ID"_s},
-                                       {words.client.toUpper()},
-                                       {u"ENDPOINT"_s},
-                                       {u"AGE"_s, Table::Align::Right},
-                                       {words.waitsFor.toUpper(), Table::Align::Left, true},
-                                       {u"IDENTITY"_s, Table::Align::Left, true}};
+    auto columns = Table::columnsOf(
+        u">#|ROLE|MODE|ID|%1|ENDPOINT|>AGE|~%2|~IDENTITY"_s.arg(words.client.toUpper(), words.waitsFor.toUpper()));
     constexpr auto behindAge = 7;
     if (ends)
         columns.insert(columns.begin() + behindAge, {u"TTL"_s, Table::Align::Right});

@@ -180,19 +180,8 @@ void printGivenUp(const std::vector<Recording> &runs)
 
 void printTable(const std::vector<Recording> &runs)
 {
-    using Align = Table::Align;
-    Table table({{u"RECIPE"_s},
-                 {u"SERVER"_s},
-                 {u"GRANTS"_s, Align::Right},
-                 {u"GAVE UP"_s, Align::Right},
-                 {u"REQUESTS"_s, Align::Right},
-                 {u"EVENTS"_s, Align::Right},
-                 {u"WASTED"_s, Align::Right},
-                 {u"WAIT P50"_s, Align::Right},
-                 {u"P99"_s, Align::Right},
-                 {u"MAX"_s, Align::Right},
-                 {u"TOOK"_s, Align::Right},
-                 {u"BROKEN"_s, Align::Right}});
+    Table table(Table::columnsOf(
+        u"RECIPE|SERVER|>GRANTS|>GAVE UP|>REQUESTS|>EVENTS|>WASTED|>WAIT P50|>P99|>MAX|>TOOK|>BROKEN"_s));
     for (const auto &run : runs) {
         const auto &counters = run.counters;
         const auto ofDrain = [&](qint64 count) { return run.hasDrain() ? QString::number(count) : u"-"_s; };
