@@ -25,7 +25,9 @@ SETTINGS = (
 # Targets that are read as one. Where two of them use one name for two things clang says so, and each is read by itself.
 TOGETHER = (
     ("base", "async", "transport", "zookeeper", "redis", "mariadb", "etcd", "postgresql", "rules"),
-    ("recipes", "simservers", "contention", "lessons", "rehearse"),
+    tuple(f"{module}_{part}" for module in ("recipes", "client")
+          for part in ("shared", "zookeeper", "redis", "mariadb", "etcd", "postgresql"))
+    + ("simservers", "contention", "lessons", "rehearse"),
     ("inspect", "operate"),
     ("history", "sandbox", "connections", "workspace"),
     ("ui_theme", "ui_models", "ui_parts", "ui_views"),
