@@ -416,11 +416,6 @@ Result<void> ConnectionStore::exportTo(const QString &file) const
     return {};
 }
 
-QString ConnectionStore::keyOf(const QString &id)
-{
-    return u"connection/"_s + id;
-}
-
 void ConnectionStore::readPassword(const QString &id, QObject *context, SecretStore::Found found)
 {
     const auto *saved = find(id);

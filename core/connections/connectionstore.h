@@ -185,7 +185,7 @@ private:
     void storeUsed() const;
     Result<void> store(std::vector<SavedConnection> connections);
     [[nodiscard]] static QString freeName(const QString &name, const std::vector<SavedConnection> &taken);
-    [[nodiscard]] static QString keyOf(const QString &id);
+    [[nodiscard]] static QString keyOf(const QString &id) { return u"connection/"_s + id; }
 
     QString m_file;
     std::unique_ptr<SecretStore> m_secrets;

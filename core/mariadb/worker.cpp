@@ -21,16 +21,16 @@ class SqlConnection {
 public:
     // `timeouts`: options of Qt's driver.
     SqlConnection(const SessionOptions &options, const QString &timeouts);
-    ~SqlConnection();
+    ~SqlConnection() { QSqlDatabase::removeDatabase(m_name); }
     Q_DISABLE_COPY(SqlConnection)
 
     [[nodiscard]] bool open(); // if not, database() says why
     void close();              // may be opened again
     // Which server it leads to, as the server says: its name, port, numbers and start. Empty if it does not say. A
     // host name or a proxy may stand for several servers.
-    [[nodiscard]] QByteArray server() const;
+    [[nodiscard]] QByteArray server() const { return m_dialect.server(database()); }
     // Not to be kept beyond this object.
-    [[nodiscard]] QSqlDatabase database() const;
+    [[nodiscard]] QSqlDatabase database() const { return QSqlDatabase::database(m_name, false); }
     // Why there is no password to open it with.
     [[nodiscard]] const std::optional<Error> &problem() const { return m_problem; }
 
@@ -143,11 +143,6 @@ SqlConnection::SqlConnection(const SessionOptions &options, const QString &timeo
     database.setConnectOptions(timeouts);
 }
 
-SqlConnection::~SqlConnection()
-{
-    QSqlDatabase::removeDatabase(m_name);
-}
-
 bool SqlConnection::open()
 {
     if (m_passwords) {
@@ -163,16 +158,6 @@ bool SqlConnection::open()
 void SqlConnection::close()
 {
     database().close();
-}
-
-QByteArray SqlConnection::server() const
-{
-    return m_dialect.server(database());
-}
-
-QSqlDatabase SqlConnection::database() const
-{
-    return QSqlDatabase::database(m_name, false);
 }
 
 void waitForClosingSessions(std::chrono::milliseconds atMost)

@@ -40,11 +40,6 @@ MultiLock::MultiLock(Loop &loop, std::vector<std::unique_ptr<Lock>> members)
 {
 }
 
-MultiLock::~MultiLock()
-{
-    shutDown();
-}
-
 Task<Result<Grant>> MultiLock::take(Deadline deadline)
 {
     m_grants.clear();

@@ -11,7 +11,7 @@ namespace lockscope::recipes {
 class MultiLock : public LockBase {
 public:
     MultiLock(Loop &loop, std::vector<std::unique_ptr<Lock>> members);
-    ~MultiLock() override;
+    ~MultiLock() override { shutDown(); }
 
     // Every member, the last one first; one that fails does not stop the others. The error is the first
     // one's and names all that failed. Members that refused are held still: release again.

@@ -227,11 +227,6 @@ OwnHolds::OwnHolds(Workspace &workspace, Tell tell, Launch launch)
 {
 }
 
-OwnHolds::~OwnHolds()
-{
-    m_farewell.cancelAll();
-}
-
 void OwnHolds::acquire(quint64 id, AcquireRequest request)
 {
     OwnHold pending;

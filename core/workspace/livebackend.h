@@ -62,7 +62,7 @@ public:
     using Tell = std::function<void(const Hold &)>;
     using Launch = std::function<void(const ConnectionName &, Task<void>)>;
     OwnHolds(Workspace &workspace, Tell tell, Launch launch);
-    ~OwnHolds();
+    ~OwnHolds() { m_farewell.cancelAll(); }
 
     void acquire(quint64 id, AcquireRequest request);
     void release(quint64 id);

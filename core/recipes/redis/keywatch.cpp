@@ -8,11 +8,6 @@ KeyWatch::KeyWatch(std::vector<redis::Connection *> nodes, QByteArray key)
 {
 }
 
-void KeyWatch::begin(const Holding &holding, const Grant &grant)
-{
-    holding.scope.launch(heedKey(holding, grant));
-}
-
 void KeyWatch::track(Scope &scope)
 {
     for (auto *node : m_nodes)

@@ -13,7 +13,7 @@ class KeyWatch {
 public:
     KeyWatch(std::vector<redis::Connection *> nodes, QByteArray key);
 
-    void begin(const Holding &holding, const Grant &grant);
+    void begin(const Holding &holding, const Grant &grant) { holding.scope.launch(heedKey(holding, grant)); }
     // Has the servers tell of each change of the key as well, which is asked for then; every 250 ms where one does
     // not tell (no permission for client tracking). The tracking stays for as long as the connections.
     void track(Scope &scope);

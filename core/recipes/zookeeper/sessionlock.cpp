@@ -24,11 +24,6 @@ SessionLock::SessionLock(zk::Session &session, ZPath path, Random random)
 {
 }
 
-SessionLock::~SessionLock()
-{
-    shutDown();
-}
-
 Task<Result<Grant>> SessionLock::take(Deadline deadline)
 {
     auto entered = co_await enter(deadline);

@@ -23,7 +23,7 @@ namespace lockscope::recipes {
 class SessionLock : public LockBase {
 public:
     SessionLock(zk::Session &session, ZPath path, Random random);
-    ~SessionLock() override;
+    ~SessionLock() override { shutDown(); }
 
     Task<Result<void>> release(Deadline deadline) final;
     Task<Result<bool>> isStillMine(Deadline deadline) final;

@@ -48,11 +48,6 @@ SimulatedSession::SimulatedSession(Process &process, Ensemble &ensemble, Session
     m_timer = m_process.callAt(m_process.now(), [this] { connect(); });
 }
 
-SimulatedSession::~SimulatedSession()
-{
-    endSession(zk::SessionState::Closed);
-}
-
 void SimulatedSession::connect()
 {
     m_timer.cancel();

@@ -70,7 +70,7 @@ private:
 class SimulatedSession : public EndPort<zk::Session>, public OnFreeList, private DueTimes::Waiter {
 public:
     SimulatedSession(Process &process, Ensemble &ensemble, SessionOptions options);
-    ~SimulatedSession() override;
+    ~SimulatedSession() override { endSession(zk::SessionState::Closed); }
 
     [[nodiscard]] zk::SessionState state() const override { return m_state; }
     [[nodiscard]] zk::SessionId id() const override { return m_id; }
