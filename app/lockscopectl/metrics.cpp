@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// metrics: locks, findings and what is unknown in the text format of OpenMetrics, once or for a scraper.
+// metrics: locks, findings and what is unknown in the text format of OpenMetrics, once or for a scraper. The names of
+// the metrics, in this order, and their help: resources/metrics.json.
 #include "app/lockscopectl/foundfindings.h"
-#include "app/lockscopectl/metricsserver.h"
-#include "app/lockscopectl/openmetrics.h"
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/report.h"
+#include "core/base/connectionuri.h"
+#include "core/base/fieldreader.h"
 #include "core/base/text.h"
+#include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
 
+#include <QHostAddress>
+#include <QTcpServer>
+#include <QTcpSocket>
+#include <QTimer>
+
 #include <ctime>
+#include <map>
+#include <set>
 
 namespace lockscope::ctl {
 
@@ -23,6 +32,245 @@ constexpr int restPerWork = 20; // Of its processor time. Waiting for a server i
 constexpr std::size_t mostSeries = 2'000;
 constexpr std::size_t seriesPerGroup = 5;
 constexpr std::size_t seriesPerConnection = 8 + seriesPerGroup; // and its group "other"
+const auto otherNames = u"other"_s;
+constexpr int longestPattern = 200; // characters of a label
+
+// # TYPE, # UNIT and # HELP of each metric.
+const std::vector<std::pair<QByteArray, QByteArray>> &metricHeads()
+{
+    static const auto all = [] {
+        std::vector<std::pair<QByteArray, QByteArray>> heads;
+        readResourceList(u"metrics.json"_s, "metrics", [&heads](FieldReader &reader) {
+            const auto name = reader.text("name").toUtf8();
+            const auto help = reader.text("help").toUtf8();
+            auto head = "# TYPE lockscope_" + name + " gauge\n";
+            if (const auto unit = reader.text("unit", QString()).toUtf8(); !unit.isEmpty())
+                head += "# UNIT lockscope_" + name + ' ' + unit + '\n';
+            heads.emplace_back(name, head + "# HELP lockscope_" + name + ' ' + help + '\n');
+        });
+        return heads;
+    }();
+    return all;
+}
+
+QByteArray quoted(const QString &value)
+{
+    auto bytes = value.toUtf8();
+    return '"' + bytes.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n") + '"';
+}
+
+class Exposition {
+public:
+    using Labels = std::vector<std::pair<const char *, QString>>;
+
+    // A sample of a metric in the table. Label values may hold anything.
+    void add(const QByteArray &metric, const Labels &labels, double value)
+    {
+        QByteArrayList pairs;
+        for (const auto &[name, text] : labels)
+            pairs << name + QByteArray("=") + quoted(text);
+        const auto inBraces = pairs.isEmpty() ? QByteArray() : '{' + pairs.join(',') + '}';
+        m_samples[metric] += "lockscope_" + metric + inBraces + ' ' + QByteArray::number(value, 'g', 15) + '\n';
+    }
+
+    [[nodiscard]] QByteArray text() const
+    {
+        QByteArray text;
+        for (const auto &[name, head] : metricHeads()) {
+            if (const auto samples = m_samples.find(name); samples != m_samples.end())
+                text += head + samples->second;
+        }
+        return text + "# EOF\n";
+    }
+
+private:
+    std::map<QByteArray, QByteArray> m_samples; // lines, by metric
+};
+
+// The locks of one connection whose names have one pattern. Empty values are unknown for all of them.
+struct LockGroup {
+    qint64 locks = 0;
+    qint64 held = 0;
+    qint64 waiters = 0;
+    bool areWaitersReported = false; // of some of them
+    std::optional<std::chrono::milliseconds> longestHold{};
+    std::optional<std::chrono::milliseconds> longestWait{};
+
+    void add(const LockGroup &other)
+    {
+        locks += other.locks;
+        held += other.held;
+        waiters += other.waiters;
+        areWaitersReported = areWaitersReported || other.areWaitersReported;
+        longestHold = std::max(longestHold, other.longestHold); // an unknown one is less than any
+        longestWait = std::max(longestWait, other.longestWait);
+    }
+};
+
+LockGroup groupOf(const inspect::LockSnapshot &lock, inspect::ServerTime now)
+{
+    const auto since = [now](const std::optional<inspect::ServerTime> &begin) {
+        return begin ? std::optional(std::max(now - *begin, std::chrono::milliseconds(0))) : std::nullopt;
+    };
+    LockGroup group{.locks = 1, .held = lock.holderCount() > 0 ? 1 : 0, .waiters = lock.waiterCount()};
+    group.areWaitersReported = lock.waitersKnown || group.waiters > 0;
+    if (group.held == 0)
+        group.longestHold = std::chrono::milliseconds(0);
+    if (group.waiters == 0 && lock.waitersKnown)
+        group.longestWait = std::chrono::milliseconds(0);
+    for (const auto &contender : lock.contenders) {
+        if (contender.role == inspect::Role::Holder)
+            group.longestHold = std::max(group.longestHold, since(contender.heldSince));
+        else
+            group.longestWait = std::max(group.longestWait, since(contender.waitingSince));
+    }
+    return group;
+}
+
+// Joins locks by the pattern of their names, in a bounded number of groups: a server can have any number of names.
+class LockGroups {
+public:
+    using Key = std::pair<QString, QString>; // connection and pattern, escaped
+    struct Joined {
+        std::map<Key, LockGroup> groups;
+        qint64 collapsed = 0; // locks whose name is longer than its pattern tells
+        qint64 leftOut = 0;   // locks in the group "other" of their connection
+    };
+    static constexpr std::size_t most = 300;
+
+    // A pattern that has a group keeps it while locks have that pattern: no series comes and goes with the load.
+    [[nodiscard]] Joined join(const std::vector<std::pair<inspect::LockName, LockGroup>> &locks, std::size_t atMost)
+    {
+        Joined joined;
+        std::map<Key, LockGroup> all;
+        for (const auto &[name, group] : locks) {
+            const auto pattern = inspect::namePattern(name.name);
+            joined.collapsed += pattern != name.name ? 1 : 0;
+            all[Key(escaped(name.connection.bytes()), label(pattern, longestPattern))].add(group);
+        }
+        std::vector<std::tuple<bool, qint64, qint64, Key>> order;
+        for (const auto &[key, group] : all) {
+            if (key.second != otherNames) // a lock of that very name is one of the others
+                order.emplace_back(!m_kept.contains(key), -group.waiters, -group.locks, key);
+        }
+        std::ranges::sort(order);
+        order.resize(std::min(order.size(), atMost));
+        m_kept = mapped<std::set<Key>>(order, [](const auto &one) { return std::get<Key>(one); });
+        for (const auto &[key, group] : all) {
+            const bool isKept = m_kept.contains(key);
+            joined.leftOut += isKept ? 0 : group.locks;
+            joined.groups[isKept ? key : Key(key.first, otherNames)].add(group);
+        }
+        return joined;
+    }
+
+private:
+    std::set<Key> m_kept;
+};
+
+constexpr int mostConnections = 16;
+constexpr qint64 longestRequest = 8 * 1024;
+constexpr std::chrono::seconds connectionWithin(10);
+
+QByteArray httpAnswer(const QByteArray &status, const QByteArray &body,
+                      const QByteArray &type = "text/plain; charset=utf-8", const QByteArray &more = {})
+{
+    return "HTTP/1.1 " + status + "\r\nContent-Type: " + type
+           + "\r\nContent-Length: " + QByteArray::number(body.size())
+           + "\r\nConnection: close\r\nCache-Control: no-store\r\n" + more + "\r\n" + body;
+}
+
+// Of a request's first line.
+QByteArray answerTo(const QByteArray &line, const QByteArray &text)
+{
+    const auto words = line.split(' ');
+    if (words.size() != 3 || !words[2].startsWith("HTTP/1."))
+        return httpAnswer("400 Bad Request", "not an HTTP/1.1 request\n");
+    if (words[1].split('?').front() != "/metrics")
+        return httpAnswer("404 Not Found", "only /metrics exists\n");
+    if (words[0] != "GET")
+        return httpAnswer("405 Method Not Allowed", "only GET is allowed\n", "text/plain; charset=utf-8",
+                          "Allow: GET\r\n");
+    if (text.isEmpty())
+        return httpAnswer("503 Service Unavailable", "the first scan is not complete\n");
+    return httpAnswer("200 OK", text, "application/openmetrics-text; version=1.0.0; charset=utf-8");
+}
+
+// As much of an HTTP/1.1 server as a scraper needs: GET /metrics, one answer per connection. What it answers is given
+// to it; a request costs nothing else.
+class MetricsServer {
+public:
+    struct Address {
+        QHostAddress host;
+        quint16 port = 0; // 0: any that is free
+    };
+    // "[ADDRESS:]PORT": of this machine only where no address is given.
+    [[nodiscard]] static Result<Address> parseAddress(const QString &text)
+    {
+        const auto colon = text.lastIndexOf(u':');
+        auto host = colon < 0 ? QString() : text.left(colon);
+        if (host.startsWith(u'[') && host.endsWith(u']'))
+            host = host.sliced(1).chopped(1);
+        if (host.isEmpty() || host == "localhost"_L1)
+            host = u"127.0.0.1"_s;
+        bool isPort = false;
+        const Address address{QHostAddress(host), text.mid(colon + 1).toUShort(&isPort)};
+        if (!isPort || address.host.isNull())
+            return Error{ErrorCode::BadInput,
+                         u"metrics: --listen takes [ADDRESS:]PORT, such as 127.0.0.1:9877, not \"%1\""_s.arg(text)};
+        return address;
+    }
+
+    MetricsServer()
+    {
+        QObject::connect(&m_server, &QTcpServer::newConnection, &m_server, [this] {
+            while (auto *socket = m_server.nextPendingConnection())
+                accept(socket);
+        });
+    }
+
+    // Where it listens then.
+    [[nodiscard]] Result<HostPort> listen(const Address &address)
+    {
+        if (!m_server.listen(address.host, address.port))
+            return Error{ErrorCode::Server,
+                         u"metrics: could not listen on %1: %2"_s.arg(
+                             displayHost({address.host.toString(), address.port}), m_server.errorString())};
+        return HostPort{address.host.toString(), m_server.serverPort()};
+    }
+
+    void setText(QByteArray text) { m_text = std::move(text); }
+
+private:
+    void accept(QTcpSocket *socket)
+    {
+        QObject::connect(socket, &QTcpSocket::disconnected, socket, &QObject::deleteLater);
+        QObject::connect(socket, &QObject::destroyed, &m_server, [this] { --m_open; });
+        if (++m_open > mostConnections)
+            return socket->abort();
+        socket->setReadBufferSize(longestRequest);
+        QObject::connect(socket, &QTcpSocket::readyRead, &m_server, [this, socket] { read(socket); });
+        QTimer::singleShot(connectionWithin, socket, [socket] { socket->abort(); });
+        read(socket);
+    }
+
+    void read(QTcpSocket *socket)
+    {
+        const auto head = socket->peek(longestRequest);
+        const bool isTooLong = head.size() >= longestRequest;
+        if (!isTooLong && !head.contains("\r\n\r\n"))
+            return;
+        QObject::disconnect(socket, &QTcpSocket::readyRead, &m_server, nullptr);
+        socket->readAll(); // what is unread when a socket closes makes the other end drop the answer
+        socket->write(isTooLong ? httpAnswer("431 Request Header Fields Too Large", "the request is too long\n")
+                                : answerTo(head.left(head.indexOf("\r\n")), m_text));
+        socket->disconnectFromHost();
+    }
+
+    QTcpServer m_server;
+    QByteArray m_text; // empty: nothing is known yet
+    int m_open = 0;
+};
 
 double secondsOf(std::chrono::milliseconds span)
 {
