@@ -8,11 +8,6 @@
 
 namespace lockscope::ctl {
 
-inspect::ServerTime SnapshotSource::serverNow(const inspect::LockSnapshot &lock) const
-{
-    return now() + lock.serverAhead;
-}
-
 std::vector<inspect::LockSnapshot> SnapshotSource::labelled(std::vector<inspect::LockSnapshot> locks) const
 {
     if (!m_labels.empty()) {

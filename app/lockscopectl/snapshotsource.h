@@ -51,7 +51,10 @@ public:
     [[nodiscard]] virtual Result<inspect::LockName> parseLock(const QString &text) = 0;
     // The moment that ages count to: by our clock, and by that of the lock's server.
     [[nodiscard]] virtual history::Moment now() const = 0;
-    [[nodiscard]] inspect::ServerTime serverNow(const inspect::LockSnapshot &lock) const;
+    [[nodiscard]] inspect::ServerTime serverNow(const inspect::LockSnapshot &lock) const
+    {
+        return now() + lock.serverAhead;
+    }
     // Nothing where servers answer.
     [[nodiscard]] virtual std::optional<RecordedMoment> recorded() const { return {}; }
 

@@ -130,7 +130,10 @@ public:
     // Rows that mean nothing are not shown: those of TLS without it, all for what has no address.
     void setShown(bool hasAddress);
     // "Encrypt with TLS", and how an address says it.
-    void setScheme(const QString &tlsWord);
+    void setScheme(const QString &tlsWord)
+    {
+        m_tls->setText(tlsWord.isEmpty() ? tr("Encrypt with TLS") : tr("Encrypt with TLS (%1://)").arg(tlsWord));
+    }
     void turnOn();
     [[nodiscard]] QLineEdit *firstFile() const { return m_lines.front().first; }
     [[nodiscard]] bool isTls() const { return m_tls->isChecked(); }

@@ -232,11 +232,6 @@ QString TypedTable::text(int row, int column) const
     return item ? item->text().trimmed() : QString();
 }
 
-void TypedTable::showProblem(const Result<void> &written)
-{
-    m_problem->setText(written ? QString() : tr("Not kept yet: %1").arg(written.error().message));
-}
-
 LabelsForm::LabelsForm(QString file, QWidget *parent)
     : TypedTable(std::move(file), {tr("Address, identity, program or session"), tr("Is called")}, tr("Add client"),
                  parent)

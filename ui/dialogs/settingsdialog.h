@@ -84,7 +84,10 @@ protected:
     void layOut(const QString &about, std::initializer_list<QPushButton *> buttons);
     void addRow(const QStringList &cells);
     [[nodiscard]] QString text(int row, int column) const;
-    void showProblem(const Result<void> &written);
+    void showProblem(const Result<void> &written)
+    {
+        m_problem->setText(written ? QString() : tr("Not kept yet: %1").arg(written.error().message));
+    }
     virtual void keep() = 0;
     virtual void showButtons() = 0;
     // The cells of a row that is only begun.

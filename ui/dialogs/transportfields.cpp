@@ -109,11 +109,6 @@ void TransportFields::turnOn()
     emit edited();
 }
 
-void TransportFields::setScheme(const QString &tlsWord)
-{
-    m_tls->setText(tlsWord.isEmpty() ? tr("Encrypt with TLS") : tr("Encrypt with TLS (%1://)").arg(tlsWord));
-}
-
 QStringList TransportFields::query(bool isTlsScheme) const
 {
     TransportOptions options;

@@ -330,11 +330,6 @@ void LessonView::showEnd()
     m_stage->verticalScrollBar()->setValue(m_stage->verticalScrollBar()->maximum());
 }
 
-bool LessonView::hasQuestion() const
-{
-    return m_isPlayed && m_step < m_lesson.steps.size() && m_lesson.steps[m_step].question;
-}
-
 // Where the two buttons for more would take half of the heading they are in the foot, and where that has no room
 // either they are hidden.
 void LessonView::placeButtons()

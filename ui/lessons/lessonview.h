@@ -101,7 +101,10 @@ private:
     void placeButtons();
     void place();
     [[nodiscard]] int placeIn(const QSize &room);
-    [[nodiscard]] bool hasQuestion() const;
+    [[nodiscard]] bool hasQuestion() const
+    {
+        return m_isPlayed && m_step < m_lesson.steps.size() && m_lesson.steps[m_step].question;
+    }
     void ask();
     void noteAnswer();
     void showEnd();

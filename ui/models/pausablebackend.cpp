@@ -66,11 +66,6 @@ Error PausableBackend::notNow()
         tr("not available while you view the past: this was not recorded, and nothing can be changed; return to live view first")};
 }
 
-QString PausableBackend::historyModeReason()
-{
-    return tr("Not available in the past view. Return to live view first.");
-}
-
 void PausableBackend::showPast(PastPicture then, Past *of)
 {
     const bool isFirst = !m_present;

@@ -47,7 +47,10 @@ public:
     // Why nothing is asked or done there.
     [[nodiscard]] static Error notNow();
     // The same beside a greyed action.
-    [[nodiscard]] static QString historyModeReason();
+    [[nodiscard]] static QString historyModeReason()
+    {
+        return tr("Not available in the past view. Return to live view first.");
+    }
 
     [[nodiscard]] std::vector<inspect::ClientLabel> clientLabels() const override { return m_backend.clientLabels(); }
     void post(PostedQuery query) override;

@@ -19,11 +19,6 @@ TreeModel::TreeModel(std::unique_ptr<TreeNode> root, QObject *parent)
 {
 }
 
-TreeNode *TreeModel::nodeOf(const QModelIndex &index) const
-{
-    return index.isValid() ? static_cast<TreeNode *>(index.internalPointer()) : m_root.get();
-}
-
 QModelIndex TreeModel::indexOf(const TreeNode *node, int column) const
 {
     // The pointer in an index is only ever read back by nodeOf.
@@ -55,11 +50,6 @@ QModelIndex TreeModel::index(int row, int column, const QModelIndex &parent) con
     if (parent.column() > 0 || row < 0 || row >= countOf(above) || column < 0 || column >= columnCount(parent))
         return {};
     return createIndex(row, column, above->children[static_cast<std::size_t>(row)].get());
-}
-
-QModelIndex TreeModel::parent(const QModelIndex &child) const
-{
-    return child.isValid() ? indexOf(nodeOf(child)->parent) : QModelIndex();
 }
 
 int TreeModel::rowCount(const QModelIndex &parent) const

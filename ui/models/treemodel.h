@@ -30,7 +30,10 @@ public:
     using Run = std::vector<std::unique_ptr<TreeNode>>;
 
     [[nodiscard]] QModelIndex index(int row, int column, const QModelIndex &parent = {}) const override;
-    [[nodiscard]] QModelIndex parent(const QModelIndex &child) const override;
+    [[nodiscard]] QModelIndex parent(const QModelIndex &child) const override
+    {
+        return child.isValid() ? indexOf(nodeOf(child)->parent) : QModelIndex();
+    }
     [[nodiscard]] int rowCount(const QModelIndex &parent = {}) const override;
 
 signals:
@@ -44,7 +47,10 @@ protected:
 
     [[nodiscard]] TreeNode *root() const { return m_root.get(); }
     // The root for an invalid index.
-    [[nodiscard]] TreeNode *nodeOf(const QModelIndex &index) const;
+    [[nodiscard]] TreeNode *nodeOf(const QModelIndex &index) const
+    {
+        return index.isValid() ? static_cast<TreeNode *>(index.internalPointer()) : m_root.get();
+    }
     // Invalid for the root.
     [[nodiscard]] QModelIndex indexOf(const TreeNode *node, int column = 0) const;
     [[nodiscard]] static int rowOf(const TreeNode *node);

@@ -109,22 +109,12 @@ bool ZnodesModel::hasChildren(const QModelIndex &parent) const
     return !asked->isStatKnown || asked->stat.numChildren != 0 || !asked->children.empty();
 }
 
-bool ZnodesModel::canFetchMore(const QModelIndex &parent) const
-{
-    return parent.isValid() && node(parent)->load == ZnodeNode::Load::NotAsked && hasChildren(parent);
-}
-
 void ZnodesModel::fetchMore(const QModelIndex &parent)
 {
     if (!canFetchMore(parent))
         return;
     list(node(parent));
     tell(node(parent));
-}
-
-QVariant ZnodesModel::data(const QModelIndex &index, int role) const
-{
-    return index.isValid() ? node(index)->data(index.column(), role) : QVariant();
 }
 
 QVariant ZnodesModel::headerData(int section, Qt::Orientation orientation, int role) const
@@ -227,11 +217,6 @@ std::unique_ptr<ZnodeNode> ZnodeNode::make(ZnodeRow &row)
     return node;
 }
 
-ZPath ZnodeNode::path() const
-{
-    return !above() || !above()->above() ? ZPath("/"_ba) : above()->path().child(name);
-}
-
 QString ZnodeNode::childrenText() const
 {
     if (error)
@@ -304,16 +289,6 @@ bool ZnodeFilling::isDone() const
 {
     const bool isSlid = toDropFirst == 0 && toDropLast == 0 && toPutBefore == 0;
     return isCleared && isSlid && isFull() && at == node->count();
-}
-
-ZnodePart ZnodeFilling::part() const
-{
-    return {before(), shown(), after(), static_cast<int>(rows.size()), isFiltered()};
-}
-
-NodeName ZnodeFilling::beginning() const
-{
-    return before() == 0 || shown() == 0 ? NodeName() : rowAt(m_begin).name;
 }
 
 void ZnodeFilling::begin(const NodeName &from, bool around)

@@ -65,7 +65,10 @@ struct ZnodeNode : TreeNode {
         const int at = lowerBound(wanted, from);
         return at < count() && child(at)->name == wanted ? at + 1 : at;
     }
-    [[nodiscard]] ZPath path() const;
+    [[nodiscard]] ZPath path() const
+    {
+        return !above() || !above()->above() ? ZPath("/"_ba) : above()->path().child(name);
+    }
     [[nodiscard]] QVariant data(int column, int role) const;
     [[nodiscard]] static QVariant header(int column, int role);
 
@@ -112,7 +115,10 @@ struct ZnodeFilling {
     [[nodiscard]] bool isFiltered() const { return m_filtered == rows.size(); }
     [[nodiscard]] bool isFull() const { return isFiltered() && (after() == 0 || shown() >= limit); }
     [[nodiscard]] bool isDone() const;
-    [[nodiscard]] ZnodePart part() const;
+    [[nodiscard]] ZnodePart part() const
+    {
+        return {before(), shown(), after(), static_cast<int>(rows.size()), isFiltered()};
+    }
     [[nodiscard]] int before() const { return m_begin; }
     [[nodiscard]] int shown() const { return m_end - m_begin; }
     [[nodiscard]] int after() const { return static_cast<int>(m_matching.size()) - m_end; }
@@ -120,7 +126,10 @@ struct ZnodeFilling {
     // The first that comes after those shown; there must be one.
     [[nodiscard]] const NodeName &next() const { return rowAt(m_end).name; }
     // Where the part begins, so that another list of that folder can show the same; empty: with the first of all.
-    [[nodiscard]] NodeName beginning() const;
+    [[nodiscard]] NodeName beginning() const
+    {
+        return before() == 0 || shown() == 0 ? NodeName() : rowAt(m_begin).name;
+    }
 
     // From that name on; `around`: with as many before it.
     void begin(const NodeName &from, bool around = false);
@@ -196,10 +205,16 @@ public:
     void reveal(const ZPath &path);
 
     [[nodiscard]] int columnCount(const QModelIndex & = {}) const override { return ZnodeNode::ColumnCount; }
-    [[nodiscard]] QVariant data(const QModelIndex &index, int role) const override;
+    [[nodiscard]] QVariant data(const QModelIndex &index, int role) const override
+    {
+        return index.isValid() ? node(index)->data(index.column(), role) : QVariant();
+    }
     [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
     [[nodiscard]] bool hasChildren(const QModelIndex &parent = {}) const override;
-    [[nodiscard]] bool canFetchMore(const QModelIndex &parent) const override;
+    [[nodiscard]] bool canFetchMore(const QModelIndex &parent) const override
+    {
+        return parent.isValid() && node(parent)->load == ZnodeNode::Load::NotAsked && hasChildren(parent);
+    }
     void fetchMore(const QModelIndex &parent) override;
 
 signals:

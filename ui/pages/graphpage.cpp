@@ -297,11 +297,6 @@ bool GraphPage::showSubject(const Subject &subject)
     return true;
 }
 
-KeyHints GraphPage::keys() const
-{
-    return m_sight->heading.victim.empty() ? KeyHints() : KeyHints{{u"B"_s, u"Break deadlock"_s}};
-}
-
 // The one that the heading speaks of.
 void GraphPage::breakDeadlock()
 {

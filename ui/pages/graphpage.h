@@ -27,7 +27,10 @@ public:
     void focusContent() override { m_view->setFocus(Qt::OtherFocusReason); }
     // A lock, or a session's client.
     [[nodiscard]] bool showSubject(const Subject &subject) override;
-    [[nodiscard]] KeyHints keys() const override;
+    [[nodiscard]] KeyHints keys() const override
+    {
+        return m_sight->heading.victim.empty() ? KeyHints() : KeyHints{{u"B"_s, u"Break deadlock"_s}};
+    }
     [[nodiscard]] bool isSettled() const override { return m_isSettled; }
 
     [[nodiscard]] GraphView &view() const { return *m_view; }

@@ -269,11 +269,6 @@ void LiveTree::keepPlace()
     m_held = QPersistentModelIndex();
 }
 
-bool LiveTree::isOnScreen(const QModelIndex &index) const
-{
-    return index.isValid() && visualRect(index).intersects(viewport()->rect());
-}
-
 std::vector<QModelIndex> LiveTree::expandedOnScreen() const
 {
     std::vector<QModelIndex> found;
@@ -290,11 +285,6 @@ std::vector<QModelIndex> LiveTree::expandedOnScreen() const
             add(index.parent());
     }
     return found;
-}
-
-QSize TreeCellDelegate::sizeHint(const QStyleOptionViewItem &, const QModelIndex &) const
-{
-    return {40, m_rowHeight};
 }
 
 int TreeCellDelegate::widthNeeded(const QModelIndex &index) const

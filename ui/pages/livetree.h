@@ -50,7 +50,10 @@ public:
     // The expanded rows of which something is on screen, and those above them.
     [[nodiscard]] std::vector<QModelIndex> expandedOnScreen() const;
 
-    [[nodiscard]] bool isOnScreen(const QModelIndex &index) const;
+    [[nodiscard]] bool isOnScreen(const QModelIndex &index) const
+    {
+        return index.isValid() && visualRect(index).intersects(viewport()->rect());
+    }
 
 signals:
     // Scrolled, expanded, collapsed or resized.
@@ -102,7 +105,10 @@ public:
     [[nodiscard]] int widthNeeded(const QModelIndex &index) const;
 
     void paint(QPainter *painter, const QStyleOptionViewItem &option, const QModelIndex &index) const override;
-    [[nodiscard]] QSize sizeHint(const QStyleOptionViewItem &option, const QModelIndex &index) const override;
+    [[nodiscard]] QSize sizeHint(const QStyleOptionViewItem &, const QModelIndex &) const override
+    {
+        return {40, m_rowHeight};
+    }
 
 private:
     [[nodiscard]] QColor textColor(const QModelIndex &index) const;

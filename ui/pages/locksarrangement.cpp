@@ -154,11 +154,6 @@ void LocksPage::showChips()
     }
 }
 
-void LocksPage::showGroups()
-{
-    m_table->setConnections(groupHeadsOf(m_book, m_model));
-}
-
 IncidentWatch::Question LocksPage::incidentQuestion() const
 {
     return {locksOfIncidents(m_model.all()),

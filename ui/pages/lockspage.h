@@ -118,7 +118,7 @@ private:
     void arrange();
     void showChips();
     QPushButton *makeSortBy(QWidget *parent);
-    void showGroups();
+    void showGroups() { m_table->setConnections(groupHeadsOf(m_book, m_model)); }
     [[nodiscard]] IncidentWatch::Question incidentQuestion() const;
     void showIncidents();
     void followWorst();

@@ -134,11 +134,6 @@ void SimulatorPage::keyPressEvent(QKeyEvent *event)
     Page::keyPressEvent(event);
 }
 
-bool SimulatorPage::isSettled() const
-{
-    return m_wasShown && !m_player->isBusy() && !m_runner.isScaling();
-}
-
 void SimulatorPage::begin(const Comparison &comparison, std::optional<Moment> cursor)
 {
     m_banner->hide();

@@ -33,7 +33,10 @@ public:
     void setFilter(const QString &text) override;
     void focusContent() override { panels() > 0 ? panel(0).lanes().setFocus() : m_empty->setFocus(); }
     [[nodiscard]] KeyHints keys() const override;
-    [[nodiscard]] bool isSettled() const override;
+    [[nodiscard]] bool isSettled() const override
+    {
+        return m_wasShown && !m_player->isBusy() && !m_runner.isScaling();
+    }
 
     // What is shown, and what to show.
     [[nodiscard]] const Comparison &comparison() const { return m_shown; }

@@ -66,11 +66,6 @@ TableTools::TableTools(QAbstractItemView &view, QHeaderView &header, Shape shape
     view.installEventFilter(this);
 }
 
-TableTools *TableTools::of(const QWidget *view)
-{
-    return view ? view->findChild<TableTools *>({}, Qt::FindDirectChildrenOnly) : nullptr;
-}
-
 TableTools *TableTools::nearest(QWidget *page)
 {
     // Where none has the focus, the page's own: details stand below it, or beside it below a head.
@@ -131,11 +126,6 @@ bool TableTools::eventFilter(QObject *watched, QEvent *event)
         }
     }
     return QObject::eventFilter(watched, event);
-}
-
-QString TableTools::titleOf(int column) const
-{
-    return m_view.model()->headerData(column, Qt::Horizontal).toString();
 }
 
 QString TableTools::cell(const QModelIndex &row, int column) const

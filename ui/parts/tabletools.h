@@ -31,7 +31,10 @@ public:
     TableTools(QAbstractItemView &view, QHeaderView &header, Shape shape);
 
     // Null where a view has none.
-    [[nodiscard]] static TableTools *of(const QWidget *view);
+    [[nodiscard]] static TableTools *of(const QWidget *view)
+    {
+        return view ? view->findChild<TableTools *>({}, Qt::FindDirectChildrenOnly) : nullptr;
+    }
     // Of the table in `page` that has the focus, else of the highest on screen; null without one.
     [[nodiscard]] static TableTools *nearest(QWidget *page);
 
@@ -66,7 +69,10 @@ signals:
 
 private:
     bool eventFilter(QObject *watched, QEvent *event) override;
-    [[nodiscard]] QString titleOf(int column) const;
+    [[nodiscard]] QString titleOf(int column) const
+    {
+        return m_view.model()->headerData(column, Qt::Horizontal).toString();
+    }
     [[nodiscard]] QString cell(const QModelIndex &row, int column) const;
     [[nodiscard]] QList<int> shownColumns() const;
     [[nodiscard]] bool isOwn(int column) const

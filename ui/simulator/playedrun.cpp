@@ -296,11 +296,6 @@ void PlayedRun::tally()
     }
 }
 
-Moment PlayedRun::end() const
-{
-    return m_recording.events.empty() ? m_recording.elapsed : m_recording.events.back().at;
-}
-
 std::span<const LaneSpan> PlayedRun::spans(int lane) const
 {
     const auto at = static_cast<std::size_t>(lane);

@@ -119,7 +119,10 @@ public:
     [[nodiscard]] int lanes() const { return m_lanes; }
     [[nodiscard]] QString laneName(int lane) const { return label(m_recording.laneName(lane), 40); }
     // When its last event was; the elapsed time if none were kept.
-    [[nodiscard]] Moment end() const;
+    [[nodiscard]] Moment end() const
+    {
+        return m_recording.events.empty() ? m_recording.elapsed : m_recording.events.back().at;
+    }
 
     // What a lane did, by time; nothing where it was away.
     [[nodiscard]] std::span<const LaneSpan> spans(int lane) const;

@@ -127,11 +127,6 @@ void ServerStrip::setRun(const PlayedRunPtr &run)
     update();
 }
 
-bool ServerStrip::isKnown() const
-{
-    return m_run && m_run->recording().history.isKept && m_run->eventCount() > 0;
-}
-
 void ServerStrip::setHasRoom(bool hasRoom)
 {
     m_hasRoom = hasRoom;

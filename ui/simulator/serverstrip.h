@@ -90,7 +90,10 @@ private:
 
     PlayedRunPtr m_run;
     ServersThen m_then;
-    [[nodiscard]] bool isKnown() const;
+    [[nodiscard]] bool isKnown() const
+    {
+        return m_run && m_run->recording().history.isKept && m_run->eventCount() > 0;
+    }
 
     mutable std::map<std::pair<int, double>, int> m_linesFor; // by width and size of the text
     bool m_hasRoom = true;

@@ -262,11 +262,6 @@ void SimulatorHeading::setNarrow(bool isNarrow)
     m_layout->setDirection(isNarrow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
 }
 
-QStringList SimulatorHeading::chips() const
-{
-    return mapped<QStringList>(m_chips, [&](const auto &chip) { return chip.text; });
-}
-
 } // namespace lockscope::ui
 
 #include "moc_simulatorheading.cpp"

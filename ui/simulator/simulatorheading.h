@@ -34,7 +34,10 @@ public:
     void setRuns(const Comparison &comparison, const std::vector<PlayedRunPtr> &runs);
     void setNarrow(bool isNarrow); // the buttons below
     [[nodiscard]] QString text() const { return m_heading->text(); }
-    [[nodiscard]] QStringList chips() const;
+    [[nodiscard]] QStringList chips() const
+    {
+        return mapped<QStringList>(m_chips, [&](const auto &chip) { return chip.text; });
+    }
     [[nodiscard]] QPushButton &forkButton() { return *m_fork; }
 
 signals:

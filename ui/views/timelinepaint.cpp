@@ -56,11 +56,6 @@ QRectF LaneArea::lanesRect() const
             std::max(0.0, all.height() - wholeHigh - axisHigh)};
 }
 
-TimeAxis LaneArea::lanesAxis() const
-{
-    return {m_view.from(), m_view.to(), lanesRect().left(), lanesRect().width()};
-}
-
 TimeAxis LaneArea::wholeAxis() const
 {
     return {m_view.since(), std::max(m_view.since(), m_view.end()), lanesRect().left() + stubWide,

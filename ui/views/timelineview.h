@@ -104,7 +104,10 @@ private:
     void mouseReleaseEvent(QMouseEvent *) override { m_drag.reset(); }
     [[nodiscard]] double namesWidth() const;
     [[nodiscard]] QRectF lanesRect() const;
-    [[nodiscard]] TimeAxis lanesAxis() const;
+    [[nodiscard]] TimeAxis lanesAxis() const
+    {
+        return {m_view.from(), m_view.to(), lanesRect().left(), lanesRect().width()};
+    }
     [[nodiscard]] TimeAxis wholeAxis() const;
     void seek(double x);
     void paintWhole(QPainter &painter) const;
