@@ -129,7 +129,7 @@ SelectedLocks selectedLocks(CommandContext &context, const inspect::WaitGraph &g
     const auto isSelected = [&context](const inspect::LockName &lock) { return isMatched(context, lock); };
     std::erase_if(locks, [&](const LockSnapshot &lock) { return !isSelected(lock.lock); });
     std::erase_if(incidents, [&](const inspect::Incident &incident) {
-        return context.has(u"match"_s) && std::ranges::none_of(incident.locks, isSelected);
+        return !context.arguments.value(u"match"_s).isEmpty() && std::ranges::none_of(incident.locks, isSelected);
     });
     return selected;
 }

@@ -7,8 +7,7 @@ t.trx_id, t.trx_mysql_thread_id AS connection, UNIX_TIMESTAMP(t.trx_started) AS 
     lock_table, l.INDEX_NAME AS lock_index, l.LOCK_DATA AS lock_data, l.LOCK_MODE AS requested_mode,
     b.LOCK_MODE AS blocking_mode, l.ENGINE_LOCK_ID AS lock_id, b.LOCK_STATUS AS blocking_status, t.trx_state
     AS state, (SELECT s.`COUNT` FROM information_schema.INNODB_METRICS s WHERE s.NAME = 'lock_deadlocks' AND
-    s.STATUS = 'enabled') AS deadlocks, (SELECT s.VARIABLE_VALUE FROM performance_schema.global_status s WHERE
-    s.VARIABLE_NAME = 'wsrep_cluster_size') AS galera_nodes
+    s.STATUS = 'enabled') AS deadlocks
 FROM information_schema.INNODB_TRX t
 LEFT JOIN performance_schema.data_lock_waits w ON w.REQUESTING_ENGINE_TRANSACTION_ID = t.trx_id
 LEFT JOIN performance_schema.data_locks l ON l.ENGINE_LOCK_ID = w.REQUESTING_ENGINE_LOCK_ID

@@ -160,7 +160,7 @@ private:
 };
 
 // Connecting: the fields of one connection, new or saved.
-// The password goes to the connection and, if wished, to where passwords are kept (secretstore.h); nowhere
+// The password goes to the connection and, if wished, to where passwords are kept (connectionstore.h); nowhere
 // else. GUI thread only.
 class ConnectDialog : public QDialog {
     Q_OBJECT

@@ -203,7 +203,7 @@ LockSnapshot EtcdObserver::snapshotOf(const QByteArray &name, const EtcdQueue &q
             addWaiterAbove(snapshot, above, at->second, foreignOf(above));
     }
     const auto key = keyOfFixed(name);
-    if (m_leased.contains(name) || m_locks.contains(lockOfFixed(name)))
+    if (hasLease(name) || m_locks.contains(lockOfFixed(name)))
         addFixedKey(snapshot);
     else if (key && m_locks.contains(*key))
         addQueueBeside(snapshot, *key);
@@ -322,7 +322,7 @@ Task<Result<LockSnapshot>> EtcdObserver::readNow(QByteArray name, Deadline deadl
     if (!m_isWatching) {
         co_await addWaitersAbove(&snapshot, &m_client, deadline);
     }
-    if (isFixed && !m_leased.contains(name) && !m_locks.contains(lockOfFixed(name)))
+    if (isFixed && !hasLease(name) && !m_locks.contains(lockOfFixed(name)))
         addFixedKey(snapshot);
     co_return snapshot;
 }
@@ -344,8 +344,8 @@ std::vector<Coverage> EtcdObserver::coverage() const
     if (isConnected && m_isNarrowed)
         add(u"only keys that begin with %1 are read: the user may not read others, and the URI names no prefix"_s.arg(
             label(m_prefix, 80)));
-    if (isConnected && m_leased.size() >= mostLeasedKeys)
-        add(u"of keys that have a lease and belong to no known lock not all were kept"_s);
+    if (isConnected && m_leased.size() >= mostLeaselessKeys)
+        add(u"of keys that may be locks and belong to no known one not all were kept"_s);
     if (all.empty())
         all.push_back({m_name, true, lookedAtText(m_prefix)});
     addUnexplained(all, m_unexplained);

@@ -37,6 +37,11 @@ private:
     Task<void> askForeign(QByteArray name);
     Task<void> askFixed(QByteArray key);
     Task<Result<LockSnapshot>> readFixed(QByteArray key, Deadline deadline);
+    [[nodiscard]] bool hasLease(const QByteArray &key) const
+    {
+        const auto at = m_leased.find(key);
+        return at != m_leased.end() && at->second != 0;
+    }
     [[nodiscard]] std::optional<EtcdFixedKey> fixedNow(const etcd::KeyValue &entry) const;
     [[nodiscard]] std::optional<QByteArray> claimOf(const etcd::WatchEvent &event) const;
     void heedLeased(const etcd::WatchEvent &event, bool isClaim, std::set<QByteArray> &changed);
@@ -73,8 +78,9 @@ private:
     std::map<QByteArray, EtcdForeign> m_foreign;                        // by lock
     // Locks whose foreign keys are being read: who holds them is not known yet. Whether one came or went meanwhile.
     std::map<QByteArray, bool> m_unread;
-    std::map<QByteArray, etcd::LeaseId> m_leased; // of keys that are no claims, and not known to be something else
-    std::vector<Unexplained> m_unexplained;       // of these
+    // Of keys that are no claims, and not known to be something else; 0: without a lease.
+    std::map<QByteArray, etcd::LeaseId> m_leased;
+    std::vector<Unexplained> m_unexplained; // of these
     bool m_isLedgerOld = false;
     EtcdLeases m_leases;
     etcd::LeaseId m_lastAsked = 0;

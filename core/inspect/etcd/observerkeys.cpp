@@ -40,7 +40,7 @@ void EtcdObserver::heedLeased(const etcd::WatchEvent &event, bool isClaim, std::
     const auto &key = event.entry.key;
     const bool isKnown = event.entry.lease != 0 ? isKnownEntry(key) : !mayBeHeldWithoutLease(event.entry);
     const bool isLeased = !event.isRemoved && !isClaim && !isKnown;
-    const bool isKept = isLeased && (m_leased.size() < mostLeasedKeys || m_leased.contains(key));
+    const bool isKept = isLeased && (m_leased.size() < mostKept(event.entry) || m_leased.contains(key));
     const bool isChanged =
         isKept ? m_leased.insert_or_assign(key, event.entry.lease).second : !isLeased && m_leased.erase(key) > 0;
     m_isLedgerOld = m_isLedgerOld || isChanged;
@@ -123,7 +123,7 @@ void EtcdObserver::apply(const etcd::WatchEvent &event, std::set<QByteArray> &ch
         m_foreign.erase(name);
         m_unread.erase(name);
     } else if (isNew && !isFixed) {
-        if (m_leased.contains(name))
+        if (hasLease(name))
             m_work.launch(askFixed(name)); // what it says was of no interest before
         m_unread[name] = false;            // whether anything is in its way is not in the events
         m_work.launch(askForeign(name));
@@ -329,7 +329,7 @@ void dropData(EtcdSwept &swept)
 void keepOther(const etcd::KeyValue &entry, EtcdQueues &strays, std::map<QByteArray, etcd::LeaseId> &leased)
 {
     const bool isKnown = entry.lease != 0 ? isKnownEntry(entry.key) : !mayBeHeldWithoutLease(entry);
-    if (!isKnown && leased.size() < mostLeasedKeys)
+    if (!isKnown && leased.size() < mostKept(entry))
         leased.emplace(entry.key, entry.lease);
     const auto lock = strayLockOf(entry);
     if (lock && strays[*lock].size() < mostForeignKeys)

@@ -153,6 +153,12 @@ struct EtcdSwept {
 };
 // No more of those are kept.
 inline constexpr std::size_t mostLeasedKeys = 100'000;
+// Those without a lease leave room for the others, which may be locks of one key.
+inline constexpr std::size_t mostLeaselessKeys = mostLeasedKeys / 2;
+[[nodiscard]] inline std::size_t mostKept(const etcd::KeyValue &entry)
+{
+    return entry.lease != 0 ? mostLeasedKeys : mostLeaselessKeys;
+}
 
 // The oldest keys below the lock's prefix, whatever they are.
 [[nodiscard]] etcd::RangeRequest oldestOf(const QByteArray &lock, qint64 limit = 1);

@@ -18,9 +18,9 @@ bool isIdleReader(const Rows &rows, std::size_t row)
 }
 
 // A row that is locked on another node shows only when its commit arrives here, and ends who has it here.
-QString otherNodesGap(const Rows &rows)
+QString otherNodesGap(const Result<Rows> &rows)
 {
-    const auto nodes = rows.rows.empty() ? 0 : text(rows, 0, "galera_nodes").toLongLong();
+    const auto nodes = rows && !rows->rows.empty() ? text(*rows, 0, "galera_nodes").toLongLong() : 0;
     return nodes > 1
                ? u"locks on the other nodes of the Galera cluster are not visible here: it has %1 nodes"_s.arg(nodes)
                : QString();
@@ -131,9 +131,13 @@ Task<Result<void>> SqlReader::meetServer(Deadline deadline)
     auto settingUp = send(mariadb::withoutReadView, deadline);
     auto limiting = send(mariadb::shortTableWaits, deadline);
     auto asking = send(mariadb::serverQuestion(m_session), deadline);
+    auto counting = send("SELECT VARIABLE_VALUE AS galera_nodes FROM " + m_session.features().statusSchema
+                             + ".global_status WHERE VARIABLE_NAME = 'wsrep_cluster_size'",
+                         deadline);
     const auto setUp = co_await settingUp;
     const auto limited = co_await limiting;
     const auto server = co_await asking;
+    const auto counted = co_await counting;
     if (!setUp)
         co_return setUp.error();
     if (!limited)
@@ -145,6 +149,7 @@ Task<Result<void>> SqlReader::meetServer(Deadline deadline)
     m_deadlocks.forgetCount();
     m_pace = Pace::of(text(*server, 0, "server") + ' ' + text(*server, 0, "started"), m_session.loop().now());
     m_serverStarted = moment(*server, 0, "started");
+    m_otherNodesGap = otherNodesGap(counted);
     m_namedLocks = NamedLocks::NotAsked;
     m_tellsAttributes = m_tellsStatements = m_tellsOwnLimits = true;
     m_lastFresh.reset();
@@ -157,6 +162,7 @@ Task<Result<SqlPoll>> SqlReader::ask(Deadline deadline, QByteArray also)
 {
     m_newGaps.clear();
     m_newRowLocksGap.clear();
+    note(m_otherNodesGap);
     m_ahead.clear();
     SqlPoll look;
     look.serverStarted = m_serverStarted;
@@ -238,7 +244,6 @@ Task<Result<void>> SqlReader::readRowLocks(SqlPoll *look, Deadline deadline)
         co_return Result<void>();
     }
     look->rowsAreFresh = false;
-    note(otherNodesGap(*rows));
     for (std::size_t i = 0; i < rows->rows.size(); ++i) {
         look->rowsAreFresh = look->rowsAreFresh || text(*rows, i, "is_fresh") == "1";
         if (const auto deadlocks = rows->cell(i, "deadlocks"))

@@ -98,6 +98,7 @@ private:
     QString m_rowLocksGap, m_newRowLocksGap;
     std::shared_ptr<Pace> m_pace;
     std::optional<ServerTime> m_serverStarted;
+    QString m_otherNodesGap;
     bool m_hasLooked = false;
     bool m_rowsAreFresh = true;
     int m_oldInARow = 0;

@@ -279,7 +279,8 @@ bool isMistakenTtl(std::chrono::milliseconds ttl)
 
 bool isLeaseWithoutEnd(const KeyView &view)
 {
-    return !view.ttl && saysLock(view.key.bytes()) && !saysLockBesideLease(view.key.bytes());
+    const auto name = view.key.bytes().toLower();
+    return !view.ttl && saysLock(name) && !saysLockBesideLease(name) && !name.endsWith("lease");
 }
 
 bool isCalledLock(const KeyView &view)

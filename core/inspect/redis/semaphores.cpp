@@ -303,7 +303,8 @@ std::optional<LockSnapshot> uniqueJobsLock(const Case &about)
         return std::nullopt; // an application may give its jobs ids of its own
     auto lock =
         semaphoreOf(about, knownClient("unique-jobs"), isOwnName && isMember ? Confidence::High : Confidence::Medium,
-                    u"a hash <digest>:LOCKED of Sidekiq's job ids"_s);
+                    isMember ? u"a hash <digest>:LOCKED of Sidekiq's job ids"_s
+                             : u"a hash uniquejobs:<digest>:LOCKED; its fields are no ids of Sidekiq's own"_s);
     for (const auto &[job, since] : fields) {
         auto holder = permitOf(job);
         holder.mode = fields.size() == 1 ? Mode::Exclusive : Mode::Permit;
@@ -339,7 +340,8 @@ std::optional<LockSnapshot> uniqueJobsKey(const Case &about)
 bool isSemaphoreAtRest(const Case &about)
 {
     const bool isNamed = isCalledLock(about.main) && about.name().toLower().contains("semaphore");
-    return isSmallNumber(about) && (isNamed || about.companion(about.name() + "_info"));
+    const auto *pools = about.companion(about.name() + "_info");
+    return isSmallNumber(about) && (isNamed || (pools && pools->type == KeyType::Hash));
 }
 
 // A session that is its own lock: Cm_RedisSession's, as of Magento. Source: php-redis-session-abstract,

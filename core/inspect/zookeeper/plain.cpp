@@ -112,8 +112,9 @@ std::optional<LockSnapshot> leaderLock(const ZnodeView &node, const Surroundings
     const auto &directory = around.directory;
     const auto &context = around.context;
     const auto leader = std::ranges::find_if(leaderNodes(), [&](const LeaderNode &one) {
-        const auto json = QJsonDocument::fromJson(node.data.value_or(QByteArray())).object();
-        return isAt(one, directory.path, node.name) && (one.field.isEmpty() || json.contains(one.field));
+        return isAt(one, directory.path, node.name)
+               && (one.field.isEmpty()
+                   || QJsonDocument::fromJson(node.data.value_or(QByteArray())).object().contains(one.field));
     });
     if (leader == leaderNodes().end())
         return std::nullopt;
@@ -259,6 +260,12 @@ std::optional<LockSnapshot> helixLock(const ZnodeView &node, const ZPath &direct
         timeout < latest ? std::optional(ServerTime(std::chrono::milliseconds(timeout))) : std::nullopt;
     if (!owner.isEmpty())
         addHolder(lock, node, directory, until, owner.toUtf8().left(256), context);
+    // A client of a higher priority writes the record again, with its request: the hold is the same.
+    for (auto &holder : lock.contenders) {
+        holder.id = node.name.bytes() + '@' + QByteArray::number(timeout);
+        if (fields.contains("REQUESTING_PRIORITY"_L1) || fields.contains("REQUESTING_ID"_L1))
+            holder.heldSince.reset();
+    }
     return lock;
 }
 
@@ -300,9 +307,11 @@ std::vector<LockSnapshot> leaseLocks(const DirectoryView &directory, const Recog
 {
     std::vector<LockSnapshot> locks;
     for (const auto &child : directory.children) {
-        for (auto *rule : {kazooLease, shedLock, helixLock}) {
-            if (auto lease = rule(child, directory.path, context))
+        for (auto *rule : {kazooLease, helixLock, shedLock}) {
+            if (auto lease = rule(child, directory.path, context)) {
                 locks.push_back(std::move(*lease));
+                break;
+            }
         }
     }
     return locks;
