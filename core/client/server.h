@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/async/passwordsource.h"
-#include "core/recipes/holding.h"
+#include "core/recipes/lock.h"
 #include "core/rules/catalogue.h"
 #include "core/transport/transport.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/contention/backendrules.h"
+#include "core/contention/faults.h"
 
 #include "core/base/fieldreader.h"
 #include "core/contention/mutants/mutants.h"

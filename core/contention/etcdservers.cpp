@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulated etcd as the server of a run.
-#include "core/contention/etcdaccess.h"
-#include "core/contention/backendrules.h"
+#include "core/contention/access.h"
+#include "core/contention/faults.h"
 
 namespace lockscope::contention {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/contention/faults.h"
 
-#include "core/contention/backendrules.h"
 #include "core/contention/mutants/mutants.h"
 
 namespace lockscope::contention {

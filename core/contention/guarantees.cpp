@@ -2,7 +2,7 @@
 #include "core/contention/guarantees.h"
 
 #include "core/base/text.h"
-#include "core/contention/backendrules.h"
+#include "core/contention/faults.h"
 #include "core/contention/mutants/mutants.h"
 
 namespace lockscope::contention {

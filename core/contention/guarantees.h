@@ -20,7 +20,7 @@ struct Invariant {
 [[nodiscard]] const std::vector<Invariant> &invariants();
 
 struct GuaranteeRule {
-    QString because;     // empty: it holds; of "exclusion" also for how long at most (backendrules.h)
+    QString because;     // empty: it holds; of "exclusion" also for how long at most (faults.h)
     bool isRare = false; // it takes another fault beside it, or more seeds than every test run plays, to be seen
     [[nodiscard]] bool mayBreak() const { return !because.isEmpty(); }
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulated MariaDB that contenders of the SQL recipes contend on.
-#include "core/contention/mariadbaccess.h"
-#include "core/contention/backendrules.h"
+#include "core/contention/access.h"
+#include "core/contention/faults.h"
 #include "core/contention/mutants/mutants.h"
 #include "core/base/text.h"
 

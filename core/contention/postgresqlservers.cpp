@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulated PostgreSQL that contenders of its recipes contend on.
-#include "core/contention/postgresqlaccess.h"
-#include "core/contention/backendrules.h"
+#include "core/contention/access.h"
+#include "core/contention/faults.h"
 
 namespace lockscope::contention {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulated Redis as the servers of a run: one, or five for redlock.
 #include "core/base/text.h"
-#include "core/contention/redisaccess.h"
+#include "core/contention/access.h"
 #include "core/rules/turn.h"
-#include "core/contention/backendrules.h"
+#include "core/contention/faults.h"
 
 namespace lockscope::contention {
 

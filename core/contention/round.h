@@ -6,7 +6,7 @@
 #pragma once
 
 #include "core/contention/trace.h"
-#include "core/recipes/multilock.h"
+#include "core/recipes/lockbase.h"
 
 #include <set>
 

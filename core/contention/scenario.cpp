@@ -3,7 +3,7 @@
 
 #include "core/base/fieldreader.h"
 #include "core/base/text.h"
-#include "core/contention/backendrules.h"
+#include "core/contention/faults.h"
 #include "core/contention/mutants/mutantlist.h"
 
 #include <cmath>

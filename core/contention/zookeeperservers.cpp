@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulated ZooKeeper as the servers of a run: one server, or three where a follower is to lag.
-#include "core/contention/zookeeperaccess.h"
+#include "core/contention/access.h"
 #include "core/rules/turn.h"
-#include "core/contention/backendrules.h"
+#include "core/contention/faults.h"
 #include "core/base/text.h"
 
 namespace lockscope::contention {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/history/chunk.h"
+#include "core/history/recording.h"
 #include "core/base/text.h"
 #include "core/history/flightrecorder.h"
 

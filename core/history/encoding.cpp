@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/history/chunk.h"
+#include "core/history/recording.h"
 
 #include "core/base/overloaded.h"
 #include "core/inspect/findings.h"
@@ -10,7 +10,7 @@ namespace lockscope::history {
 
 using std::chrono::milliseconds;
 
-// The fields of what is recorded, in their order in a file: changing this is a new version of the format (chunk.h).
+// The fields of what is recorded, in their order in a file: changing this is a new version of the format (recording.h).
 // What came with a later version is marked with it (since<>): older files do not have it.
 // Enumerations are numbers here, but what grows (codes of findings, backends) is words.
 template <class T>

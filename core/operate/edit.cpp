@@ -3,7 +3,7 @@
 
 #include "core/async/completion.h"
 #include "core/base/text.h"
-#include "core/operate/guardedact.h"
+#include "core/operate/forcerelease.h"
 #include "core/operate/precheck.h"
 #include "core/operate/texts.h"
 

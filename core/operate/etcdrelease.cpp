@@ -3,7 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/inspect/etcd/recognise.h"
-#include "core/operate/gatedport.h"
+#include "core/operate/gate.h"
 #include "core/operate/precheck.h"
 #include "core/operate/texts.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/text.h"
-#include "core/operate/gatedport.h"
+#include "core/operate/gate.h"
 #include "core/base/fieldreader.h"
 
 #include <QSet>

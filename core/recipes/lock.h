@@ -9,6 +9,7 @@
 #pragma once
 
 #include "core/async/completion.h"
+#include "core/async/scope.h"
 #include "core/async/task.h"
 #include "core/base/bytes.h"
 
@@ -61,6 +62,26 @@ public:
     // Tells whether this lock would be had beside a hold under its name that it does not wait for, for the layouts of
     // several recipes fit under one name. Empty: the server keeps all of them apart.
     [[nodiscard]] virtual std::function<bool(const SeenHold &)> overlooks() const { return {}; }
+};
+
+// The holder's notice: what a hold stands on is watched beside its recipe, so that its holder learns when it was
+// released by force. One function per backend, each in its own folder. Loop thread only.
+
+// The time a lock is held. All outlive what is launched in the scope.
+struct Holding {
+    Scope &scope;
+    Lock &lock;
+    const bool &isReleasing;
+    std::function<void(Loss)> lost;
+
+    // What the watches do when the server answers that the hold is another's, or no longer exists.
+    void takenAway(const Grant &grant) const
+    {
+        if (isReleasing)
+            return;
+        lock.noteTakenAway(grant);
+        lost(Loss::TakenAway);
+    }
 };
 
 } // namespace lockscope::recipes

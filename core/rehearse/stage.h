@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulated servers that a release is rehearsed on: one kind per backend, each in a file of its own.
+// The simulated servers that a release is rehearsed on: one kind per backend (stages.cpp).
 #pragma once
 
 #include "core/contention/sqlservers.h"

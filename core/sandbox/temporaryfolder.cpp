@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/sandbox/temporaryfolder.h"
 
 #include "core/base/logging.h"
 #include "core/sandbox/server.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/transport/loopbacklistener.h"
+#include "core/transport/tunnel.h"
 
 #include "core/base/logging.h"
 #include "core/transport/transport.h"

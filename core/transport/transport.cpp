@@ -2,7 +2,7 @@
 #include "core/transport/transport.h"
 
 #include "core/async/scope.h"
-#include "core/transport/loopbacklistener.h"
+#include "core/transport/tunnel.h"
 #include "core/base/fieldreader.h"
 #include "core/base/text.h"
 
@@ -284,7 +284,7 @@ HostPort Transport::throughTls(const HostPort &server, Speech speech)
 namespace {
 
 // Never destroyed: what is carried may go on when static objects are. The work waits behind a mutex of the standard
-// library (core/async/workers.h says why).
+// library (core/async/passwordsource.h says why).
 struct Hub {
     std::mutex mutex;
     std::condition_variable changed;

@@ -3,7 +3,7 @@
 // keys. Loop thread only; everything is sent through the gate.
 #pragma once
 
-#include "core/workspace/requests.h"
+#include "core/workspace/backend.h"
 #include "core/workspace/workspace.h"
 
 namespace lockscope {

@@ -8,7 +8,7 @@
 
 #include "core/contention/round.h"
 #include "core/workspace/workspace.h"
-#include "core/workspace/realrunrules.h"
+#include "core/workspace/account.h"
 
 namespace lockscope {
 

@@ -2,7 +2,6 @@
 // Files that anybody may have written: recordings, runs, scenarios, lessons, connections, the audit record.
 #include "core/connections/connectionstore.h"
 #include "core/contention/recording.h"
-#include "core/history/chunk.h"
 #include "core/history/recording.h"
 #include "core/history/timeline.h"
 #include "core/lessons/lessons.h"

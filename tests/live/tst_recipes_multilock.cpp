@@ -2,7 +2,7 @@
 // Several locks as one, on real servers: all or none, one deadline, release in reverse whatever becomes of each.
 #include "tests/support/curatorfixture.h"
 
-#include "core/recipes/multilock.h"
+#include "core/recipes/lockbase.h"
 #include "core/redis/client.h"
 #include "tests/support/testmain.h"
 

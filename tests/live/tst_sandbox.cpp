@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private servers: they start, answer, stop and start again, and leave nothing behind.
 #include "core/sandbox/sandbox.h"
-#include "core/sandbox/temporaryfolder.h"
+#include "core/sandbox/server.h"
 #include "tests/support/testmain.h"
 
 #include <QDeadlineTimer>

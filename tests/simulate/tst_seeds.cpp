@@ -6,7 +6,7 @@
 // seen. A failure prints the seed's scenario, for `lockscopectl simulate`, the shortest one found that breaks
 // the same, and its events. LOCKSCOPE_SURVEY=1 prints what broke instead of judging it. What is too rare for
 // seeds drawn at random is shown in tst_rare.cpp.
-#include "core/contention/backendrules.h"
+#include "core/contention/faults.h"
 #include "core/contention/explain.h"
 #include "core/contention/guarantees.h"
 #include "core/contention/mutants/mutants.h"

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "core/base/random.h"
-#include "core/history/chunk.h"
 #include "core/history/flightrecorder.h"
 #include "core/history/recording.h"
 #include "core/inspect/findings.h"

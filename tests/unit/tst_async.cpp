@@ -7,7 +7,7 @@
 #include "core/async/qtloop.h"
 #include "core/async/scope.h"
 #include "core/async/virtualloop.h"
-#include "core/async/workers.h"
+#include "core/async/passwordsource.h"
 #include "core/base/random.h"
 #include "tests/support/testmain.h"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The audit file: on disk before append returns, chained, private, and honest about damage.
+#include <version>
+
 #include "core/operate/audit.h"
 #include "tests/support/testmain.h"
 

@@ -4,7 +4,7 @@
 #include "core/inspect/coverage.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
-#include "core/inspect/mariadb/deadlocks.h"
+#include "core/inspect/mariadb/reader.h"
 #include "tests/support/testmain.h"
 
 #include <QFile>

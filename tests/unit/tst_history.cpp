@@ -3,7 +3,6 @@
 // not written yet, and a file that somebody made up is refused, never believed.
 #include "core/async/virtualloop.h"
 #include "core/base/random.h"
-#include "core/history/chunk.h"
 #include "core/history/flightrecorder.h"
 #include "core/history/recording.h"
 #include "core/inspect/findings.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The way to a server, where it is pure: who is let in at a door, how TLS begins in MariaDB's protocol, what ssh
 // and a TLS library say, in words.
-#include "core/transport/loopbacklistener.h"
+#include "core/transport/tunnel.h"
 #include "core/transport/speech.h"
 #include "core/transport/transport.h"
 #include "tests/support/testmain.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/inspect/mariadb/deadlocks.h"
+#include "core/inspect/mariadb/reader.h"
 
 #include <QDateTime>
 #include <QRegularExpression>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/inspect/mariadb/lockrows.h"
+#include "core/inspect/mariadb/reader.h"
 
 #include "core/rules/userrules.h"
 

@@ -120,7 +120,7 @@ struct AdvisoryKey {
 // Asks one PostgreSQL for a look: one statement for locks and sessions, so that they are of one moment. What nobody
 // waits for, and is no advisory lock, is not asked for. Loop thread only.
 
-// What a PostgreSQL is asked for rows that are locks (core/inspect/mariadb/lockrows.h), those of the connection's
+// What a PostgreSQL is asked for rows that are locks (core/inspect/mariadb/reader.h), those of the connection's
 // database. What waits for a table is ended by the session's lock_timeout.
 [[nodiscard]] const LockRowDialect &pgLockRows();
 

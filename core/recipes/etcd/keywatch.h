@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/etcd/client.h"
-#include "core/recipes/holding.h"
+#include "core/recipes/lock.h"
 
 namespace lockscope::recipes {
 

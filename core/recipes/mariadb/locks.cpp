@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The locks on a MariaDB or MySQL, but for two (rowclaim.cpp).
 #include "core/base/text.h"
-#include "core/recipes/mariadb/rowclaim.h"
+#include "core/recipes/mariadb/sqllock.h"
 
 namespace lockscope::recipes {
 

@@ -2,7 +2,7 @@
 // The holder's notice on a Redis, or on a set of them. Beside the recipe, and not counted as part of it.
 #pragma once
 
-#include "core/recipes/holding.h"
+#include "core/recipes/lock.h"
 #include "core/redis/connection.h"
 
 namespace lockscope::recipes {
