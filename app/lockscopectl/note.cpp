@@ -5,7 +5,7 @@
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
-#include "core/workspace/incidentnote.h"
+#include "core/workspace/past.h"
 
 namespace lockscope::ctl {
 

@@ -154,6 +154,14 @@ private:
     detail::KeptError m_error;
 };
 
+// Makes one visitor of several functions.
+template <class... F>
+struct Overloaded : F... {
+    using F::operator()...;
+};
+template <class... F>
+Overloaded(F...) -> Overloaded<F...>;
+
 } // namespace lockscope
 
 // What most callers do with a failure: they pass it on. `TRY(const auto &node, read(path));` names the value of a

@@ -2,9 +2,9 @@
 // ZooKeeper: one session for all locks of a client. When it expired, the next acquire takes a new one.
 #include "core/client/server.h"
 #include "core/recipes/make.h"
-#include "core/recipes/zookeeper/sessionlock.h"
+#include "core/recipes/zookeeper/locks.h"
 #include "core/zookeeper/client.h"
-#include "core/zookeeper/reachability.h"
+#include "core/zookeeper/exchange.h"
 #include "core/zookeeper/sendable.h"
 
 namespace lockscope::client {
@@ -90,7 +90,7 @@ private:
     }
 
     const Reach m_reach;
-    Reachability m_reachability;
+    zk::Reachability m_reachability;
     std::shared_ptr<zk::Session> m_session;
 };
 

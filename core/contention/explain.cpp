@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/contention/explain.h"
+#include "core/contention/recording.h"
 
 #include "core/base/text.h"
 

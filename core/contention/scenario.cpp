@@ -4,7 +4,6 @@
 #include "core/base/fieldreader.h"
 #include "core/base/text.h"
 #include "core/contention/faults.h"
-#include "core/contention/mutants/mutantlist.h"
 
 #include <cmath>
 

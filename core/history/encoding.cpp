@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/history/recording.h"
 
-#include "core/base/overloaded.h"
+#include "core/base/result.h"
 #include "core/inspect/findings.h"
 
 #include <QDataStream>
@@ -10,8 +10,8 @@ namespace lockscope::history {
 
 using std::chrono::milliseconds;
 
-// The fields of what is recorded, in their order in a file: changing this is a new version of the format (recording.h).
-// What came with a later version is marked with it (since<>): older files do not have it.
+// The fields of what is recorded, in their order in a file: changing this is a new version of the format
+// (recording.h). What came with a later version is marked with it (since<>): older files do not have it.
 // Enumerations are numbers here, but what grows (codes of findings, backends) is words.
 template <class T>
 struct Fields;

@@ -5,7 +5,7 @@
 #include "core/base/text.h"
 #include "core/operate/forcerelease.h"
 #include "core/operate/precheck.h"
-#include "core/operate/texts.h"
+#include "core/operate/forcereleaseplan.h"
 
 namespace lockscope::operate {
 

@@ -5,7 +5,7 @@
 #include "core/inspect/json.h"
 #include "core/operate/releasemethod.h"
 #include "core/operate/precheck.h"
-#include "core/operate/texts.h"
+#include "core/operate/forcereleaseplan.h"
 
 namespace lockscope::operate {
 

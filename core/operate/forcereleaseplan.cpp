@@ -2,7 +2,6 @@
 #include "core/operate/forcereleaseplan.h"
 
 #include "core/operate/sql.h"
-#include "core/operate/texts.h"
 #include "core/inspect/waits/clients.h"
 #include "core/operate/precheck.h"
 

@@ -5,6 +5,7 @@
 
 #include "core/base/result.h"
 #include "core/inspect/snapshot.h"
+#include "core/operate/editplan.h"
 #include "core/rules/turn.h"
 
 namespace lockscope::operate {
@@ -133,5 +134,15 @@ struct BulkReport {
 [[nodiscard]] bool isLeftBehind(const inspect::LockSnapshot &lock, const inspect::Contender &one);
 // What is left behind: waiters are taken out of their queue, then holders are released.
 [[nodiscard]] std::vector<BulkTarget> staleEntriesOf(const std::vector<const inspect::LockSnapshot *> &locks);
+
+// What releases and edits will do, and why they were refused, for people: resources/words/operate.json, by name.
+
+// The "text" of that name, with the values in the places of %1 to %9.
+[[nodiscard]] QString sentence(const char *name, const QStringList &values = {});
+// All else of that name, with the values: texts are set, lists are added to.
+void addTexts(ForceReleasePlan &plan, const char *name, const QStringList &values = {});
+void addTexts(EditPreview &preview, const char *name, const QStringList &values = {});
+// Where it is not sure that the entries are a lock.
+void warnOfConfidence(ForceReleasePlan &plan);
 
 } // namespace lockscope::operate

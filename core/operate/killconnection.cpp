@@ -2,7 +2,7 @@
 #include "core/operate/sql.h"
 
 #include "core/base/random.h"
-#include "core/operate/texts.h"
+#include "core/operate/forcereleaseplan.h"
 
 namespace lockscope::operate {
 

@@ -2,7 +2,7 @@
 #include "core/operate/sql.h"
 
 #include "core/inspect/postgresql/observer.h"
-#include "core/operate/texts.h"
+#include "core/operate/forcereleaseplan.h"
 #include "core/postgresql/dialect.h"
 
 namespace lockscope::operate {

@@ -4,7 +4,7 @@
 #include "core/base/text.h"
 #include "core/inspect/redis/naming.h"
 #include "core/operate/precheck.h"
-#include "core/operate/texts.h"
+#include "core/operate/forcereleaseplan.h"
 
 namespace lockscope::operate {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/operate/texts.h"
+#include "core/operate/forcereleaseplan.h"
 
 #include "core/base/fieldreader.h"
 #include "core/base/text.h"

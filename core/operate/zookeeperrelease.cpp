@@ -2,7 +2,7 @@
 #include "core/operate/zookeeper.h"
 
 #include "core/base/text.h"
-#include "core/operate/texts.h"
+#include "core/operate/forcereleaseplan.h"
 
 namespace lockscope::operate {
 

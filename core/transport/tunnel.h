@@ -5,7 +5,7 @@
 
 #include "core/base/connectionuri.h"
 #include "core/transport/speech.h"
-#include "core/transport/thread.h"
+#include "core/transport/transport.h"
 
 #include <QPointer>
 #include <QProcess>

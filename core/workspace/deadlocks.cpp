@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/workspace/deadlocks.h"
+#include "core/workspace/newsfeed.h"
 
 #include "core/base/text.h"
 #include "core/operate/precheck.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/workspace/incidentnote.h"
+#include "core/workspace/past.h"
 
 #include "core/base/text.h"
 #include "core/workspace/newsfeed.h"

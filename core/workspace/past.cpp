@@ -2,7 +2,7 @@
 #include "core/workspace/past.h"
 
 #include "core/inspect/json.h"
-#include "core/workspace/deadlocks.h"
+#include "core/workspace/newsfeed.h"
 
 #include <QPointer>
 

@@ -1,17 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/workspace/sqllink.h"
-
+// The link to a server that is spoken to in SQL: session, gate, observer, and contenders of ours. The session
+// reconnects by itself. What differs between such servers is an SqlKit.
 #include "core/contention/traced/tracedport.h"
 #include "core/inspect/mariadb/observer.h"
 #include "core/inspect/mariadb/poll.h"
 #include "core/inspect/postgresql/observer.h"
+#include "core/mariadb/dialect.h"
 #include "core/operate/sql.h"
 #include "core/postgresql/dialect.h"
 #include "core/recipes/mariadb/rowname.h"
+#include "core/workspace/link.h"
 
 namespace lockscope {
 
 namespace {
+
+// What a run on a real server contends for.
+struct SqlRunLock {
+    QByteArray name;           // as its recipe is given it
+    QByteArrayList making;     // statements; none for what is there by its name alone
+    mariadb::Statement ending; // takes away what was made; else answers 1 in the column "held" while somebody has it
+    QByteArray left;           // what there is still of it when that failed, or answered so
+};
+
+// Of each SQL server its own; all of it is what its own rooms offer.
+struct SqlKit {
+    transport::SqlSpeech speech; // where TLS begins in its protocol, and what its login may ask for
+    std::unique_ptr<mariadb::Session> (*open)(Loop &loop, mariadb::SessionOptions options);
+    std::unique_ptr<inspect::Observer> (*observe)(mariadb::Session &session, const ConnectionName &name,
+                                                  const inspect::ObserverOptions &options,
+                                                  inspect::ObserverSink &sink);
+    QString (*title)(const QByteArray &version); // "PostgreSQL", before the version itself
+    operate::SqlWriteWords (*writeWords)();      // of its dialect, for the gate
+    Task<QStringList> (*rights)(mariadb::Session *session, Deadline deadline);
+    Result<std::unique_ptr<recipes::Lock>> (*makeLock)(const QByteArray &recipe, mariadb::Session &session,
+                                                       const QByteArray &lock,
+                                                       const recipes::AcquireOptions &options);
+    // A connection names a hold only with when it or its transaction began.
+    Task<std::optional<QByteArray>> (*ownId)(mariadb::Session *session, QByteArray recipe, Deadline deadline);
+    Task<operate::ForceReleasePlan> (*withLosses)(operate::ForceReleasePlan plan, mariadb::Session *session,
+                                                  Deadline deadline);
+    Task<Result<operate::Sent>> (*sendRelease)(operate::ForceReleasePlan plan, mariadb::Session *session,
+                                               Deadline deadline);
+    // `name`: of the run alone, of letters, digits and _.
+    SqlRunLock (*runLock)(const recipes::RecipeInfo &recipe, const QByteArray &name);
+};
 
 // The name of a row that is a lock by what stands in it: who holds that has no lock on the row.
 std::optional<QByteArray> nameByWhatStandsIn(const QByteArray &lock)
@@ -90,6 +123,91 @@ private:
     const SqlKit &m_kit;
 };
 
+class SqlLink final : public Link {
+public:
+    // The kit lives for ever.
+    SqlLink(ConnectionSpec spec, LinkContext context, const SqlKit &kit)
+        : Link(std::move(spec), std::move(context)), m_kit(kit)
+    {
+        // It looks and kills, and waits for no lock: silence means that nobody answers.
+        auto options = sessionOptions();
+        options.readsWithin = std::chrono::seconds(15);
+        m_session = m_kit.open(m_context.loop, std::move(options));
+        m_gated = operate::gated(*m_session, m_gate, m_kit.writeWords());
+        m_observer = m_kit.observe(*m_gated, m_spec.name, m_context.options.observer, m_proxy);
+        m_state = m_session->onState(
+            [this](mariadb::SessionState state) { stateChanged(state == mariadb::SessionState::Connected); });
+    }
+
+    [[nodiscard]] const SqlKit &kit() const { return m_kit; }
+    [[nodiscard]] mariadb::Session &session() { return *m_gated; } // gated
+    // A fresh one for a contender of ours, gated and logged as this link's.
+    [[nodiscard]] std::unique_ptr<mariadb::Session> openSession()
+    {
+        return operate::gated(m_kit.open(m_context.loop, sessionOptions()), m_gate, m_kit.writeWords());
+    }
+
+    [[nodiscard]] bool isConnected() const override { return m_session->state() == mariadb::SessionState::Connected; }
+    [[nodiscard]] std::optional<Error> problem() const override
+    {
+        const bool isRefused = m_session->state() == mariadb::SessionState::AuthFailed;
+        if (isRefused && !m_session->lastError().isEmpty() && m_transport->isProblemOfTls()) // ours, of the login
+            return Error{ErrorCode::AuthFailed,
+                         u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), m_transport->problem()), false,
+                         true};
+        return isRefused && !m_session->lastError().isEmpty()
+                   ? refused(reason(m_session->lastError()), m_session->isExplained())
+                   : problemOf(*m_session);
+    }
+    [[nodiscard]] QString serverVersion() override
+    {
+        const auto version = m_session->serverVersion();
+        return version.isEmpty() ? QString() : m_kit.title(version) + u' ' + QString::fromUtf8(version);
+    }
+    [[nodiscard]] Task<QStringList> rights(Deadline deadline) override
+    {
+        return m_kit.rights(m_gated.get(), deadline);
+    }
+    [[nodiscard]] inspect::Observer &observer() override { return *m_observer; }
+    [[nodiscard]] std::unique_ptr<OwnContender> openContender(const HoldRequest &request) override
+    {
+        return std::make_unique<SqlContender>(openSession(), request, m_kit);
+    }
+    [[nodiscard]] std::unique_ptr<ContenderPool> openPool(const ContenderPoolContext &context) override;
+    [[nodiscard]] Task<operate::ForceReleasePlan> withLosses(operate::ForceReleasePlan plan,
+                                                             Deadline deadline) override
+    {
+        return m_kit.withLosses(std::move(plan), m_gated.get(), deadline);
+    }
+    [[nodiscard]] Task<Result<operate::Sent>> sendRelease(operate::ForceReleasePlan plan, Deadline deadline) override
+    {
+        return m_kit.sendRelease(std::move(plan), m_gated.get(), deadline);
+    }
+
+private:
+    [[nodiscard]] mariadb::SessionOptions sessionOptions() const
+    {
+        mariadb::SessionOptions options;
+        options.host =
+            m_transport->throughSql(m_spec.hosts.front(), m_kit.speech, !m_password.isEmpty() || m_passwords);
+        options.keep = m_transport;
+        options.user = m_spec.user;
+        options.password = m_password;
+        options.passwords = m_passwords;
+        options.database = m_spec.databaseName;
+        const auto &tls = m_spec.transport.tls;
+        if (tls.isOn)
+            options.secured = tls.cert.isEmpty() ? mariadb::Secured::ByTls : mariadb::Secured::ByCertificate;
+        return options;
+    }
+
+    const SqlKit &m_kit;
+    std::unique_ptr<mariadb::Session> m_session;
+    std::unique_ptr<mariadb::Session> m_gated;
+    std::unique_ptr<inspect::Observer> m_observer;
+    Subscription m_state;
+};
+
 class SqlPool : public ContenderPool {
 public:
     SqlPool(SqlLink &link, const ContenderPoolContext &context)
@@ -143,66 +261,9 @@ private:
     std::vector<std::unique_ptr<contention::TracedSql>> m_traced; // by contender
 };
 
-} // namespace
-
-SqlLink::SqlLink(ConnectionSpec spec, LinkContext context, const SqlKit &kit)
-    : Link(std::move(spec), std::move(context)), m_kit(kit)
-{
-    // It looks and kills, and waits for no lock: silence means that nobody answers.
-    auto options = sessionOptions();
-    options.readsWithin = std::chrono::seconds(15);
-    m_session = m_kit.open(m_context.loop, std::move(options));
-    m_gated = operate::gated(*m_session, m_gate, m_kit.writeWords());
-    m_observer = m_kit.observe(*m_gated, m_spec.name, m_context.options.observer, m_proxy);
-    m_state = m_session->onState(
-        [this](mariadb::SessionState state) { stateChanged(state == mariadb::SessionState::Connected); });
-}
-
-std::unique_ptr<mariadb::Session> SqlLink::openSession()
-{
-    return operate::gated(m_kit.open(m_context.loop, sessionOptions()), m_gate, m_kit.writeWords());
-}
-
-std::optional<Error> SqlLink::problem() const
-{
-    const bool isRefused = m_session->state() == mariadb::SessionState::AuthFailed;
-    if (isRefused && !m_session->lastError().isEmpty() && m_transport->isProblemOfTls()) // ours, of the login
-        return Error{ErrorCode::AuthFailed,
-                     u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), m_transport->problem()), false, true};
-    return isRefused && !m_session->lastError().isEmpty()
-               ? refused(reason(m_session->lastError()), m_session->isExplained())
-               : problemOf(*m_session);
-}
-
-QString SqlLink::serverVersion()
-{
-    const auto version = m_session->serverVersion();
-    return version.isEmpty() ? QString() : m_kit.title(version) + u' ' + QString::fromUtf8(version);
-}
-
-std::unique_ptr<OwnContender> SqlLink::openContender(const HoldRequest &request)
-{
-    return std::make_unique<SqlContender>(openSession(), request, m_kit);
-}
-
 std::unique_ptr<ContenderPool> SqlLink::openPool(const ContenderPoolContext &context)
 {
     return std::make_unique<SqlPool>(*this, context);
-}
-
-mariadb::SessionOptions SqlLink::sessionOptions() const
-{
-    mariadb::SessionOptions options;
-    options.host = m_transport->throughSql(m_spec.hosts.front(), m_kit.speech, !m_password.isEmpty() || m_passwords);
-    options.keep = m_transport;
-    options.user = m_spec.user;
-    options.password = m_password;
-    options.passwords = m_passwords;
-    options.database = m_spec.databaseName;
-    const auto &tls = m_spec.transport.tls;
-    if (tls.isOn)
-        options.secured = tls.cert.isEmpty() ? mariadb::Secured::ByTls : mariadb::Secured::ByCertificate;
-    return options;
 }
 
 Result<std::unique_ptr<Link>> makeSqlLink(ConnectionSpec spec, LinkContext context, const SqlKit &kit,
@@ -212,8 +273,6 @@ Result<std::unique_ptr<Link>> makeSqlLink(ConnectionSpec spec, LinkContext conte
         return Error{ErrorCode::BadInput, u"%1: one %2 server at a time"_s.arg(spec.displayUri(), server)};
     return std::unique_ptr<Link>(std::make_unique<SqlLink>(std::move(spec), std::move(context), kit));
 }
-
-namespace {
 
 // A row of our own needs a table of our own, and that a database.
 SqlRunLock mariaDbRunLock(const recipes::RecipeInfo &recipe, const QByteArray &name)
@@ -269,21 +328,6 @@ const SqlKit mariaDbKit{
     .runLock = mariaDbRunLock,
 };
 
-} // namespace
-
-mariadb::Session *mariaDbOf(Link *link)
-{
-    auto *sql = dynamic_cast<SqlLink *>(link);
-    return sql && &sql->kit() == &mariaDbKit ? &sql->session() : nullptr;
-}
-
-Result<std::unique_ptr<Link>> makeMariaDbLink(ConnectionSpec spec, LinkContext context)
-{
-    return makeSqlLink(std::move(spec), std::move(context), mariaDbKit, u"MariaDB"_s);
-}
-
-namespace {
-
 // A row of our own needs a table of our own, and that a schema.
 SqlRunLock postgreSqlRunLock(const recipes::RecipeInfo &recipe, const QByteArray &name)
 {
@@ -318,6 +362,17 @@ const SqlKit postgreSqlKit{
 };
 
 } // namespace
+
+mariadb::Session *mariaDbOf(Link *link)
+{
+    auto *sql = dynamic_cast<SqlLink *>(link);
+    return sql && &sql->kit() == &mariaDbKit ? &sql->session() : nullptr;
+}
+
+Result<std::unique_ptr<Link>> makeMariaDbLink(ConnectionSpec spec, LinkContext context)
+{
+    return makeSqlLink(std::move(spec), std::move(context), mariaDbKit, u"MariaDB"_s);
+}
 
 Result<std::unique_ptr<Link>> makePostgreSqlLink(ConnectionSpec spec, LinkContext context)
 {

@@ -4,9 +4,8 @@
 #pragma once
 
 #include "core/connections/connectionstore.h"
-#include "core/contention/explain.h"
+#include "core/contention/recording.h"
 #include "core/contention/guarantees.h"
-#include "core/contention/mutants/mutantlist.h"
 #include "core/contention/simulation.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/json.h"

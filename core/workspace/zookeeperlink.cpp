@@ -3,10 +3,10 @@
 #include "core/contention/traced/tracedport.h"
 #include "core/inspect/zookeeper/observer.h"
 #include "core/operate/zookeeper.h"
-#include "core/recipes/zookeeper/sessionlock.h"
+#include "core/recipes/zookeeper/locks.h"
 #include "core/workspace/link.h"
 #include "core/zookeeper/client.h"
-#include "core/zookeeper/reachability.h"
+#include "core/zookeeper/exchange.h"
 #include "core/zookeeper/sendable.h"
 
 namespace lockscope {
@@ -268,7 +268,7 @@ private:
     }
 
     zk::EvidenceSource m_evidence;
-    Reachability m_reachability;
+    zk::Reachability m_reachability;
     std::deque<Retired> m_retired; // oldest first
     QString m_server;
     std::unique_ptr<zk::Session> m_session;

@@ -2,7 +2,7 @@
 // A lesson's numbers are its runs': what its English text writes in digits or in words is held against the scenarios
 // and the proofs, and the rest is listed here with the reason why it may be written. (What stands between braces is
 // asked of the run anyway, and the other languages say the same as the English.)
-#include "core/contention/mutants/mutantlist.h"
+#include "core/contention/scenario.h"
 #include "core/lessons/lessons.h"
 #include "core/rules/catalogue.h"
 #include "tests/support/testmain.h"

@@ -2,7 +2,7 @@
 // The classic mistakes that recipes of the catalogue make as they were published, each beside what avoids it: under
 // the same fault the one breaks, in some seeds, and the other never. (Mistakes that no recipe makes are mutants:
 // tst_seeds.cpp.)
-#include "core/contention/explain.h"
+#include "core/contention/recording.h"
 #include "core/contention/simulation.h"
 #include "tests/support/sanitizershare.h"
 #include "tests/support/testmain.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What may break, says the table, but so seldom that seeds drawn at random cannot be relied on to show it: each of
 // these has a story here that makes it happen, by the fault in question: without it, it does not.
-#include "core/contention/explain.h"
+#include "core/contention/recording.h"
 #include "core/contention/faults.h"
 #include "core/contention/guarantees.h"
 #include "core/contention/mutants/mutants.h"

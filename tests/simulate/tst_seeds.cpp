@@ -7,7 +7,7 @@
 // the same, and its events. LOCKSCOPE_SURVEY=1 prints what broke instead of judging it. What is too rare for
 // seeds drawn at random is shown in tst_rare.cpp.
 #include "core/contention/faults.h"
-#include "core/contention/explain.h"
+#include "core/contention/recording.h"
 #include "core/contention/guarantees.h"
 #include "core/contention/mutants/mutants.h"
 #include "core/contention/simulation.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run tells beside its events: what stood on the servers when, which messages there were, and why something
 // did not hold, as one would tell it.
-#include "core/contention/explain.h"
+#include "core/contention/recording.h"
 #include "tests/simulate/played.h"
 #include "tests/support/testmain.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a run that broke something to the shortest found that breaks the same: smaller, the same whenever it is asked
 // for, and replayed by what is printed of it.
-#include "core/contention/explain.h"
+#include "core/contention/recording.h"
 #include "core/contention/simulation.h"
 #include "tests/support/testmain.h"
 

@@ -3,7 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
-#include "core/workspace/news.h"
+#include "core/workspace/backend.h"
 
 namespace lockscope::testing {
 

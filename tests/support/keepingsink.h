@@ -2,7 +2,7 @@
 // Keeps what an observer tells.
 #pragma once
 
-#include "core/base/overloaded.h"
+#include "core/base/result.h"
 #include "core/inspect/observer.h"
 
 #include <algorithm>

@@ -5,7 +5,6 @@
 #include "znodetable.h"
 
 #include "core/inspect/findings.h"
-#include "core/inspect/redis/claims.h"
 #include "core/inspect/redis/recognise.h"
 
 #include <QFile>

@@ -2,7 +2,7 @@
 // Force-release: what is refused, and what a plan says before anything is sent.
 #include "core/base/fieldreader.h"
 #include "core/base/text.h"
-#include "core/operate/texts.h"
+#include "core/operate/forcereleaseplan.h"
 #include "tests/support/testmain.h"
 #include "tests/unit/redislocks.h"
 #include "tests/unit/releaseworld.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is on its way to the window: the newest of each lock, the longest waiting first, so many at a time.
-#include "core/workspace/news.h"
+#include "core/workspace/backend.h"
 #include "tests/support/testmain.h"
 
 #include <QTest>

@@ -4,7 +4,7 @@
 #include "core/async/scope.h"
 #include "core/recipes/make.h"
 #include "core/recipes/zookeeper/queueentry.h"
-#include "core/recipes/zookeeper/sessionlock.h"
+#include "core/recipes/zookeeper/locks.h"
 #include "tests/unit/tst_gate_fakes.h"
 #include "tests/support/testmain.h"
 

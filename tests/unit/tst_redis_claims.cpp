@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What of a Redis looks like a claim and is no lock by any rule: which values and keys, how it is told, and what
 // asking for it costs. And the keys that frameworks name in their own ways, with names beside them that are no locks.
-#include "core/inspect/redis/claims.h"
+#include "core/inspect/redis/recognise.h"
 #include "rediskeytable.h"
 #include "tests/support/testmain.h"
 #include "tests/unit/quietredis.h"

@@ -3,7 +3,7 @@
 #include "core/history/timeline.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/findings.h"
-#include "core/workspace/incidentnote.h"
+#include "core/workspace/past.h"
 #include "tests/support/testmain.h"
 
 #include <algorithm>

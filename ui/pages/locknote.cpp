@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The incident note of the lock in the detail: the one that lockscopectl writes (core/workspace/incidentnote.h).
+// The incident note of the lock in the detail: the one that lockscopectl writes (core/workspace/past.h).
 #include "core/base/text.h"
 #include "ui/models/screenclock.h"
 #include "ui/pages/lockdetail.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the recipes with one mistake each do (mutantlist.h).
+// What the recipes with one mistake each do (scenario.h).
 #pragma once
 
-#include "core/contention/mutants/mutantlist.h"
+#include "core/contention/scenario.h"
 #include "core/contention/traced/tracedport.h"
 #include "core/recipes/make.h"
 

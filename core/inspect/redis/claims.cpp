@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/inspect/redis/claims.h"
+#include "core/inspect/redis/recognise.h"
 
 #include "core/base/text.h"
 #include "core/inspect/lockterms.h"

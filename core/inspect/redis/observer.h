@@ -12,7 +12,7 @@
 #pragma once
 
 #include "core/inspect/observer.h"
-#include "core/inspect/redis/claims.h"
+#include "core/inspect/redis/recognise.h"
 #include "core/inspect/redis/keysweeper.h"
 #include "core/inspect/redis/userrulelocks.h"
 

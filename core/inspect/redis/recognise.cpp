@@ -4,7 +4,6 @@
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/lockterms.h"
-#include "core/inspect/redis/claims.h"
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/userrulelocks.h"
 #include "core/rules/catalogue.h"

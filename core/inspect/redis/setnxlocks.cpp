@@ -2,7 +2,7 @@
 // Locks without a token: SETNX with any value, and SETNX with a moment as the value.
 #include "core/inspect/findings.h"
 #include "core/inspect/lockterms.h"
-#include "core/inspect/redis/claims.h"
+#include "core/inspect/redis/recognise.h"
 #include "core/inspect/redis/naming.h"
 
 #include "core/base/text.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/redis/setobserver.h"
 
-#include "core/base/overloaded.h"
+#include "core/base/result.h"
 
 namespace lockscope::inspect {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/recipes/zookeeper/sessionlock.h"
+#include "core/recipes/zookeeper/locks.h"
 
 #include "core/base/text.h"
 
