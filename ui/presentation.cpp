@@ -2,7 +2,6 @@
 #include "ui/mainwindow.h"
 
 #include "ui/shell/actions.h"
-#include "ui/theme/theme.h"
 
 #include <QEvent>
 

@@ -2,7 +2,6 @@
 #include "ui/screenshot.h"
 
 #include "ui/mainwindow.h"
-#include "ui/theme/theme.h"
 
 #include <QCoreApplication>
 #include <QDialog>

@@ -4,7 +4,6 @@
 #include "core/base/text.h"
 #include "ui/parts/parts.h"
 #include "ui/shell/actions.h"
-#include "ui/theme/text.h"
 
 #include <QFileDialog>
 

@@ -8,7 +8,6 @@
 #include "ui/pages/lessonspage.h"
 #include "ui/pages/lockspage.h"
 #include "ui/pages/sessionspage.h"
-#include "ui/parts/pagetext.h"
 #include "ui/shell/actions.h"
 #include "ui/shell/palette.h"
 #include "ui/shell/topbar.h"

@@ -11,7 +11,6 @@
 #include "ui/pages/findingspage.h"
 #include "ui/pages/lessonspage.h"
 #include "ui/pages/lockspage.h"
-#include "ui/parts/pagetext.h"
 #include "ui/screenshot.h"
 #include "ui/timetravel.h"
 #include "ui/workbench.h"

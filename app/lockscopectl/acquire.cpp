@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // acquire: take a lock, hold it (for a time, until interrupted, or while a command runs), give it back.
 #include "app/lockscopectl/childcommand.h"
-#include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 #include "core/workspace/hold.h"

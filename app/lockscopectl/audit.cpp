@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // audit: what was forced, when, by whom and why.
-#include "app/lockscopectl/report.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 

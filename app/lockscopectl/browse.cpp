@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // tree: raw znodes below a path, parents before children.
-#include "app/lockscopectl/report.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 #include "core/workspace/browsequeries.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
 #include "core/inspect/json.h"
 #include "core/sandbox/demo.h"

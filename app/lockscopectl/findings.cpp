@@ -2,7 +2,6 @@
 // findings: everything that is wrong anywhere, gravest first.
 #include "app/lockscopectl/findingalerts.h"
 #include "app/lockscopectl/output.h"
-#include "app/lockscopectl/report.h"
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/json.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // force-release: the preview, the question, the act, and what came of it.
-#include "app/lockscopectl/report.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 #include "core/operate/releasemethod.h"

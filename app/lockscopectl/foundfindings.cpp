@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/lockscopectl/foundfindings.h"
 
-#include "app/lockscopectl/report.h"
+#include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/json.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // graph: who waits for whom, over all connections; deadlocks first, then trees from those who hold everybody up.
 #include "app/lockscopectl/live.h"
-#include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/json.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Connecting, and the first look: what most commands begin with.
-#include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"

@@ -2,7 +2,7 @@
 // --watch: a view that is redrawn in place on a terminal, and lines on a pipe.
 #pragma once
 
-#include "app/lockscopectl/report.h"
+#include "app/lockscopectl/output.h"
 
 namespace lockscope::ctl {
 

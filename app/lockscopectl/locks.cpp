@@ -2,7 +2,6 @@
 // locks: every lock found, and with --watch every change of one.
 #include "app/lockscopectl/foundfindings.h"
 #include "app/lockscopectl/live.h"
-#include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/json.h"

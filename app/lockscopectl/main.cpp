@@ -2,7 +2,6 @@
 // lockscopectl: the locks of ZooKeeper, Redis, MariaDB, PostgreSQL and etcd, for terminals, scripts and incidents
 // over SSH.
 #include "app/lockscopectl/output.h"
-#include "app/lockscopectl/report.h"
 #include "app/lockscopectl/privateservers.h"
 #include "core/async/qtloop.h"
 #include "core/base/logging.h"

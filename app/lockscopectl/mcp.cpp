@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // mcp: the Model Context Protocol over stdin and stdout: JSON-RPC 2.0, a message per line. A tool is a command that
 // inspects (resources/mcp.json), on connections that open read-only; none of them writes.
-#include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
 
 #include <QJsonDocument>

@@ -3,9 +3,6 @@
 // the metrics, in this order, and their help: resources/metrics.json.
 #include "app/lockscopectl/foundfindings.h"
 #include "app/lockscopectl/output.h"
-#include "app/lockscopectl/report.h"
-#include "core/base/connectionuri.h"
-#include "core/base/fieldreader.h"
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
@@ -13,11 +10,8 @@
 #include <QHostAddress>
 #include <QTcpServer>
 #include <QTcpSocket>
-#include <QTimer>
 
 #include <ctime>
-#include <map>
-#include <set>
 
 namespace lockscope::ctl {
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // note: the incident note of a lock, in Markdown.
-#include "app/lockscopectl/report.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"

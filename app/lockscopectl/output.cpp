@@ -4,12 +4,10 @@
 #include "core/base/text.h"
 
 #include <QJsonDocument>
-#include <QRegularExpression>
 
 #include <cstdio>
 #include <langinfo.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 #include <cwchar>
 #include <numeric>
 

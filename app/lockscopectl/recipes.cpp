@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // recipes: what each costs and how it can fail; with --faults also what it keeps when something goes wrong.
-#include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 #include "core/contention/guarantees.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // recognise: rules of the user's own, checked, and tried on every key; and how every command gets them.
-#include "app/lockscopectl/report.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 #include "core/inspect/json.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // record: the flight recorder: every change of every lock, session and finding, to a file.
-#include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 #include "core/workspace/newsfeed.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // rehearse: a force-release played in the simulated world, before it is done here.
-#include "app/lockscopectl/report.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 #include "core/rehearse/rehearsal.h"

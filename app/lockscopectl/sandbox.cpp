@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // sandbox: private servers until interrupted.
-#include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/privateservers.h"
 #include "core/base/text.h"

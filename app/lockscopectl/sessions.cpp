@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // sessions: the clients, with what each holds and waits for.
-#include "app/lockscopectl/report.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 #include "core/inspect/json.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // show: one lock, with its queue in order.
 #include "app/lockscopectl/live.h"
-#include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 #include "core/history/timeline.h"
 #include "core/inspect/coverage.h"

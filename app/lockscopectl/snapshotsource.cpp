@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/lockscopectl/snapshotsource.h"
 
-#include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 #include "core/workspace/newsfeed.h"

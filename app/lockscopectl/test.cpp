@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // test: whether a connection can be used, and for what.
-#include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 #include "core/workspace/browsequeries.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/lockscopectl/live.h"
-#include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 #include "core/inspect/json.h"
 

@@ -6,7 +6,7 @@
 #include "ui/pages/page.h"
 #include "ui/pages/startpage.h"
 #include "ui/shell/sidebar.h"
-#include "ui/theme/text.h"
+#include "ui/theme/theme.h"
 
 #include <QAccessible>
 #include <QPushButton>

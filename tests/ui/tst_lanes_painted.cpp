@@ -6,7 +6,7 @@
 #include "tests/ui/lanepicture.h"
 #include "ui/simulator/lanepaint.h"
 #include "ui/simulator/runpanel.h"
-#include "ui/theme/tokens.h"
+#include "ui/theme/theme.h"
 
 #include <QFile>
 #include <QTemporaryDir>

@@ -6,7 +6,7 @@
 #include "tests/support/testmain.h"
 #include "tests/ui/cutparts.h"
 #include "tests/ui/tilecounters.h"
-#include "ui/parts/pagetext.h"
+#include "ui/parts/parts.h"
 #include "ui/lessons/lessonview.h"
 #include "ui/mainwindow.h"
 #include "ui/pages/lessonspage.h"

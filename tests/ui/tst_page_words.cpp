@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two pages that are projected speak the language chosen for the lessons; the others stay English. That every
 // word is there in each language is looked at by tests/lint/words.py.
-#include "ui/parts/pagetext.h"
+#include "ui/parts/parts.h"
 #include "ui/simulator/countertiles.h"
 #include "ui/simulator/runpanel.h"
 #include "ui/simulator/simulatortext.h"

@@ -3,7 +3,7 @@
 // has which; and all of it, where it is narrow, too.
 #include "core/lessons/lessons.h"
 #include "tests/support/testmain.h"
-#include "ui/parts/pagetext.h"
+#include "ui/parts/parts.h"
 #include "ui/simulator/serverstrip.h"
 #include "ui/theme/theme.h"
 

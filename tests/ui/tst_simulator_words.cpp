@@ -4,7 +4,7 @@
 #include "tests/support/testmain.h"
 #include "tests/ui/cutparts.h"
 #include "ui/pages/simulatorpage.h"
-#include "ui/parts/pagetext.h"
+#include "ui/parts/parts.h"
 #include "ui/simulator/lanesview.h"
 #include "ui/simulator/simulatortext.h"
 #include "ui/theme/theme.h"

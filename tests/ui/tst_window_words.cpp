@@ -15,7 +15,7 @@
 #include "ui/shell/connectionchooser.h"
 #include "ui/shell/sidebar.h"
 #include "ui/shell/topbar.h"
-#include "ui/theme/text.h"
+#include "ui/theme/theme.h"
 #include "ui/views/lockstable.h"
 #include "ui/views/queuetable.h"
 #include "ui/windowdialogs.h"

@@ -3,7 +3,6 @@
 
 #include "core/base/text.h"
 #include "ui/parts/notices.h"
-#include "ui/theme/theme.h"
 
 #include <QCheckBox>
 #include <QKeyEvent>

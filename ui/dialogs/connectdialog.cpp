@@ -3,7 +3,6 @@
 #include "core/base/text.h"
 #include "ui/dialogs/connectform.h"
 #include "ui/parts/parts.h"
-#include "ui/theme/theme.h"
 
 #include <QFileDialog>
 #include <QFileInfo>

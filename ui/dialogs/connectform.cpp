@@ -4,7 +4,6 @@
 #include "ui/dialogs/factsform.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
-#include "ui/theme/theme.h"
 
 #include <QAbstractButton>
 #include <QButtonGroup>

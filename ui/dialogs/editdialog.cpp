@@ -4,7 +4,6 @@
 #include "core/base/text.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/parts/notices.h"
-#include "ui/theme/text.h"
 
 #include <QCheckBox>
 #include <QComboBox>

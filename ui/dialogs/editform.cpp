@@ -5,8 +5,6 @@
 #include "ui/dialogs/editdialog.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/parts/notices.h"
-#include "ui/theme/text.h"
-#include "ui/theme/theme.h"
 
 #include <QCheckBox>
 #include <QComboBox>

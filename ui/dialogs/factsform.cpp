@@ -2,7 +2,6 @@
 #include "ui/dialogs/factsform.h"
 
 #include "ui/parts/parts.h"
-#include "ui/theme/theme.h"
 
 #include <QPainter>
 #include <QTextLayout>

@@ -4,7 +4,6 @@
 #include "core/base/text.h"
 #include "ui/models/lockfacts.h"
 #include "ui/parts/parts.h"
-#include "ui/theme/theme.h"
 #include "ui/views/celldelegate.h"
 
 #include <QCheckBox>

@@ -3,7 +3,6 @@
 
 #include "core/base/text.h"
 #include "ui/parts/parts.h"
-#include "ui/theme/text.h"
 
 #include <QComboBox>
 #include <QDateTimeEdit>

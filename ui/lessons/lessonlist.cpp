@@ -2,7 +2,6 @@
 #include "ui/lessons/lessonview.h"
 
 #include "ui/parts/parts.h"
-#include "ui/theme/theme.h"
 
 #include <QMouseEvent>
 #include <QPainter>

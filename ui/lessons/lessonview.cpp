@@ -3,7 +3,6 @@
 
 #include "ui/parts/parts.h"
 #include "ui/simulator/faultmenu.h"
-#include "ui/theme/theme.h"
 
 #include <QFileDialog>
 #include <QScrollBar>

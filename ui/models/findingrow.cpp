@@ -3,7 +3,6 @@
 
 #include "core/base/text.h"
 #include "ui/models/screenclock.h"
-#include "ui/theme/text.h"
 
 namespace lockscope::ui {
 

@@ -3,7 +3,6 @@
 
 #include "core/base/text.h"
 #include "ui/theme/pill.h"
-#include "ui/theme/text.h"
 
 namespace lockscope::ui {
 

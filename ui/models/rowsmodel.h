@@ -3,7 +3,7 @@
 // views read them and how rows are inserted, removed and changed with few signals. GUI thread only.
 #pragma once
 
-#include "ui/theme/text.h"
+#include "ui/theme/theme.h"
 
 #include <QAbstractTableModel>
 

@@ -2,7 +2,7 @@
 #include "ui/models/znodesmodel.h"
 
 #include "core/base/text.h"
-#include "ui/theme/text.h"
+#include "ui/theme/theme.h"
 
 namespace lockscope::ui {
 

@@ -4,7 +4,6 @@
 #include "core/base/text.h"
 #include "ui/pages/livetree.h"
 #include "ui/parts/notices.h"
-#include "ui/theme/theme.h"
 
 #include <QHeaderView>
 #include <QSplitter>

@@ -4,7 +4,6 @@
 #include "core/base/text.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
-#include "ui/theme/text.h"
 #include "ui/views/incidentlist.h"
 
 #include <QResizeEvent>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/pages/lessonspage.h"
 
-#include "ui/parts/pagetext.h"
-
 #include <QShortcut>
 
 namespace lockscope::ui {

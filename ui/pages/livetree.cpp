@@ -3,12 +3,10 @@
 
 #include "ui/parts/parts.h"
 #include "ui/parts/tabletools.h"
-#include "ui/theme/theme.h"
 
 #include <QPainter>
 #include <QScrollBar>
 
-#include <algorithm>
 #include <ranges>
 
 namespace lockscope::ui {

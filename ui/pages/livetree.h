@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "ui/theme/tokens.h"
+#include "ui/theme/theme.h"
 
 #include <QPersistentModelIndex>
 #include <QSet>

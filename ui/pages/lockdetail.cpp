@@ -6,7 +6,6 @@
 #include "ui/models/screenclock.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
-#include "ui/theme/theme.h"
 
 #include <QAction>
 #include <QSplitter>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 #include "ui/pages/auditpage.h"
 #include "ui/pages/findingspage.h"
 #include "ui/pages/graphpage.h"

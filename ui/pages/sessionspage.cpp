@@ -5,7 +5,6 @@
 #include "ui/models/locksmodel.h"
 #include "ui/pages/livetree.h"
 #include "ui/parts/notices.h"
-#include "ui/theme/theme.h"
 
 #include <QHeaderView>
 #include <QPainter>

@@ -2,7 +2,6 @@
 #include "ui/pages/simulatorpage.h"
 
 #include "ui/dialogs/guaranteesdialog.h"
-#include "ui/parts/pagetext.h"
 #include "ui/simulator/faultmenu.h"
 #include "ui/simulator/mustholdpanel.h"
 #include "ui/simulator/scalingchart.h"

@@ -4,7 +4,6 @@
 #include "core/base/text.h"
 #include "ui/dialogs/connectform.h"
 #include "ui/pages/startpage.h"
-#include "ui/theme/theme.h"
 
 #include <QPainter>
 #include <QPainterPath>

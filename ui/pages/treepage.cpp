@@ -5,7 +5,6 @@
 #include "ui/models/locksmodel.h"
 #include "ui/models/treemodel.h"
 #include "ui/pages/livetree.h"
-#include "ui/theme/theme.h"
 
 #include <QAction>
 #include <QHeaderView>

@@ -3,8 +3,6 @@
 
 #include "core/base/text.h"
 #include "ui/parts/parts.h"
-#include "ui/theme/text.h"
-#include "ui/theme/theme.h"
 
 #include <QJsonDocument>
 #include <QScrollBar>

@@ -3,8 +3,6 @@
 
 #include "core/base/text.h"
 #include "ui/pages/valueview.h"
-#include "ui/theme/text.h"
-#include "ui/theme/theme.h"
 
 namespace lockscope::ui {
 

@@ -4,8 +4,6 @@
 #include "core/base/text.h"
 #include "ui/pages/livetree.h"
 #include "ui/parts/tabletools.h"
-#include "ui/theme/text.h"
-#include "ui/theme/theme.h"
 
 #include <QShortcut>
 #include <QSortFilterProxyModel>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/parts/labels.h"
 
-#include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
 #include <QEvent>

@@ -5,8 +5,6 @@
 #include "ui/models/pausablebackend.h"
 #include "ui/models/screenclock.h"
 #include "ui/parts/parts.h"
-#include "ui/theme/text.h"
-#include "ui/theme/theme.h"
 
 #include <QCoreApplication>
 #include <QEvent>

@@ -4,7 +4,7 @@
 
 #include "ui/models/connectionbook.h"
 #include "ui/parts/labels.h"
-#include "ui/theme/tokens.h"
+#include "ui/theme/theme.h"
 
 #include <QPushButton>
 #include <QWidget>

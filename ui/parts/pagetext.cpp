@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/parts/pagetext.h"
+#include "ui/parts/parts.h"
 
 #include <QCoreApplication>
 #include <QEvent>

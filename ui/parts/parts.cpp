@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/parts/parts.h"
 
-#include "ui/theme/theme.h"
-
 #include <QClipboard>
 #include <QEvent>
 #include <QGuiApplication>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small widgets that the rooms above are made of.
+// Small widgets that the rooms above are made of, and the language that the pages Simulator and Lessons are in.
 #pragma once
 
+#include "core/workspace/values.h"
 #include "ui/theme/pill.h"
 
 #include <QBoxLayout>
@@ -177,5 +178,17 @@ QPushButton *makeButton(const QString &text, Parent *parent, Slot slot, const QS
 {
     return makeButton(text, parent, parent, std::move(slot), look);
 }
+
+// What the pages Simulator and Lessons say, in the language that is chosen for the lessons. All else is in English.
+//
+// The words are in resources/words, a Qt Linguist file per language; where the build found no lrelease they stay
+// English.
+
+// From now on; what was said already changes where a widget hears of it (QEvent::LanguageChange). GUI thread.
+void speak(lessons::Language language);
+// Calls `say` now, and when the widget hears of another language.
+void sayInEachLanguage(QWidget *widget, std::function<void()> say);
+// Any thread: pictures are painted beside the window, too.
+[[nodiscard]] lessons::Language displayLanguage();
 
 } // namespace lockscope::ui

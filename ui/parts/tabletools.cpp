@@ -7,9 +7,7 @@
 #include "ui/parts/parts.h"
 
 #include <QContextMenuEvent>
-#include <QJsonArray>
 #include <QJsonDocument>
-#include <QJsonObject>
 #include <QKeyEvent>
 #include <QMetaMethod>
 #include <QRegularExpression>

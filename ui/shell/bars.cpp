@@ -6,8 +6,6 @@
 #include "ui/models/screenclock.h"
 #include "ui/parts/labels.h"
 #include "ui/parts/parts.h"
-#include "ui/theme/text.h"
-#include "ui/theme/theme.h"
 
 #include <QPainter>
 #include <QProgressBar>

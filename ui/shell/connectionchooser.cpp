@@ -2,8 +2,6 @@
 #include "ui/shell/connectionchooser.h"
 
 #include "core/base/text.h"
-#include "ui/theme/text.h"
-#include "ui/theme/theme.h"
 
 #include <QKeyEvent>
 #include <QPainter>

@@ -3,7 +3,6 @@
 
 #include "core/base/fieldreader.h"
 #include "ui/shell/actions.h"
-#include "ui/theme/theme.h"
 
 #include <QApplication>
 #include <QKeyEvent>

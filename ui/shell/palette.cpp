@@ -2,7 +2,6 @@
 #include "ui/shell/palette.h"
 
 #include "ui/parts/parts.h"
-#include "ui/theme/theme.h"
 
 #include <QApplication>
 #include <QKeyEvent>
@@ -10,8 +9,6 @@
 #include <QPainter>
 #include <QStyledItemDelegate>
 #include <QTextLayout>
-
-#include <algorithm>
 
 namespace lockscope::ui {
 

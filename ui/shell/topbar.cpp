@@ -4,7 +4,6 @@
 #include "ui/parts/labels.h"
 #include "ui/parts/parts.h"
 #include "ui/shell/connectionchooser.h"
-#include "ui/theme/theme.h"
 
 #include <QAction>
 #include <QKeyEvent>

@@ -2,7 +2,6 @@
 #include "ui/shell/tray.h"
 
 #include "core/base/text.h"
-#include "ui/theme/theme.h"
 
 #include <QApplication>
 #include <QDBusConnection>

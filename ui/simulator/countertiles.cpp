@@ -2,10 +2,8 @@
 #include "ui/simulator/countertiles.h"
 
 #include "ui/parts/labels.h"
-#include "ui/parts/pagetext.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/simulatortext.h"
-#include "ui/theme/text.h"
 
 #include <QResizeEvent>
 

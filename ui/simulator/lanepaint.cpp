@@ -3,7 +3,6 @@
 
 #include "ui/simulator/serverstrip.h"
 #include "ui/simulator/simulatortext.h"
-#include "ui/theme/theme.h"
 
 #include <QPainter>
 

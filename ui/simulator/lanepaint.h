@@ -4,7 +4,7 @@
 #pragma once
 
 #include "ui/simulator/playedrun.h"
-#include "ui/theme/tokens.h"
+#include "ui/theme/theme.h"
 
 #include <QLineF>
 #include <QRectF>

@@ -3,7 +3,6 @@
 
 #include "ui/simulator/playback.h"
 #include "ui/simulator/simulatortext.h"
-#include "ui/theme/text.h"
 
 #include <QContextMenuEvent>
 #include <QHelpEvent>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/lanesview.h"
-#include "ui/parts/pagetext.h"
 #include "ui/parts/parts.h"
 
 #include <QMouseEvent>

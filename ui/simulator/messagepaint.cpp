@@ -2,7 +2,6 @@
 #include "ui/simulator/lanepaint.h"
 
 #include "ui/simulator/simulatortext.h"
-#include "ui/theme/theme.h"
 
 #include <QPainter>
 

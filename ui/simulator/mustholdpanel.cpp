@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/mustholdpanel.h"
 
-#include "ui/parts/pagetext.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/runpanel.h"
 #include "ui/simulator/simulatortext.h"
-#include "ui/theme/text.h"
 
 #include <QStyle>
 

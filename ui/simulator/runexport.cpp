@@ -5,7 +5,6 @@
 #include "ui/simulator/lanesview.h"
 #include "ui/simulator/runner.h"
 #include "ui/simulator/simulatortext.h"
-#include "ui/theme/text.h"
 
 #include <QBuffer>
 #include <QDataStream>

@@ -2,7 +2,6 @@
 #include "ui/simulator/runner.h"
 
 #include "core/base/fieldreader.h"
-#include "ui/parts/pagetext.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/simulatortext.h"
 

@@ -6,7 +6,6 @@
 #include "ui/simulator/lanesview.h"
 #include "ui/simulator/serverstrip.h"
 #include "ui/simulator/simulatortext.h"
-#include "ui/theme/text.h"
 
 namespace lockscope::ui {
 

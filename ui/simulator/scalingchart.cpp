@@ -3,8 +3,6 @@
 
 #include "ui/parts/parts.h"
 #include "ui/simulator/simulatortext.h"
-#include "ui/theme/text.h"
-#include "ui/theme/theme.h"
 
 #include <QHelpEvent>
 #include <QPainter>

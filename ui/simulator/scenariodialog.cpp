@@ -4,8 +4,6 @@
 #include "core/base/text.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/simulatortext.h"
-#include "ui/theme/text.h"
-#include "ui/theme/theme.h"
 
 #include <QCheckBox>
 #include <QComboBox>

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/simulatorheading.h"
 
-#include "ui/parts/pagetext.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/simulatortext.h"
-#include "ui/theme/text.h"
 
 namespace lockscope::ui {
 

@@ -2,7 +2,7 @@
 #include "ui/simulator/simulatortext.h"
 
 #include "core/base/text.h"
-#include "ui/parts/pagetext.h"
+#include "ui/parts/parts.h"
 
 #include <QRegularExpression>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/transportbar.h"
 
-#include "ui/parts/pagetext.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/lanesview.h"
 #include "ui/simulator/runpanel.h"

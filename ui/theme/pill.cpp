@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/theme/pill.h"
 
-#include "ui/theme/theme.h"
-
 #include <QFile>
-#include <QFontMetricsF>
 #include <QPainter>
 #include <QPixmap>
 #include <QPixmapCache>

@@ -3,7 +3,7 @@
 // ✕ deadlock, ∞ no expiry. The shapes are drawn, not taken from a font that may lack them.
 #pragma once
 
-#include "ui/theme/tokens.h"
+#include "ui/theme/theme.h"
 
 #include <QFont>
 #include <QIcon>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/theme/text.h"
+#include "ui/theme/theme.h"
 
 #include "core/base/text.h"
 

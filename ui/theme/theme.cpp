@@ -10,7 +10,6 @@
 #include <QDialogButtonBox>
 #include <QEvent>
 #include <QFontDatabase>
-#include <QFontMetricsF>
 #include <QIcon>
 #include <QPainter>
 #include <QProxyStyle>

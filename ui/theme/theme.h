@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The look of the whole window: colours, fonts, the palette and the one style sheet made of them.
+// The look of the whole window: colours, fonts, the palette and the one style sheet made of them; and how it shows
+// names from servers, and numbers.
 //
 // One Theme per program, made right after QApplication. GUI thread only.
 #pragma once
 
-// moc 6.4 stops at <compare> when it comes first in a Q_OBJECT header.
-#include "ui/theme/tokens.h"
-
+#include <QColor>
 #include <QFont>
+#include <QFontMetricsF>
 #include <QObject>
 #include <QPalette>
 
+#include <array>
 #include <memory>
 #include <optional>
 
@@ -19,6 +20,33 @@ class QPainter;
 class QRectF;
 
 namespace lockscope::ui {
+
+// By meaning, for light and dark. Nowhere else is a colour spelled out.
+struct Tokens {
+    bool dark = false;
+    QColor background, panel, text, muted, selection, accent, onAccent, link;
+    QColor line, edge;              // between parts; around fields and buttons, which is seen at 3:1
+    QColor hold, holdSoft, holdBar; // "Soft" is the fill behind text of the color it belongs to, "Bar" a filled shape
+    QColor wait, waitSoft, waitBar;
+    QColor critical, criticalSoft, onCritical;
+    QColor warning, warningSoft;
+    QColor free, freeSoft;
+    QColor ok, okSoft;
+    QColor past, pastSoft, onPast;
+    QColor production, onProduction;   // a filled tag and stripes: production is a shape, never a status color
+    QColor code;                       // behind text that can be pasted
+    std::array<QColor, 5> connections; // the edges of groups, none of them a status color
+};
+
+[[nodiscard]] const Tokens &lightTokens();
+[[nodiscard]] const Tokens &darkTokens();
+
+// The one style sheet of the program, made from the tokens.
+//
+// Widgets ask for a look by dynamic property: QPushButton "look" = "primary", "danger",
+// "dangerFilled", "flat" or "chip"; QLabel "look" = "heading", "section", "muted", "code", "tag…";
+// QFrame "look" = "panel", "banner-critical", "banner-warning", "banner-info".
+[[nodiscard]] QString styleSheetOf(const Tokens &tokens);
 
 enum class ThemeChoice { Auto, Light, Dark };
 // "auto", "light" and "dark", as on the command line.
@@ -75,5 +103,25 @@ private:
 // do not jitter. (QFont has no "tabular numbers" switch before Qt 6.7.)
 void drawTabular(QPainter &painter, const QRectF &rect, Qt::Alignment alignment, const QString &text);
 [[nodiscard]] qreal tabularWidth(const QFont &font, const QString &text);
+
+// Names from servers, and numbers: safe, short, and never two names that look alike by accident.
+
+// Escaped; in quotes where spaces at the ends (or nothing at all) would be invisible; a long name
+// keeps its beginning and its end and says how long it is.
+[[nodiscard]] QString nameText(const QByteArray &name);
+// For a POSIX shell: nothing inside single quotes means anything.
+[[nodiscard]] QString quotedForShell(QString text);
+// 1234567 as "1,234,567".
+[[nodiscard]] QString countText(qint64 count);
+// "512 B", "64 KiB", "1.2 MiB".
+[[nodiscard]] QString sizeText(qint64 bytes);
+// Qt's tool tips turn text that looks like HTML into HTML; this one is always shown as it is.
+[[nodiscard]] QString plainToolTip(const QString &text);
+
+// Names of clients in less room than they need.
+
+// "settlem…@batch-01…": a name of one word with a host keeps the beginning of both. Any other text is elided as said.
+[[nodiscard]] QString elidedClient(const QFontMetricsF &metrics, const QString &text, qreal width,
+                                   Qt::TextElideMode otherwise);
 
 } // namespace lockscope::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/theme/tokens.h"
+#include "ui/theme/theme.h"
 
 #include <QFile>
 

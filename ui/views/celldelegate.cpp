@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/views/celldelegate.h"
 
-#include "ui/theme/text.h"
-#include "ui/theme/theme.h"
-
 #include <QHeaderView>
 #include <QPainter>
 #include <QTableView>

@@ -2,7 +2,6 @@
 #include "ui/views/findingstable.h"
 
 #include "ui/parts/tabletools.h"
-#include "ui/theme/theme.h"
 
 #include <QKeyEvent>
 

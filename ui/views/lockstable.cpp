@@ -2,7 +2,6 @@
 #include "ui/views/lockstable.h"
 
 #include "ui/parts/tabletools.h"
-#include "ui/theme/theme.h"
 #include "ui/views/celldelegate.h"
 
 #include <QKeyEvent>

@@ -5,7 +5,6 @@
 #include "ui/parts/labels.h"
 #include "ui/parts/parts.h"
 #include "ui/parts/tabletools.h"
-#include "ui/theme/theme.h"
 
 #include <QKeyEvent>
 #include <QPainter>

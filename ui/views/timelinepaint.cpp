@@ -3,8 +3,6 @@
 #include "ui/models/lockfacts.h"
 #include "ui/models/screenclock.h"
 #include "ui/parts/parts.h"
-#include "ui/theme/text.h"
-#include "ui/theme/theme.h"
 #include "ui/views/timelineview.h"
 
 #include <QMouseEvent>

@@ -6,7 +6,6 @@
 #include "ui/models/screenclock.h"
 #include "ui/parts/labels.h"
 #include "ui/parts/parts.h"
-#include "ui/theme/theme.h"
 
 #include <QKeyEvent>
 #include <QListWidget>
