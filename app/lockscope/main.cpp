@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // lockscope: reads the command line and wires the core to the window.
-#include "app/lockscope/handover.h"
 #include "app/lockscope/options.h"
 #include "core/sandbox/demo.h"
 #include "core/sandbox/sandbox.h"

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIGINT, SIGTERM and other signals that would end the program, as calls in the event loop (a pipe carries them out
-// of the handler).
+// What reaches the program from its terminal and from other processes, as calls in the event loop: SIGINT, SIGTERM and
+// other signals that would end it (a pipe carries them out of the handler); and keys as they are pressed, with the
+// screen that they steer, whose rows are redrawn in place.
 #pragma once
 
 #include <QObject>
+#include <QSize>
 #include <QSocketNotifier>
+#include <QStringDecoder>
+#include <QStringList>
 
 #include <deque>
 
@@ -104,5 +108,40 @@ private:
     Loop *m_loop;
     std::shared_ptr<State> m_state;
 };
+
+// Switches to the alternate screen, without echo; the destructor restores what was there. One at a time. Ctrl+C stays
+// a signal.
+class TerminalScreen {
+public:
+    // `resized`: the window has another size.
+    TerminalScreen(Interrupts &interrupts, std::function<void()> resized);
+    ~TerminalScreen();
+    Q_DISABLE_COPY(TerminalScreen)
+
+    // A character as it was typed, or the name of another key: "up", "page down", "enter", "escape".
+    void onKey(std::function<void(const QString &key)> listener) { m_listener = std::move(listener); }
+    // The terminal is gone.
+    void onEnd(std::function<void()> listener) { m_ended = std::move(listener); }
+    // Columns and rows.
+    [[nodiscard]] static QSize size();
+    // At most a row for each of the terminal, with control sequences of our own. Writes what differs from the rows
+    // before, at once; nothing where nothing does.
+    void show(const QStringList &rows);
+
+private:
+    void read();
+
+    Interrupts &m_interrupts;
+    QSocketNotifier m_notifier;
+    std::function<void(const QString &)> m_listener;
+    std::function<void()> m_ended;
+    QStringDecoder m_decoder{QStringDecoder::Utf8};
+    QString m_typed; // the begin of a key's sequence
+    QStringList m_rows;
+    QSize m_size;
+};
+
+// As the destructor does, for a signal handler; nothing where no screen is there.
+void restoreTerminal();
 
 } // namespace lockscope::ctl

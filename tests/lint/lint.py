@@ -295,7 +295,7 @@ _READS_WALL_CLOCK = {
     "ui/parts/tabletools.cpp": "when a file was written",
     "ui/pages/znodesdetail.cpp": "the time of day of a refusal",
     "ui/pages/keysdetail.cpp": "the time of day of a refusal",
-    "app/lockscopectl/watchlocks.cpp": "the time of day of a line of --watch",
+    "app/lockscopectl/live.cpp": "the time of day of a line of --watch",
 }
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A clicked link goes to the window that is open, through a folder that is the user's alone.
-#include "app/lockscope/handover.h"
+#include "app/lockscope/options.h"
 #include "tests/support/testmain.h"
 
 #include <QApplication>

@@ -3,6 +3,7 @@
 // is shown there, and can be taken out.
 #include "tests/support/testmain.h"
 #include "tests/ui/themedapplication.h"
+#include "ui/simulator/faultmenu.h"
 #include "ui/simulator/scenariodialog.h"
 
 #include <QComboBox>

@@ -3,11 +3,9 @@
 
 #include "ui/dialogs/guaranteesdialog.h"
 #include "ui/simulator/faultmenu.h"
-#include "ui/simulator/mustholdpanel.h"
 #include "ui/simulator/scalingchart.h"
 #include "ui/simulator/scenariodialog.h"
 #include "ui/simulator/simulatortext.h"
-#include "ui/simulator/transportbar.h"
 
 #include <QEvent>
 #include <QKeyEvent>

@@ -8,7 +8,7 @@
 #include "ui/simulator/lanesview.h"
 #include "ui/simulator/runner.h"
 #include "ui/simulator/runpanel.h"
-#include "ui/simulator/simulatorheading.h"
+#include "ui/simulator/transportbar.h"
 
 namespace lockscope::ui {
 

@@ -3,6 +3,7 @@
 
 #include "core/base/text.h"
 #include "ui/parts/parts.h"
+#include "ui/simulator/faultmenu.h"
 #include "ui/simulator/simulatortext.h"
 
 #include <QCheckBox>
