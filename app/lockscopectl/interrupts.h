@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reaches the program from its terminal and from other processes, as calls in the event loop: SIGINT, SIGTERM and
-// other signals that would end it (a pipe carries them out of the handler); and keys as they are pressed, with the
-// screen that they steer, whose rows are redrawn in place.
+// What reaches the program from its terminal and from other processes, as calls in the event loop: SIGINT, SIGTERM
+// and other signals that would end it (a pipe carries them out of the handler); and keys as they are pressed, with
+// the screen that they steer, whose rows are redrawn in place.
 #pragma once
 
 #include <QObject>

@@ -2,8 +2,8 @@
 // What lockscopectl prints: results to stdout, everything else to stderr, as one line each. All of it passes
 // core/base/text.h here: whatever text comes from a file or a server, no control character reaches the terminal.
 //
-// And what a terminal shows of locks and incidents: rows of a sign with its word, text of any length and amounts at the
-// right. Nothing in a row is cut. Color follows --color and NO_COLOR.
+// And what a terminal shows of locks and incidents: rows of a sign with its word, text of any length and amounts at
+// the right. Nothing in a row is cut. Color follows --color and NO_COLOR.
 #pragma once
 
 #include "app/lockscopectl/command.h"
