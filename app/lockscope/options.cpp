@@ -7,12 +7,8 @@
 #include "ui/pages/page.h"
 
 #include <QDir>
-#include <QFile>
 #include <QFileInfo>
 #include <QLocalSocket>
-#include <QTimer>
-
-#include <unistd.h>
 
 namespace lockscope::app {
 

@@ -9,12 +9,6 @@
 #include "app/lockscopectl/command.h"
 #include "core/workspace/mutes.h"
 
-#include <QJsonObject>
-#include <QStringList>
-
-#include <map>
-#include <vector>
-
 namespace lockscope::ctl {
 
 // To stdout, flushed. Returns false when nobody reads any more (a closed pipe).

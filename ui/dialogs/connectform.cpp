@@ -5,7 +5,6 @@
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 
-#include <QAbstractButton>
 #include <QButtonGroup>
 #include <QComboBox>
 #include <QFormLayout>

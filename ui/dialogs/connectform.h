@@ -9,7 +9,6 @@
 #include <QDialog>
 #include <QLineEdit>
 #include <QPointer>
-#include <QWidget>
 
 class QButtonGroup;
 class QComboBox;

@@ -9,7 +9,6 @@
 #include <QCoreApplication>
 #include <QPlainTextEdit>
 #include <QRadioButton>
-#include <QWidget>
 
 class QComboBox;
 

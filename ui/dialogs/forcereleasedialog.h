@@ -12,7 +12,6 @@
 #include "ui/models/rowsmodel.h"
 
 #include <QCoreApplication>
-#include <QWidget>
 
 class QComboBox;
 class QTreeView;

@@ -4,11 +4,9 @@
 #pragma once
 
 #include "ui/models/alertwatch.h"
-#include "ui/theme/theme.h"
 
 #include <QLabel>
 #include <QDialog>
-#include <QWidget>
 
 class QCheckBox;
 class QComboBox;

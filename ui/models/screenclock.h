@@ -6,7 +6,6 @@
 #include "core/base/clock.h"
 
 #include <QDateTime>
-#include <QObject>
 #include <QTimer>
 
 namespace lockscope::ui {

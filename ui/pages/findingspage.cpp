@@ -7,7 +7,6 @@
 #include "ui/parts/notices.h"
 #include "ui/views/findingstable.h"
 
-#include <QAction>
 #include <QCheckBox>
 #include <QComboBox>
 #include <QHeaderView>

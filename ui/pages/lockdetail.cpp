@@ -7,7 +7,6 @@
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 
-#include <QAction>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QTabBar>

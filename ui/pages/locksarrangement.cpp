@@ -9,7 +9,6 @@
 #include <QApplication>
 #include <QButtonGroup>
 #include <QEvent>
-#include <QLayout>
 #include <QResizeEvent>
 #include <QSplitter>
 

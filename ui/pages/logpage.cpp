@@ -5,7 +5,6 @@
 #include "ui/pages/livetree.h"
 #include "ui/parts/notices.h"
 
-#include <QAction>
 #include <QHeaderView>
 #include <QScrollBar>
 

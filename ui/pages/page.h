@@ -10,7 +10,6 @@
 #include <QSettings>
 #include <QStackedWidget>
 #include <QVariant>
-#include <QWidget>
 
 namespace lockscope::ui {
 

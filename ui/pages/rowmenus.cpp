@@ -12,7 +12,6 @@
 #include "ui/parts/tabletools.h"
 #include "ui/views/findingstable.h"
 
-#include <QAction>
 #include <QJsonDocument>
 
 namespace lockscope::ui {

@@ -12,10 +12,7 @@
 
 namespace lockscope::ui {
 
-class MustHoldPanel;
 class ScalingChart;
-class SightBar;
-class TransportBar;
 
 class SimulatorPage : public Page {
     Q_OBJECT

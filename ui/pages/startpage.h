@@ -6,7 +6,6 @@
 #include "ui/parts/parts.h"
 #include "ui/views/lockstable.h"
 
-#include <QAbstractButton>
 #include <QContextMenuEvent>
 #include <QTime>
 

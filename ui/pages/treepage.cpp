@@ -6,7 +6,6 @@
 #include "ui/models/treemodel.h"
 #include "ui/pages/livetree.h"
 
-#include <QAction>
 #include <QHeaderView>
 #include <QSortFilterProxyModel>
 #include <QSplitter>

@@ -6,7 +6,6 @@
 #include "ui/pages/page.h"
 #include "ui/parts/notices.h"
 
-class QAction;
 class QHBoxLayout;
 class QSortFilterProxyModel;
 

@@ -5,8 +5,6 @@
 #include <QPlainTextEdit>
 #include <QTabBar>
 #include <QByteArray>
-#include <QString>
-#include <QWidget>
 
 #include <optional>
 

@@ -7,7 +7,6 @@
 #include "ui/theme/theme.h"
 
 #include <QPushButton>
-#include <QWidget>
 
 class QVBoxLayout;
 

@@ -2,16 +2,19 @@
 #include "ui/parts/parts.h"
 
 #include <QClipboard>
+#include <QCoreApplication>
 #include <QEvent>
 #include <QGuiApplication>
 #include <QHash>
 #include <QPainter>
+#include <QTranslator>
 
 #include <tuple>
 
 namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
+using lessons::Language;
 
 namespace {
 
@@ -67,6 +70,26 @@ Box *filled(Box *box, const BoxLook &look, std::initializer_list<BoxPart> parts)
     addParts(*box, parts);
     return box;
 }
+
+std::atomic<Language> g_language = Language::English;
+
+class LanguageFollower : public QObject {
+public:
+    LanguageFollower(QWidget *widget, std::function<void()> say) : QObject(widget), m_say(std::move(say))
+    {
+        widget->installEventFilter(this);
+    }
+
+    bool eventFilter(QObject *, QEvent *event) override
+    {
+        if (event->type() == QEvent::LanguageChange)
+            m_say();
+        return false;
+    }
+
+private:
+    std::function<void()> m_say;
+};
 
 } // namespace
 
@@ -262,6 +285,37 @@ QScrollArea *makeScroll(QWidget *inside, QWidget *parent)
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     scroll->setWidget(inside);
     return scroll;
+}
+
+Language displayLanguage()
+{
+    return g_language;
+}
+
+void speak(Language language)
+{
+    g_language = language;
+    auto *application = QCoreApplication::instance();
+    const auto name = u"pageWords"_s;
+    const auto file = language == Language::English
+                          ? QString()
+                          : u":/lockscope/words/lockscope_%1.qm"_s.arg(QLatin1StringView(nameOf(language)));
+    auto *spoken = application->findChild<QTranslator *>(name, Qt::FindDirectChildrenOnly);
+    if ((spoken ? spoken->filePath() : QString()) == file)
+        return; // every widget of the window would hear of it
+    delete spoken;
+    if (file.isEmpty())
+        return;
+    auto *words = new QTranslator(application);
+    words->setObjectName(name);
+    if (words->load(file))
+        QCoreApplication::installTranslator(words);
+}
+
+void sayInEachLanguage(QWidget *widget, std::function<void()> say)
+{
+    say();
+    new LanguageFollower(widget, std::move(say));
 }
 
 } // namespace lockscope::ui

@@ -6,20 +6,16 @@
 #include "ui/theme/pill.h"
 
 #include <QBoxLayout>
-#include <QFrame>
 #include <QGridLayout>
 #include <QLabel>
 #include <QLineEdit>
-#include <QList>
 #include <QMargins>
 #include <QMenu>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QTimer>
 
-#include <chrono>
 #include <initializer_list>
-#include <utility>
 
 namespace lockscope::ui {
 

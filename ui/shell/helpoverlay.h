@@ -5,9 +5,6 @@
 #include "ui/parts/parts.h"
 
 #include <QPointer>
-#include <QWidget>
-
-#include <functional>
 
 namespace lockscope::ui {
 

@@ -6,10 +6,8 @@
 
 #include "ui/models/timelinelanes.h"
 
-#include <QFrame>
 #include <QLabel>
 #include <QTimer>
-#include <QWidget>
 
 class QPushButton;
 

@@ -5,7 +5,6 @@
 #include "ui/parts/parts.h"
 #include "ui/shell/connectionchooser.h"
 
-#include <QAction>
 #include <QKeyEvent>
 #include <QPainter>
 

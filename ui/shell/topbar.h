@@ -5,7 +5,6 @@
 
 #include "ui/models/connectionbook.h"
 
-#include <QFrame>
 #include <QLineEdit>
 
 class QLabel;

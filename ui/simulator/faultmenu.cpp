@@ -6,7 +6,6 @@
 #include "ui/simulator/playedrun.h"
 #include "ui/simulator/simulatortext.h"
 
-#include <QAction>
 #include <QCheckBox>
 
 namespace lockscope::ui {

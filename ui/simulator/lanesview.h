@@ -2,10 +2,8 @@
 #pragma once
 
 #include "ui/simulator/lanepaint.h"
-#include "ui/theme/theme.h"
 
 #include <QAbstractScrollArea>
-#include <QWidget>
 
 namespace lockscope::ui {
 

@@ -6,7 +6,6 @@
 #include "ui/simulator/playback.h"
 #include "ui/theme/pill.h"
 
-#include <QFrame>
 #include <QGridLayout>
 #include <QImage>
 #include <QLabel>

@@ -5,7 +5,6 @@
 #include "ui/simulator/comparison.h"
 #include "ui/simulator/playback.h"
 
-#include <QFrame>
 #include <QLabel>
 #include <QLayout>
 #include <QPushButton>

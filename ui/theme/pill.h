@@ -5,7 +5,6 @@
 
 #include "ui/theme/theme.h"
 
-#include <QFont>
 #include <QIcon>
 #include <QSizeF>
 #include <QString>

@@ -7,8 +7,6 @@
 
 #include <QStyledItemDelegate>
 
-#include <optional>
-
 class QTableView;
 
 namespace lockscope::ui {

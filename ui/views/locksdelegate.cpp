@@ -4,7 +4,6 @@
 #include "core/base/text.h"
 #include "ui/parts/notices.h"
 
-#include <QAbstractItemView>
 #include <QPainter>
 #include <QUrl>
 

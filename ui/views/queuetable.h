@@ -7,7 +7,6 @@
 #include "ui/views/celldelegate.h"
 
 #include <QTableView>
-#include <QWidget>
 
 class QLabel;
 

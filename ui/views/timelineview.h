@@ -10,7 +10,6 @@
 #include <QAbstractScrollArea>
 #include <QLabel>
 #include <QTimer>
-#include <QWidget>
 
 class QListWidget;
 
