@@ -35,9 +35,9 @@ QString worstOf(const HiddenLocks &hidden)
 QString hiddenLine(const HiddenLocks &hidden, const QString &howToShow)
 {
     const auto example = label(hidden.example, 80);
-    QStringList lines{hidden.count == 1
-                          ? u"1 low-confidence lock is hidden: %1"_s.arg(example)
-                          : u"%1 low-confidence locks are hidden, for example %2"_s.arg(QString::number(hidden.count), example)};
+    QStringList lines{hidden.count == 1 ? u"1 low-confidence lock is hidden: %1"_s.arg(example)
+                                        : u"%1 low-confidence locks are hidden, for example %2"_s.arg(
+                                            QString::number(hidden.count), example)};
     if (hidden.withFindings > 0)
         lines << u"the worst finding is %1"_s.arg(worstOf(hidden));
     if (!howToShow.isEmpty())

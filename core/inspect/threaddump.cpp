@@ -230,7 +230,8 @@ QStringList threadLines(const JoinedThreads &joined)
             const auto &thread = one.threads.front();
             lines << head + threadText(thread);
             if (one.role == Role::Holder && waits(thread) && lockCallIn(thread) >= 0)
-                lines << u"    It waits in a call for a lock: for another lock, or the dump is of another process."_s;
+                lines << u"    %1"_s.arg(
+                    u"It waits in a call for a lock: for another lock, or the dump is of another process."_s);
             lines << frameLines(thread);
             continue;
         }

@@ -93,9 +93,10 @@ private slots:
         QCOMPARE(noneFound(Question::Findings, true, coverage),
                  u"no problems found among the locks that are shown"_s);
         QCOMPARE(noneFound(Question::Locks, true, coverage), u"no locks of medium or high confidence found"_s);
-        QCOMPARE(gapsIn(coverage, u"--all shows them"_s),
-                 QStringList(u"3 low-confidence locks are hidden, for example b; the worst finding is critical no-ttl; "
-                             u"--all shows them"_s));
+        QCOMPARE(
+            gapsIn(coverage, u"--all shows them"_s),
+            QStringList(u"3 low-confidence locks are hidden, for example b; the worst finding is critical no-ttl; "
+                        u"--all shows them"_s));
         QJsonObject answer;
         addClosing(answer, coverage);
         const QJsonObject expected{

@@ -17,6 +17,12 @@ bool isIdleReader(const Rows &rows, std::size_t row)
     return text(rows, row, "is_read_only") == "1" && text(rows, row, "rows_locked").toLongLong() == 0;
 }
 
+QByteArray galeraQuestion(const mariadb::Features &features)
+{
+    return "SELECT VARIABLE_VALUE AS galera_nodes FROM " + features.statusSchema
+           + ".global_status WHERE VARIABLE_NAME = 'wsrep_cluster_size'";
+}
+
 // A row that is locked on another node shows only when its commit arrives here, and ends who has it here.
 QString otherNodesGap(const Result<Rows> &rows)
 {
@@ -131,19 +137,15 @@ Task<Result<void>> SqlReader::meetServer(Deadline deadline)
     auto settingUp = send(mariadb::withoutReadView, deadline);
     auto limiting = send(mariadb::shortTableWaits, deadline);
     auto asking = send(mariadb::serverQuestion(m_session), deadline);
-    auto counting = send("SELECT VARIABLE_VALUE AS galera_nodes FROM " + m_session.features().statusSchema
-                             + ".global_status WHERE VARIABLE_NAME = 'wsrep_cluster_size'",
-                         deadline);
+    auto counting = send(galeraQuestion(m_session.features()), deadline);
     const auto setUp = co_await settingUp;
     const auto limited = co_await limiting;
     const auto server = co_await asking;
     const auto counted = co_await counting;
-    if (!setUp)
-        co_return setUp.error();
-    if (!limited)
-        co_return limited.error();
-    if (!server)
-        co_return server.error();
+    for (const auto *one : {&setUp, &limited, &server}) {
+        if (!*one)
+            co_return one->error();
+    }
     m_lockRows.forget();
     m_rowData = {};
     m_deadlocks.forgetCount();
@@ -278,10 +280,8 @@ Task<Result<void>> SqlReader::readPreparedXa(SqlPoll *look, Deadline deadline)
     if (look->waits.empty() || without == look->transactions.end())
         co_return Result<void>();
     const auto rows = co_await send("XA RECOVER", deadline);
-    if (!rows && !isRefusal(rows.error()))
-        co_return rows.error();
     if (!rows)
-        co_return Result<void>();
+        co_return isRefusal(rows.error()) ? Result<void>() : Result<void>(rows.error());
     look->preparedXa.emplace();
     for (std::size_t i = 0; i < rows->rows.size(); ++i)
         look->preparedXa->push_back(text(*rows, i, "data"));
