@@ -183,6 +183,18 @@ std::vector<qsizetype> Table::widths(int width) const
     return wide;
 }
 
+QString firstCells(const QString &text, qsizetype cells)
+{
+    qsizetype end = 0, used = 0;
+    for (const char32_t c : text.toUcs4()) {
+        used += cellsOfOne(c);
+        if (end > 0 && used > cells)
+            break;
+        end += QChar::requiresSurrogates(c) ? 2 : 1;
+    }
+    return text.first(end);
+}
+
 QStringList wrapped(const QString &text, qsizetype cells)
 {
     QStringList lines;
@@ -190,9 +202,9 @@ QStringList wrapped(const QString &text, qsizetype cells)
     for (auto word : text.split(u' ')) {
         if (!line.isEmpty() && cellsOf(line) + 1 + cellsOf(word) > cells)
             lines << std::exchange(line, {});
-        while (cellsOf(word) > cells) {
-            lines << word.left(cells);
-            word = word.mid(cells);
+        while (!word.isEmpty() && cellsOf(word) > cells) {
+            lines << firstCells(word, cells);
+            word = word.sliced(lines.back().size());
         }
         line += line.isEmpty() ? word : u' ' + word;
     }

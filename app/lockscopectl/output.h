@@ -71,6 +71,8 @@ private:
     std::map<std::size_t, QString> m_headings; // by the row they stand above
 };
 
+// As much of the text as fits; at least one character.
+[[nodiscard]] QString firstCells(const QString &text, qsizetype cells);
 // Continued at its spaces; a word that is wider than a line is broken.
 [[nodiscard]] QStringList wrapped(const QString &text, qsizetype cells);
 // The same, but a word that is wider stays whole: a name or a command. Nothing of an empty text.
