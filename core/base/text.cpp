@@ -17,9 +17,10 @@ namespace {
 
 bool isControl(char32_t c)
 {
-    // C0, DEL, C1, and the marks that reorder or hide text in a terminal or a label.
-    return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x200b && c <= 0x200f) || (c >= 0x202a && c <= 0x202e)
-           || (c >= 0x2066 && c <= 0x2069) || c == 0x2028 || c == 0x2029 || c == 0xfeff;
+    // C0, DEL, C1, and the marks that reorder or hide text in a terminal or a label, tags among them.
+    return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x061c || c == 0x180e || (c >= 0x200b && c <= 0x200f)
+           || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x2069) || c == 0xfeff
+           || (c >= 0xe0000 && c <= 0xe007f);
 }
 
 void appendHex(QString &out, const char *from, qsizetype count)

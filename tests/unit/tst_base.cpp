@@ -48,6 +48,10 @@ private slots:
         row("cut utf8", "x\xc3", u"x\\xC3"_s);
         row("overlong", "\xc0\xaf", u"\\xC0\\xAF"_s);
         row("right-to-left override", "\xe2\x80\xae", u"\\xE2\\x80\\xAE"_s);
+        row("arabic letter mark", "\xd8\x9c", u"\\xD8\\x9C"_s);
+        row("mongolian vowel separator", "\xe1\xa0\x8e", u"\\xE1\\xA0\\x8E"_s);
+        row("word joiner", "\xe2\x81\xa0", u"\\xE2\\x81\\xA0"_s);
+        row("tag", "\xf3\xa0\x81\xa1", u"\\xF3\\xA0\\x81\\xA1"_s);
         row("backslash", "a\\b", u"a\\\\b"_s);
         row("nul", QByteArray("a\0b", 3), u"a\\x00b"_s);
     }
