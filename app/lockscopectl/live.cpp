@@ -308,7 +308,7 @@ private:
 
 Task<Exit> runWatch(CommandContext &context, LiveView &view)
 {
-    if (context.json || terminalWidth() == 0 || qgetenv("TERM") == "dumb") {
+    if (context.json || terminalWidth() == 0 || isDumbTerminal()) {
         const auto printed = co_await view.printLines();
         co_return printed;
     }

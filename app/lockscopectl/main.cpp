@@ -80,7 +80,7 @@ private:
         options.labels = labels();
         if (const auto thresholds = readThresholds())
             *options.observer.thresholds = *thresholds;
-        else if (m_command.observes)
+        else if (options.observe)
             printError(thresholds.error().message);
         QString problem;
         (void)savedClientLabels(clientLabelFile(), &problem);

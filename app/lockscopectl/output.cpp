@@ -99,6 +99,12 @@ bool isUnicode()
     return unicode;
 }
 
+bool isDumbTerminal()
+{
+    const auto term = qgetenv("TERM");
+    return term.isEmpty() || term == "dumb";
+}
+
 int terminalWidth()
 {
     winsize size = {};

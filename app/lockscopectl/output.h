@@ -37,6 +37,8 @@ public:
 
 // Whether the terminal shows more than ASCII.
 [[nodiscard]] bool isUnicode();
+// Whether it knows no sequences, by TERM.
+[[nodiscard]] bool isDumbTerminal();
 // Columns of the terminal; 0 when stdout is none (nothing is cut then).
 [[nodiscard]] int terminalWidth();
 

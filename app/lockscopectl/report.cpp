@@ -21,7 +21,7 @@ std::optional<bool> &forcedColor()
 bool isColored()
 {
     static const bool isWanted =
-        ::isatty(STDOUT_FILENO) && qEnvironmentVariableIsEmpty("NO_COLOR") && qgetenv("TERM") != "dumb";
+        ::isatty(STDOUT_FILENO) && qEnvironmentVariableIsEmpty("NO_COLOR") && !isDumbTerminal();
     return forcedColor().value_or(isWanted);
 }
 

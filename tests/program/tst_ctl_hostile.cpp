@@ -124,6 +124,8 @@ private slots:
         row("labels", u"config/lockscope/labels"_s, QStringList{u"locks"_s} + connect);
         row("mutes", u"config/lockscope/mutes.json"_s, QStringList{u"findings"_s} + connect);
         row("thresholds", u"config/lockscope/thresholds.json"_s, QStringList{u"locks"_s} + connect);
+        row("thresholds, followed", u"config/lockscope/thresholds.json"_s,
+            QStringList{u"show"_s, u"redis:a"_s, u"--watch"_s} + connect);
         row("audit", u"state/lockscope/audit.jsonl"_s, {u"audit"_s});
     }
     // Opening a pipe that nobody writes to blocks, and no signal ends it.
