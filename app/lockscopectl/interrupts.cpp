@@ -8,6 +8,7 @@
 #include <ctime>
 #include <fcntl.h>
 #include <map>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
@@ -19,9 +20,15 @@ namespace {
 // Whatever else asks a program to end is no reason to leave a lock to its time limit.
 constexpr int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU, SIGWINCH};
 constexpr time_t endsAtOnceAfter = 2;
+constexpr int stalledAfterMs = 500, restOfKeyAfterMs = 100;
 int pipeEnds[2] = {-1, -1};
 volatile std::sig_atomic_t isUnread = 0;
 volatile time_t unreadSince = 0;
+
+bool isOfTerminal(int number)
+{
+    return number == SIGWINCH || number == SIGTSTP || number == SIGCONT;
+}
 
 // The loop does not run: it is blocked, and has not read a signal for seconds. Then the next one ends the program.
 bool isLoopBlocked()
@@ -38,7 +45,7 @@ bool isLoopBlocked()
 void handle(int number, siginfo_t *info, void *)
 {
     const int before = errno;
-    if (number != SIGWINCH && isLoopBlocked()) {
+    if (!isOfTerminal(number) && isLoopBlocked()) {
         restoreTerminal();
         std::signal(number, SIG_DFL);
         ::raise(number);
@@ -57,20 +64,80 @@ int openPipe()
 }
 
 termios beforeScreen = {};
+int flagsBeforeScreen = 0;
 volatile std::sig_atomic_t isScreen = 0, isKeyboard = 0;
+
+struct Crash {
+    int number = 0;
+    struct sigaction before = {};
+};
+Crash crashes[] = {{SIGSEGV}, {SIGABRT}, {SIGBUS}, {SIGFPE}, {SIGILL}};
 
 // The alternate screen, no cursor, and nothing goes on in the next row by itself.
 constexpr QByteArrayView enter("\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J");
 constexpr QByteArrayView leave("\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l");
 
-void writeAll(QByteArrayView bytes)
+bool isReady(int file, short events, int withinMs)
+{
+    const int before = errno;
+    pollfd ready{file, events, 0};
+    const bool isNews = ::poll(&ready, 1, withinMs) != 0; // an interrupt, too
+    errno = before;
+    return isNews;
+}
+
+// What a terminal that stalls takes at once. Other programs may share its flags: they are changed for that only.
+ssize_t writeSome(QByteArrayView bytes)
+{
+    ::fcntl(STDOUT_FILENO, F_SETFL, flagsBeforeScreen | O_NONBLOCK);
+    const auto written = ::write(STDOUT_FILENO, bytes.data(), static_cast<std::size_t>(bytes.size()));
+    const int error = errno;
+    ::fcntl(STDOUT_FILENO, F_SETFL, flagsBeforeScreen);
+    errno = error;
+    return written;
+}
+
+// Whether all of it was written; errno is EAGAIN where the terminal stalls.
+bool writeAll(QByteArrayView bytes)
 {
     while (!bytes.isEmpty()) {
-        const auto written = ::write(STDOUT_FILENO, bytes.data(), static_cast<std::size_t>(bytes.size()));
-        if (written <= 0 && errno != EINTR)
-            return; // the terminal is gone: its keys report that
-        bytes = bytes.sliced(std::max<qsizetype>(0, written));
+        const auto written = writeSome(bytes);
+        if (written > 0)
+            bytes = bytes.sliced(written);
+        else if (errno != EINTR && (errno != EAGAIN || !isReady(STDOUT_FILENO, POLLOUT, stalledAfterMs)))
+            return false;
     }
+    return true;
+}
+
+void handleCrash(int number, siginfo_t *info, void *)
+{
+    restoreTerminal();
+    if (info->si_code <= 0) // of a process: it does not happen again by itself
+        ::raise(number);
+}
+
+// Also where it is entered already.
+void enterScreen()
+{
+    if (!isScreen && ::tcgetattr(STDIN_FILENO, &beforeScreen) == 0)
+        isKeyboard = 1;
+    if (isKeyboard) {
+        auto raw = beforeScreen;
+        raw.c_lflag &= ~tcflag_t(ICANON | ECHO | IEXTEN);
+        raw.c_iflag &= ~tcflag_t(IXON); // a frame that Ctrl+S holds back would stall
+        ::tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+    }
+    if (!isScreen) {
+        flagsBeforeScreen = ::fcntl(STDOUT_FILENO, F_GETFL);
+        struct sigaction action = {};
+        action.sa_sigaction = handleCrash;
+        action.sa_flags = SA_SIGINFO | int(SA_RESETHAND);
+        for (auto &crash : crashes)
+            ::sigaction(crash.number, &action, &crash.before);
+    }
+    isScreen = 1;
+    writeAll(enter);
 }
 
 // By the end of their sequences, behind ESC and [ or O.
@@ -85,7 +152,9 @@ const std::map<QString, QString> &namedKeys()
 // The characters of a key's sequence at the begin of `typed`, which begins with ESC; 0 where more are to come.
 qsizetype sequenceLength(const QString &typed)
 {
-    if (typed.size() < 2 || (typed[1] != u'[' && typed[1] != u'O'))
+    if (typed.size() < 2) // the rest of a key may arrive apart from its ESC
+        return isReady(STDIN_FILENO, POLLIN, restOfKeyAfterMs) ? 0 : 1;
+    if (typed[1] != u'[' && typed[1] != u'O')
         return 1;
     for (qsizetype i = 2; i < typed.size(); ++i) {
         if (typed[i] >= u'@' && typed[i] <= u'~')
@@ -99,11 +168,8 @@ qsizetype sequenceLength(const QString &typed)
 Interrupts::Interrupts() : m_notifier(openPipe(), QSocketNotifier::Read)
 {
     connect(&m_notifier, &QSocketNotifier::activated, this, &Interrupts::read);
-    struct sigaction action = {};
-    action.sa_sigaction = handle;
-    action.sa_flags = SA_SIGINFO | SA_RESTART;
     for (const int number : caught)
-        ::sigaction(number, &action, nullptr);
+        take(number, true);
     // A reader that went away shows as a failed write; a lock held meanwhile is then given back.
     std::signal(SIGPIPE, SIG_IGN);
 }
@@ -111,9 +177,20 @@ Interrupts::Interrupts() : m_notifier(openPipe(), QSocketNotifier::Read)
 Interrupts::~Interrupts()
 {
     for (const int number : caught)
-        std::signal(number, SIG_DFL);
+        take(number, false);
     ::close(pipeEnds[0]);
     ::close(pipeEnds[1]);
+}
+
+void Interrupts::take(int number, bool isTaken)
+{
+    struct sigaction action = {};
+    action.sa_sigaction = handle;
+    action.sa_flags = SA_SIGINFO | SA_RESTART;
+    if (isTaken)
+        ::sigaction(number, &action, nullptr);
+    else
+        std::signal(number, SIG_DFL);
 }
 
 void Interrupts::read()
@@ -122,47 +199,62 @@ void Interrupts::read()
     Interrupt interrupt;
     while (::read(pipeEnds[0], &interrupt, sizeof interrupt) == sizeof interrupt) {
         // A copy: the handler may set another.
-        if (const auto handler = m_handler; handler && interrupt.number != SIGWINCH)
+        if (const auto handler = m_handler; handler && !isOfTerminal(interrupt.number))
             handler(interrupt);
-        else if (interrupt.number == SIGWINCH && m_resized)
-            m_resized();
+        else if (isOfTerminal(interrupt.number) && m_terminal)
+            m_terminal(interrupt.number);
     }
 }
 
 void restoreTerminal()
 {
-    if (isScreen)
-        writeAll(leave);
-    if (isKeyboard)
-        ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &beforeScreen);
+    if (!isScreen)
+        return;
+    // What a stalled terminal has not taken yet makes room for it.
+    if (writeSome(leave) != leave.size() && ::tcflush(STDOUT_FILENO, TCOFLUSH) == 0)
+        writeSome(leave);
+    if (isKeyboard) {
+        ::tcsetattr(STDIN_FILENO, TCSANOW, &beforeScreen);
+        ::tcflush(STDIN_FILENO, TCIFLUSH);
+    }
+    for (const auto &crash : crashes)
+        ::sigaction(crash.number, &crash.before, nullptr);
     isScreen = 0;
     isKeyboard = 0;
 }
 
-TerminalScreen::TerminalScreen(Interrupts &interrupts, std::function<void()> resized)
-    : m_interrupts(interrupts), m_notifier(STDIN_FILENO, QSocketNotifier::Read)
+TerminalScreen::TerminalScreen(Interrupts &interrupts, std::function<void()> changed)
+    : m_interrupts(interrupts), m_notifier(STDIN_FILENO, QSocketNotifier::Read), m_changed(std::move(changed))
 {
-    // Without a keyboard it can be read, and interrupted.
-    const bool hasKeys = ::tcgetattr(STDIN_FILENO, &beforeScreen) == 0;
-    m_notifier.setEnabled(hasKeys);
-    if (hasKeys) {
-        auto raw = beforeScreen;
-        raw.c_lflag &= ~tcflag_t(ICANON | ECHO | IEXTEN);
-        raw.c_iflag &= ~tcflag_t(IXON); // a frame that Ctrl+S holds back would block the program
-        raw.c_cc[VSUSP] = _POSIX_VDISABLE;
-        ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &raw);
-        isKeyboard = 1;
-    }
+    enterScreen();
+    m_notifier.setEnabled(isKeyboard); // without a keyboard it can be read, and interrupted
     QObject::connect(&m_notifier, &QSocketNotifier::activated, &m_notifier, [this] { read(); });
-    m_interrupts.onResize(std::move(resized));
-    isScreen = 1;
-    writeAll(enter);
+    m_interrupts.onTerminal([this](int number) { handleSignal(number); });
+    for (const int number : {SIGTSTP, SIGCONT})
+        Interrupts::take(number, true);
 }
 
 TerminalScreen::~TerminalScreen()
 {
-    m_interrupts.onResize({});
+    m_interrupts.onTerminal({});
+    for (const int number : {SIGTSTP, SIGCONT})
+        Interrupts::take(number, false);
     restoreTerminal();
+}
+
+void TerminalScreen::handleSignal(int number)
+{
+    if (number == SIGTSTP) {
+        restoreTerminal();
+        Interrupts::take(SIGTSTP, false);
+        ::raise(SIGTSTP); // returns when the program continues
+        Interrupts::take(SIGTSTP, true);
+    }
+    if (number != SIGWINCH) {
+        enterScreen();
+        m_size = {};
+    }
+    m_changed();
 }
 
 QSize TerminalScreen::size()
@@ -187,7 +279,11 @@ void TerminalScreen::show(const QStringList &rows)
             frame += "\x1b[" + QByteArray::number(row + 1) + ";1H\x1b[K" + text.toUtf8();
     }
     m_rows = rows;
-    writeAll(frame);
+    if (writeAll(frame))
+        return;
+    m_size = {}; // part of a frame is on the screen
+    if (errno != EAGAIN)
+        m_ended();
 }
 
 void TerminalScreen::read()
@@ -206,6 +302,8 @@ void TerminalScreen::read()
         const auto key = m_typed.first(length);
         m_typed.remove(0, length);
         const auto name = namedKeys().find(key.mid(2));
+        if (key == "\f"_L1)
+            m_size = {};
         if (key == "\x1b"_L1)
             m_listener(u"escape"_s);
         else if (key == "\r"_L1 || key == "\n"_L1)

@@ -31,15 +31,17 @@ public:
     ~Interrupts() override;
     // Replaces the one before.
     void setHandler(Handler handler) { m_handler = std::move(handler); }
-    // Called when the terminal's window has another size, which interrupts nothing.
-    void onResize(std::function<void()> listener) { m_resized = std::move(listener); }
+    // Called with the signals of a terminal that interrupt nothing: SIGWINCH, SIGTSTP and SIGCONT.
+    void onTerminal(std::function<void(int number)> listener) { m_terminal = std::move(listener); }
+    // Whether the program takes that signal, or it has its usual effect.
+    static void take(int number, bool isTaken);
 
 private:
     void read();
 
     QSocketNotifier m_notifier;
     Handler m_handler;
-    std::function<void()> m_resized;
+    std::function<void(int)> m_terminal;
 };
 
 // A command that goes on until it is interrupted, with pauses. One per command.
@@ -109,18 +111,18 @@ private:
     std::shared_ptr<State> m_state;
 };
 
-// Switches to the alternate screen, without echo; the destructor restores what was there. One at a time. Ctrl+C stays
-// a signal.
+// Switches to the alternate screen, without echo; the destructor restores what was there, and so do a stop of the
+// program and a crash. One at a time. Ctrl+C and Ctrl+Z stay signals; Ctrl+L draws all rows again.
 class TerminalScreen {
 public:
-    // `resized`: the window has another size.
-    TerminalScreen(Interrupts &interrupts, std::function<void()> resized);
+    // `changed`: the rows have to be shown again, as of a window of another size.
+    TerminalScreen(Interrupts &interrupts, std::function<void()> changed);
     ~TerminalScreen();
     Q_DISABLE_COPY(TerminalScreen)
 
     // A character as it was typed, or the name of another key: "up", "page down", "enter", "escape".
     void onKey(std::function<void(const QString &key)> listener) { m_listener = std::move(listener); }
-    // The terminal is gone.
+    // The terminal no longer exists.
     void onEnd(std::function<void()> listener) { m_ended = std::move(listener); }
     // Columns and rows.
     [[nodiscard]] static QSize size();
@@ -129,19 +131,21 @@ public:
     void show(const QStringList &rows);
 
 private:
+    void handleSignal(int number);
     void read();
 
     Interrupts &m_interrupts;
     QSocketNotifier m_notifier;
+    std::function<void()> m_changed;
     std::function<void(const QString &)> m_listener;
     std::function<void()> m_ended;
     QStringDecoder m_decoder{QStringDecoder::Utf8};
     QString m_typed; // the begin of a key's sequence
     QStringList m_rows;
-    QSize m_size;
+    QSize m_size; // of the rows that are shown; none: all are to be drawn
 };
 
-// As the destructor does, for a signal handler; nothing where no screen is there.
+// As the destructor does, for a signal handler: waits for nothing. Nothing where no screen is there.
 void restoreTerminal();
 
 } // namespace lockscope::ctl
