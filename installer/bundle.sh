@@ -4,8 +4,26 @@
 # Moves the programs to PREFIX/lib/lockscope, with the libraries and Qt plugins that they need, and leaves links in
 # PREFIX/bin. Prints what the system still has to have, as an RPM requires it. On Debian, with patchelf.
 set -euo pipefail
-prefix=$1
+say() { printf '%s\n' "$*" >&2; }
+
+# An installed tree of its own, not the machine's folders: all programs in it are moved.
+[ -n "${1:-}" ] || { say "could not bundle the libraries: the PREFIX is empty"; exit 2; }
+prefix=$(realpath -e -- "$1")
 bundle=$prefix/lib/lockscope
+case $prefix in
+/ | /usr | /usr/local) say "could not bundle the libraries: $prefix belongs to the system"; exit 2 ;;
+esac
+shopt -s nullglob dotglob
+moved=("$prefix"/bin/*)
+shopt -u nullglob dotglob
+for program in "${moved[@]}"; do
+    case $(basename "$program") in
+    lockscope | lockscopectl | lockscope-*) [ -L "$program" ] || [ ! -f "$program" ] || continue ;;
+    esac
+    say "could not bundle the libraries: $program is no program of Lockscope"
+    exit 2
+done
+[ -f "$prefix/bin/lockscopectl" ] || { say "could not bundle the libraries: $prefix/bin/lockscopectl is missing"; exit 2; }
 
 # A system with a display has these, in versions that fit its drivers, fonts and certificates:
 # - the C and C++ libraries: GCC 12's or newer, glibc 2.35 or newer
@@ -28,14 +46,13 @@ plugins=(platforms/libqxcb.so platforms/libqoffscreen.so 'platforms/libqwayland-
 needed=(platforms/libqxcb.so platforms/libqoffscreen.so imageformats/libqsvg.so tls/libqopensslbackend.so
     sqldrivers/libqsqlmysql.so sqldrivers/libqsqlpsql.so)
 
-say() { printf '%s\n' "$*" >&2; }
 command -v patchelf >/dev/null || { say "could not bundle the libraries: patchelf is missing"; exit 1; }
 
 libraries_of() { ldd "$@" | sed -nE 's/^\t[^ ]+ => (\/[^ ]+) \(0x.*/\1/p' | sort -u; }
 
 mkdir -p "$bundle"/{bin,lib,plugins,libexec}
-mv "$prefix"/bin/* "$bundle/bin/"
-for program in "$bundle"/bin/*; do
+for program in "${moved[@]}"; do
+    mv "$program" "$bundle/bin/"
     ln -s "../lib/lockscope/bin/$(basename "$program")" "$prefix/bin/"
 done
 [ ! -d "$prefix/libexec/lockscope" ] || mv "$prefix/libexec/lockscope" "$bundle/libexec/"
