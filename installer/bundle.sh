@@ -29,9 +29,10 @@ done
 # - the C and C++ libraries: GCC 12's or newer, glibc 2.35 or newer
 # - OpenGL, X11 and Wayland
 # - fonts
+# - GLib, which the HarfBuzz and the libsecret of the system need in a version that fits theirs
 # - OpenSSL 3, which gets its updates from the system
 of_the_system='^(ld-linux.*|lib(c|m|dl|rt|pthread|resolv|util|stdc\+\+|gcc_s|z)\.so.*|lib(GL|EGL|GLX|GLdispatch|OpenGL|drm|gbm)\.so.*'
-of_the_system+='|lib(X11|X11-xcb|xcb|wayland-client|wayland-cursor|wayland-egl)\.so.*|lib(fontconfig|freetype|harfbuzz|expat)\.so.*'
+of_the_system+='|lib(X11|X11-xcb|xcb|wayland-client|wayland-cursor|wayland-egl)\.so.*|lib(fontconfig|freetype|harfbuzz|glib-2\.0|expat)\.so.*'
 of_the_system+='|lib(ssl|crypto)\.so.*)$'
 
 # Loaded at run time, below the folder of Qt's plugins; those that are installed.
