@@ -83,7 +83,14 @@ layouts=()
 if [ -e "$bundle/libexec/lockscope/lockscope-graph-layout" ]; then
     layouts=("$graphviz"/libgvplugin_dot_layout.so.?)
 fi
-origins=()
+# The MariaDB client loads login methods at run time: MySQL's caching_sha2_password and others.
+mariadb=$(libraries_of "$bundle"/plugins/sqldrivers/libqsqlmysql.so | grep '/libmariadb\.so')
+logins=$(dirname "$(readlink -f "$mariadb")")/libmariadb3/plugin
+[ -e "$logins/caching_sha2_password.so" ] || { say "could not bundle the libraries: $logins is not complete"; exit 1; }
+install -D -m 755 -t "$bundle/lib/mariadb" "$logins"/*.so
+programs+=("$bundle"/lib/mariadb/*.so)
+
+origins=("$logins"/*.so)
 for plugin in "$bundle"/plugins/*/*.so; do
     origins+=("$qt_plugins/${plugin#"$bundle/plugins/"}")
 done
@@ -100,6 +107,11 @@ if [ ${#layouts[@]} -gt 0 ]; then
     # The part of dot's list that names this layout.
     sed -n '/^libgvplugin_dot_layout/,/^}/p' "$graphviz"/config6? >"$bundle/lib/graphviz/$(basename "$graphviz"/config6?)"
 fi
+# The MariaDB client gives dlopen the absolute path of its login methods. From now on this is the folder next to it.
+FROM=$logins TO=\$ORIGIN/mariadb perl -0777 -pi -e '
+    BEGIN { ($from, $to) = @ENV{qw(FROM TO)} }
+    s/\0\Q$from\E\0/"\0$to" . "\0" x (1 + length($from) - length($to))/e == 1 or die "$from is not in $ARGV\n"
+' "$bundle/lib/$(basename "$mariadb")"
 # Each file finds the libraries from where it is.
 find "$bundle" -type f \( -name '*.so*' -o -path '*/bin/lockscope*' -o -name lockscope-graph-layout \) |
     while read -r file; do
