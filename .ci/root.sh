@@ -21,7 +21,13 @@ make_root() {
     else
         debootstrap "${options[@]}" "$suite" "$clean" "$mirror" >"$clean.log" 2>&1 ||
             { tail -n 20 "$clean.log" >&2; return 1; }
-        [ -z "${roots:-}" ] || tar -c --numeric-owner -f "$roots/$suite.tar" -C "$clean" .
+        if [ -n "${roots:-}" ]; then
+            # If this is interrupted, the next run does not find half a root.
+            local part
+            part=$(mktemp "$roots/$suite.part.XXXXXX")
+            tar -c --numeric-owner -f "$part" -C "$clean" . || { rm -f "$part"; return 1; }
+            mv "$part" "$roots/$suite.tar"
+        fi
     fi
     mount -t proc proc "$clean/proc"
     mount -t sysfs -o ro sysfs "$clean/sys"
