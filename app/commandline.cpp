@@ -289,10 +289,11 @@ QStringList takeArguments(int argc, char **argv)
     return arguments;
 }
 
-void keepMemoryPrivate()
+void keepMemoryPrivate([[maybe_unused]] const ConnectionSpec &spec)
 {
 #ifndef LOCKSCOPE_ADDRESS_SANITIZER // whose search for leaks has to look at this process
-    ::prctl(PR_SET_DUMPABLE, 0);
+    if (spec.hasPassword() || !spec.transport.tls.keyPassphrase.isEmpty())
+        ::prctl(PR_SET_DUMPABLE, 0);
 #endif
 }
 

@@ -327,10 +327,7 @@ int run(QApplication &application, const app::WindowOptions &options)
         window.pages().whenMade<ui::FindingsPage>(
             [why = thresholds.error().message](ui::FindingsPage &page) { page.showThresholdsProblem(why); });
     showRuleProblems(rules, window);
-    QObject::connect(&window, &ui::MainWindow::aboutToConnect, &window, [](const ConnectionSpec &spec) {
-        if (spec.hasPassword())
-            app::keepMemoryPrivate();
-    });
+    QObject::connect(&window, &ui::MainWindow::aboutToConnect, &window, app::keepMemoryPrivate);
     QObject::connect(&window, &ui::MainWindow::sandboxRequested, &window,
                      [&] { beginSandbox(sandbox, false, backend, window); });
     QObject::connect(&window, &ui::MainWindow::demoRequested, &window, [&] {
@@ -359,8 +356,7 @@ int run(QApplication &application, const app::WindowOptions &options)
                 continue; // there is nothing to connect to: the simulator is a page
             if (spec.scheme != Scheme::Sandbox) {
                 fillInPassword(store, spec, keychainPatience, &window, [&backend](const ConnectionSpec &filled) {
-                    if (filled.hasPassword())
-                        app::keepMemoryPrivate();
+                    app::keepMemoryPrivate(filled);
                     backend.execute(Connect{filled});
                 });
                 continue;

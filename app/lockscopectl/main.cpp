@@ -166,11 +166,7 @@ private:
     [[nodiscard]] Exit addConnections()
     {
         const auto &specs = m_connections.specs;
-        const auto hasSecret = [](const ConnectionSpec &spec) {
-            return spec.hasPassword() || !spec.transport.tls.keyPassphrase.isEmpty();
-        };
-        if (std::any_of(specs.begin(), specs.end(), hasSecret))
-            app::keepMemoryPrivate();
+        std::ranges::for_each(specs, app::keepMemoryPrivate); // before the first one connects
         for (const auto &spec : specs) {
             if (const auto warning = spec.transport.warning(); !warning.isEmpty())
                 printError(u"%1: %2"_s.arg(escaped(spec.name.bytes()), warning));
