@@ -86,8 +86,8 @@ using KnownConnection = std::function<Result<std::optional<NamedConnection>>(con
 // `ps` does not show them. Call first thing in main.
 [[nodiscard]] QStringList takeArguments(int argc, char **argv);
 
-// If that connection has a secret: no core dump of this process, and only root reads its memory, from now on. (Commands
-// it starts are not concerned.)
+// If that connection has a password or a passphrase: no core dump of this process, and only root reads its
+// memory, from now on. (Commands it starts are not concerned.)
 void keepMemoryPrivate(const ConnectionSpec &spec);
 
 // "ZooKeeper, Redis and MariaDB or MySQL": all backends, or those of which that is true.
