@@ -44,9 +44,10 @@ void QtLoop::arm()
     const auto next = m_timers.next();
     if (!next)
         return;
-    // Rounded up: waking early would only mean waking twice.
+    // Rounded up: waking early would only mean waking twice. Qt takes 24 days at most, for its interval is an int.
     const auto wait = std::chrono::ceil<std::chrono::milliseconds>(*next - now());
-    m_wakeUp.start(std::max(wait, std::chrono::milliseconds::zero()));
+    constexpr std::chrono::milliseconds longest = std::chrono::hours(24);
+    m_wakeUp.start(std::clamp(wait, std::chrono::milliseconds::zero(), longest));
 }
 
 void QtLoop::runDue()
