@@ -389,8 +389,9 @@ void waitForTransports(std::chrono::milliseconds atMost)
     std::unique_lock lock(here.mutex);
     if (here.owners > 0 || here.isOver)
         return;
-    const bool isIdle = here.changed.wait_for(lock, atMost, [&here] { return here.isIdle(); });
-    if (!isIdle || !here.thread)
+    // Another owner may come during the wait: its listeners live on this thread.
+    here.changed.wait_for(lock, atMost, [&here] { return here.owners > 0 || here.isIdle(); });
+    if (here.owners > 0 || !here.isIdle() || !here.thread)
         return;
     QThread *thread = std::exchange(here.thread, nullptr);
     QObject *there = std::exchange(here.there, nullptr);
