@@ -179,8 +179,8 @@ public:
         transaction.then.resize(1);
         transaction.then.front().kind = Operation::Kind::Remove;
         transaction.then.front().range.key = m_key;
+        m_keeper.reset(); // before the wait: afterwards it may be the one of the next hold
         const auto removed = co_await client.commit(transaction, deadline);
-        m_keeper.reset();
         if (!removed) {
             client.background().launch(revokeLater(&client, lease)); // and the key with it
             Error why = removed.error();
