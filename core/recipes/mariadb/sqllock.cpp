@@ -161,13 +161,16 @@ Task<Result<Grant>> NamedLock::takeOn(mariadb::ConnectionId connection, Deadline
         co_return Error{ErrorCode::TimedOut, u"timed out waiting for its holder"_s, true};
     guard.dismiss();
     m_count = 1;
+    m_mayBeMore = false;
     co_return holdOn(connection);
 }
 
 Task<Result<Grant>> NamedLock::reenter(Deadline deadline)
 {
     const auto connection = session().connectionId();
+    const bool mightBeMore = std::exchange(m_mayBeMore, true);
     CO_TRY(const auto &got, co_await ask(connection, deadline)); // 3
+    m_mayBeMore = mightBeMore;
     if (!got)
         co_return Error{ErrorCode::NotHeld, u"%1 is not held by us"_s.arg(name())};
     ++m_count;
@@ -183,10 +186,12 @@ Task<Result<void>> NamedLock::release(Deadline deadline)
     const auto what = name();
     const auto connection = session().connectionId();
     const auto givingBack = undoing(connection);
+    const bool mayBeMore = m_mayBeMore;
+    const auto undone = waitGroup();
     std::optional<UndoGuard> guard; // should there be no answer
     if (--m_count == 0) {
         forget();
-        guard.emplace(UndoCall{waitGroup(), givingBack});
+        guard.emplace(UndoCall{undone, givingBack});
     }
     const mariadb::Statement statement{givingBack.text, givingBack.parameters, connection, false};
     const auto released = co_await session().execute(statement, answerBy(session(), deadline)); // 4
@@ -196,10 +201,17 @@ Task<Result<void>> NamedLock::release(Deadline deadline)
         co_return Error{released.error().code,
                         u"%1 may still be held and is being released in the background: %2"_s.arg(
                             what, released.error().message)};
-    if (guard)
+    if (guard && !mayBeMore)
         guard->dismiss();
     if (released->cell(0, "again") != QByteArray("1"))
         co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more"_s.arg(what)};
+    if (guard && mayBeMore) {
+        guard.reset(); // releases it until it is free
+        const bool isFree = co_await undone.finished(answerBy(*givingBack.session, deadline));
+        if (!isFree)
+            co_return Error{ErrorCode::UnknownOutcome,
+                            u"%1 may still be held and is being released in the background"_s.arg(what)};
+    }
     co_return Result<void>();
 }
 

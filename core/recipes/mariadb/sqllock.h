@@ -112,6 +112,7 @@ private:
     Task<Result<Grant>> takeOn(mariadb::ConnectionId connection, Deadline deadline) final;
 
     int m_count = 0;
+    bool m_mayBeMore = false; // to the server, after a re-entry whose answer did not come
 };
 
 // What the locks on a MariaDB or MySQL share that are a row which says itself whose it is: the answer to a write may
