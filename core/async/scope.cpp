@@ -34,10 +34,11 @@ namespace {
 
 std::mutex closingMutex;
 
+// Never destroyed: a client of the C++ library may be a static object.
 std::set<WaitForClosing> &closings(ClosePhase what)
 {
-    static std::set<WaitForClosing> sessions, ways;
-    return what == ClosePhase::Sessions ? sessions : ways;
+    static auto *const all = new std::map<ClosePhase, std::set<WaitForClosing>>;
+    return (*all)[what];
 }
 
 } // namespace

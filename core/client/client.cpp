@@ -13,26 +13,55 @@ std::map<BackendKind, MakeServer> &backends()
     return linked;
 }
 
+// What the handles of a connection share. Its last owner waits until the connection has closed.
+struct Access {
+    Access(IoThread &itsThread, std::chrono::milliseconds itsCloseTime)
+        : thread(itsThread), closeTime(itsCloseTime), isClosed(closed->get_future())
+    {
+    }
+    Access(const Access &) = delete;
+    Access &operator=(const Access &) = delete;
+    // Up to three steps: a release, the session of a lock, the connection; then the last messages of sessions.
+    ~Access()
+    {
+        if (IoThread::isCurrent())
+            return;
+        isClosed.wait_for(3 * closeTime + 1s);
+        waitForClosing(closeTime);
+    }
+
+    IoThread &thread;
+    const std::chrono::milliseconds closeTime;
+    const std::shared_ptr<std::promise<void>> closed = std::make_shared<std::promise<void>>();
+    const std::future<void> isClosed;
+};
+
 // What is released on the loop, whichever thread lets go of it last.
 template <class T>
 struct OnLoop {
-    OnLoop(std::shared_ptr<IoThread> itsThread, std::shared_ptr<T> what)
-        : thread(std::move(itsThread)), kept(std::move(what))
-    {
-    }
+    OnLoop(std::shared_ptr<Access> its, std::shared_ptr<T> what) : access(std::move(its)), kept(std::move(what)) {}
     OnLoop(const OnLoop &) = default;
     OnLoop &operator=(const OnLoop &) = delete;
     ~OnLoop()
     {
-        thread->post([last = std::move(kept)] {});
+        post([last = std::move(kept)] {});
     }
-    std::shared_ptr<IoThread> thread; // outlives it
+    void post(Call call) const { access->thread.post(std::move(call)); }
+    std::shared_ptr<Access> access; // outlives it
     std::shared_ptr<T> kept;
 };
 
+constexpr std::chrono::milliseconds year = std::chrono::hours(24 * 365);
+
+// What is longer than a year has no end: no sum overflows.
+v0::Clock::time_point timeIn(std::chrono::milliseconds span)
+{
+    return v0::Clock::now() + std::clamp(span, 0ms, 2 * year);
+}
+
 Deadline deadlineOf(v0::Clock::time_point when)
 {
-    if (when == v0::Clock::time_point::max())
+    if (when > timeIn(year))
         return Deadline::never();
     return Deadline::at(std::chrono::time_point_cast<Duration>(when));
 }
@@ -87,23 +116,24 @@ struct Client::State {
 
 struct Lock::State {
     OnLoop<Contention> contention;
-    std::chrono::milliseconds closeTime;
 };
 
 struct Hold::State {
     OnLoop<Contention> contention;
     std::shared_ptr<Held> held;
-    std::chrono::milliseconds closeTime;
 };
 
 namespace {
 
 // Every connection lingers until what it has to undo is undone.
-std::shared_ptr<Connection> openConnection(IoThread &thread, MakeServer make, Reach reach,
-                                           std::chrono::milliseconds closeTime)
+std::shared_ptr<Connection> openConnection(const Access &access, MakeServer make, Reach reach)
 {
-    return {new Connection{thread, make(std::move(reach)), closeTime}, [](Connection *last) {
-                const std::shared_ptr<Connection> kept(last);
+    return {new Connection{access.thread, make(std::move(reach)), access.closeTime},
+            [closed = access.closed](Connection *last) {
+                const std::shared_ptr<Connection> kept(last, [closed](Connection *ended) {
+                    delete ended; // NOLINT(cppcoreguidelines-owning-memory): made above
+                    closed->set_value();
+                });
                 last->thread.linger([kept] { return kept->server->isCleaningUp(); }, last->closeTime);
             }};
 }
@@ -120,8 +150,7 @@ const char *version()
 
 Result<Client> connect(const std::string &uri, const ConnectOptions &options)
 {
-    auto thread = IoThread::shared();
-    if (thread->isCurrent())
+    if (IoThread::isCurrent())
         return blocksLoop();
     const auto spec = specOf(uri, options);
     if (!spec)
@@ -137,19 +166,21 @@ Result<Client> connect(const std::string &uri, const ConnectOptions &options)
         return Error{ErrorCode::Unsupported, "this program does not link the backend of "
                                                  + infoOf(backend).title.toStdString() + ": include <lockscope/"
                                                  + infoOf(backend).word.toStdString() + ".h>"};
+    auto &thread = IoThread::shared();
+    const auto access = std::make_shared<Access>(thread, std::clamp(options.closeTimeout, 0ms, year));
     auto answer = std::make_shared<std::promise<lockscope::Result<void>>>();
     auto opened = std::make_shared<std::promise<std::shared_ptr<Connection>>>();
-    thread->post([thread = thread.get(), spec = *spec, options, make, answer, opened] {
+    thread.post([&thread, &access, spec = *spec, options, make, answer, opened] {
         const auto &command = spec.transport.passwordCommand;
-        Reach reach{thread->loop(), spec, options.sessionTimeout,
+        Reach reach{thread.loop(), spec, options.sessionTimeout,
                     std::make_shared<transport::Transport>(spec.transport, spec.hosts),
                     command.isEmpty() ? nullptr : std::make_shared<PasswordSource>(command)};
-        auto connection = openConnection(*thread, make, std::move(reach), options.closeTimeout);
+        auto connection = openConnection(*access, make, std::move(reach));
         opened->set_value(connection);
-        const auto deadline = Deadline::after(thread->loop(), options.timeout);
-        thread->launch(connectInto(std::move(connection), deadline, answer));
+        const auto deadline = Deadline::after(thread.loop(), std::clamp(options.timeout, 0ms, year));
+        thread.launch(connectInto(std::move(connection), deadline, answer));
     });
-    OnLoop<Connection> connection(thread, opened->get_future().get());
+    OnLoop<Connection> connection(access, opened->get_future().get());
     const auto connected = answer->get_future().get();
     if (!connected)
         return publicError(connected.error());
@@ -174,10 +205,10 @@ Result<Lock> Client::lock(std::string name, std::string recipe, LockOptions opti
         return Error{ErrorCode::BadInput, "no recipe is recommended here: name one of Client::recipes()"};
     if (const auto objection = recipes::objectionTo(request.recipe, m_state->backend, request.options))
         return publicError(*objection);
-    const auto &[thread, connection] = m_state->connection;
+    const auto &[access, connection] = m_state->connection;
     // Made here, used on the loop only: what it holds begins there.
-    OnLoop<Contention> contention(thread, std::make_shared<Contention>(connection, std::move(request)));
-    return Lock(std::make_unique<Lock::State>(Lock::State{contention, connection->closeTime}));
+    OnLoop<Contention> contention(access, std::make_shared<Contention>(connection, std::move(request)));
+    return Lock(std::make_unique<Lock::State>(Lock::State{contention}));
 }
 
 std::vector<std::string> Client::recipes() const
@@ -194,7 +225,10 @@ Lock::Lock(std::unique_ptr<State> state) : m_state(std::move(state)) {}
 Lock::Lock(Lock &&other) noexcept = default;
 Lock &Lock::operator=(Lock &&other) noexcept
 {
-    std::swap(m_state, other.m_state);
+    if (this != &other) {
+        const Lock before(std::move(*this)); // is cancelled
+        m_state = std::move(other.m_state);
+    }
     return *this;
 }
 Lock::~Lock()
@@ -205,19 +239,20 @@ Lock::~Lock()
 
 void Lock::acquireAsync(Clock::time_point deadline, std::function<void(Result<Hold>)> callback)
 {
-    // This object may be destroyed before it is answered; then cancel() follows, and the thread does not end before.
+    // This object may be destroyed before it is answered; then cancel() follows. No callback keeps the connection
+    // open, unless it is given a hold.
     const auto handle = m_state->contention;
     const auto &contention = handle.kept;
-    const std::weak_ptr<IoThread> owned = handle.thread;
-    auto answer = [contention, owned, closeTime = m_state->closeTime,
-                   callback = std::move(callback)](const Result<std::shared_ptr<Held>> &held) {
-        const auto thread = owned.lock();
-        if (held && thread)
-            callback(Hold(std::make_unique<Hold::State>(Hold::State{{thread, contention}, *held, closeTime})));
+    const std::weak_ptr<Access> owned = handle.access;
+    auto answer = [contention, owned, callback = std::move(callback)](const Result<std::shared_ptr<Held>> &held) {
+        if (!held)
+            callback(held.error());
+        else if (auto access = owned.lock())
+            callback(Hold(std::make_unique<Hold::State>(Hold::State{{std::move(access), contention}, *held})));
         else
-            callback(held ? Error{ErrorCode::Cancelled, "the library has ended"} : held.error());
+            callback(Error{ErrorCode::Cancelled, "the client was destroyed"});
     };
-    handle.thread->post([contention, deadline, answer = std::move(answer)]() mutable {
+    handle.post([contention, deadline, answer = std::move(answer)]() mutable {
         contention->acquire(deadlineOf(deadline), std::move(answer));
     });
 }
@@ -231,35 +266,36 @@ std::future<Result<Hold>> Lock::acquireAsync(Clock::time_point deadline)
 
 Result<Hold> Lock::acquire(Clock::time_point deadline)
 {
-    if (m_state->contention.thread->isCurrent())
+    if (IoThread::isCurrent())
         return blocksLoop();
     return acquireAsync(deadline).get();
 }
 
 Result<Hold> Lock::acquire(std::chrono::milliseconds wait)
 {
-    return acquire(Clock::now() + wait);
+    return acquire(timeIn(wait));
 }
 
 void Lock::cancel()
 {
     const auto &contention = m_state->contention;
-    contention.thread->post(
-        [kept = contention.kept] { kept->cancel(ErrorCode::Cancelled, "the acquire was cancelled"); });
+    contention.post([kept = contention.kept] { kept->cancel(ErrorCode::Cancelled, "the acquire was cancelled"); });
 }
 
 Hold::Hold(std::unique_ptr<State> state) : m_state(std::move(state)) {}
 Hold::Hold(Hold &&other) noexcept = default;
 Hold &Hold::operator=(Hold &&other) noexcept
 {
-    Hold before(std::move(*this));
-    m_state = std::move(other.m_state);
+    if (this != &other) {
+        const Hold before(std::move(*this)); // is released
+        m_state = std::move(other.m_state);
+    }
     return *this;
 }
 Hold::~Hold()
 {
     if (m_state)
-        (void)release(m_state->closeTime);
+        (void)release(m_state->contention.access->closeTime);
 }
 
 std::string Hold::id() const
@@ -283,27 +319,29 @@ bool Hold::isHeld() const
     const bool isHeld = m_state->held->isHeld(hasLapsed);
     const auto &contention = m_state->contention;
     if (hasLapsed)
-        contention.thread->post([kept = contention.kept, held = m_state->held] { kept->lapse(held); });
+        contention.post([kept = contention.kept, held = m_state->held] { kept->lapse(held); });
     return isHeld;
 }
 
 void Hold::onLost(std::function<void(const Error &)> callback)
 {
-    m_state->contention.thread->post(
-        [held = m_state->held, callback = std::move(callback)] { held->listen(callback); });
+    m_state->contention.post([held = m_state->held, callback = std::move(callback)] { held->listen(callback); });
 }
 
 Result<void> Hold::release(std::chrono::milliseconds timeout)
 {
-    const auto &[thread, contention] = m_state->contention;
+    const auto &contention = m_state->contention;
     const auto held = m_state->held;
-    const auto by = Clock::now() + timeout;
+    const auto by = timeIn(timeout);
     if (held->beginRelease())
-        thread->post([kept = contention, held, by] { kept->release(held, deadlineOf(by)); });
+        contention.post([kept = contention.kept, held, by] { kept->release(held, deadlineOf(by)); });
     const auto released = held->released();
-    if (thread->isCurrent())
+    const bool isLoop = IoThread::isCurrent();
+    const bool isKnown =
+        released.wait_until(isLoop ? Clock::time_point::min() : by + 1s) == std::future_status::ready;
+    if (!isKnown && isLoop)
         return Error{ErrorCode::UnknownOutcome, "the release has begun; a callback cannot wait for it"};
-    if (released.wait_until(by + std::chrono::seconds(1)) != std::future_status::ready)
+    if (!isKnown)
         return Error{ErrorCode::UnknownOutcome,
                      "the server did not confirm the release in time; it continues in the "
                      "background",

@@ -51,6 +51,13 @@ v0::Error lossError(recipes::Loss loss)
     return {v0::ErrorCode::NotHeld, "lock lost: its lease ended before it could be renewed", true};
 }
 
+// Whether nothing is left to be released.
+bool isOver(const Error &error)
+{
+    const auto code = publicCode(error.code);
+    return code == v0::ErrorCode::NotHeld || code == v0::ErrorCode::SessionLost || code == v0::ErrorCode::Conflict;
+}
+
 } // namespace
 
 v0::Error publicError(const Error &error)
@@ -80,7 +87,7 @@ void Held::lose(const v0::Error &why)
 {
     m_isOver = true;
     m_loss = why;
-    if (const auto listener = std::exchange(m_listener, {}))
+    if (const auto listener = std::exchange(m_listener, {}); listener && !m_isReleasing)
         listener(why);
 }
 
@@ -98,8 +105,10 @@ Contention::~Contention()
 // The lock first, which may leave work to its contender's session, or to the connection.
 void Contention::drop()
 {
+    m_watched.reset();
     m_watching.reset();
     m_releases.cancelAll();
+    m_unreleased = 0;
     m_lock.reset();
     m_isStale = false;
     if (!m_contender)
@@ -140,8 +149,21 @@ Task<void> Contention::run(Deadline deadline)
     answer(m_holds.back());
 }
 
+// A recipe does not take and release at once.
+Task<Result<void>> Contention::untilReleased(Deadline deadline)
+{
+    const auto latest = Deadline::at(std::max<Instant>(deadline.when(), loop().now() + leastToConnect));
+    while (m_unreleased > 0) {
+        if (latest.hasPassed(loop()))
+            co_return Error{ErrorCode::TimedOut, u"timed out while the previous hold is being released"_s, true};
+        co_await sleepFor(loop(), 2ms);
+    }
+    co_return Result<void>();
+}
+
 Task<Result<recipes::Grant>> Contention::take(Deadline deadline)
 {
+    CO_TRY_VOID(co_await untilReleased(deadline));
     if (m_holds.empty() && (m_isStale || (m_contender && m_contender->isOver())))
         drop();
     if (!m_contender)
@@ -198,13 +220,14 @@ void Contention::lose(recipes::Loss loss)
 {
     m_isStale = true;
     m_isReleasing = true;
+    if (m_watching)
+        m_watched = std::move(m_watching);
     // Not from inside of a coroutine of what it ends.
-    loop().post(
-        [this, alive = shared_from_this(), watching = std::shared_ptr<Scope>(std::move(m_watching))]() mutable {
-            watching.reset();
-            if (m_isStale && m_holds.empty() && !m_answer)
-                drop();
-        });
+    loop().post([this, alive = shared_from_this()] {
+        m_watched.reset();
+        if (m_isStale && m_holds.empty() && !m_answer)
+            drop();
+    });
     for (const auto &held : std::exchange(m_holds, {}))
         held->lose(lossError(loss));
 }
@@ -236,6 +259,7 @@ void Contention::release(const std::shared_ptr<Held> &held, Deadline deadline)
         m_isReleasing = true;
         m_watching.reset();
     }
+    ++m_unreleased;
     m_releases.launch(give(held, deadline));
     m_connection->thread.linger([self = shared_from_this()] { return !self->m_releases.isIdle(); },
                                 m_connection->closeTime);
@@ -247,6 +271,9 @@ Task<void> Contention::give(std::shared_ptr<Held> held, Deadline deadline)
         held->finish(v0::Error{v0::ErrorCode::UnknownOutcome, "the release was not confirmed", true});
     });
     const auto released = co_await m_lock->release(deadline);
+    --m_unreleased;
+    // What is there still goes with the lock.
+    m_isStale = m_isStale || (!released && !isOver(released.error()));
     held->finish(released ? v0::Result<void>() : v0::Result<void>(publicError(released.error())));
 }
 

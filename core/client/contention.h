@@ -16,7 +16,7 @@ namespace lockscope::client {
 
 // The server of one client, with all that leads to it. Lives on the loop.
 struct Connection {
-    IoThread &thread; // outlived by it
+    IoThread &thread;
     std::unique_ptr<Server> server;
     std::chrono::milliseconds closeTime;
 };
@@ -81,6 +81,7 @@ public:
 
 private:
     Task<Result<recipes::Grant>> take(Deadline deadline);
+    Task<Result<void>> untilReleased(Deadline deadline);
     Task<void> run(Deadline deadline);
     Task<void> give(std::shared_ptr<Held> held, Deadline deadline);
     Task<void> heedRecipe();
@@ -97,10 +98,12 @@ private:
     std::unique_ptr<recipes::Lock> m_lock;
     std::vector<std::shared_ptr<Held>> m_holds; // several of a reentrant recipe
     bool m_isReleasing = false;
-    bool m_isStale = false; // lost: the next acquire begins with another lock
+    int m_unreleased = 0;   // releases that are not answered
+    bool m_isStale = false; // lost, or not released: the next acquire begins with another lock
     Answer m_answer;        // while an acquire waits
     Timer m_late;
     std::unique_ptr<Scope> m_watching; // while it is held
+    std::unique_ptr<Scope> m_watched;  // of a hold that was lost, until none of its coroutines runs
     Scope m_releases;
     Scope m_attempt; // last: its coroutines use everything above
 };

@@ -7,94 +7,71 @@
 #include <QCoreApplication>
 #include <QEventLoop>
 
+#include <clocale>
 #include <future>
+#include <thread>
 
 namespace lockscope::client {
 
 namespace {
 
-// Held while a thread starts or ends: of two, the second would use the first one's QCoreApplication.
-std::mutex startMutex;
+thread_local bool isLoopThread = false;
+
+// Never destroyed. Qt gives the process the locale of its environment, which is the program's to choose.
+void makeApplication()
+{
+    static int count = 1;
+    static char name[] = "lockscope";
+    static char *arguments[] = {name, nullptr};
+    const std::string locale = std::setlocale(LC_ALL, nullptr);
+    new QCoreApplication(count, arguments); // NOLINT(cppcoreguidelines-owning-memory)
+    std::setlocale(LC_ALL, locale.c_str());
+}
 
 } // namespace
 
-std::shared_ptr<IoThread> IoThread::shared()
+IoThread &IoThread::shared()
 {
-    static std::weak_ptr<IoThread> running;
-    const std::lock_guard guard(startMutex);
-    auto thread = running.lock();
-    if (!thread) {
-        // The last owner may be a callback on this very thread, which cannot wait for itself.
-        thread = std::shared_ptr<IoThread>(new IoThread, [](IoThread *last) {
-            const auto end = [last] {
-                const std::lock_guard ending(startMutex);
-                delete last; // NOLINT(cppcoreguidelines-owning-memory): made above
-            };
-            if (last->isCurrent())
-                std::thread(end).detach();
-            else
-                end();
-        });
-        running = thread;
-    }
-    return thread;
+    static auto *const running = new IoThread;
+    return *running;
+}
+
+bool IoThread::isCurrent()
+{
+    return isLoopThread;
 }
 
 IoThread::IoThread()
 {
     std::promise<void> started;
-    m_thread = std::thread([this, &started] { run([&started] { started.set_value(); }); });
+    std::thread([this, &started] { run([&started] { started.set_value(); }); }).detach();
     started.get_future().wait();
-    m_id = m_thread.get_id();
-}
-
-IoThread::~IoThread()
-{
-    post([this] {
-        m_isEnding = true;
-        if (m_lingering == 0)
-            m_quit();
-    });
-    m_thread.join();
-    waitForClosing(m_closeTime);
 }
 
 void IoThread::linger(std::function<bool()> isBusy, std::chrono::milliseconds atMost)
 {
-    m_closeTime = std::max(m_closeTime, atMost);
-    if (!isBusy())
-        return;
-    ++m_lingering;
-    launch(waitWhile(std::move(isBusy), Deadline::after(*m_loop, atMost)));
+    if (isBusy())
+        launch(waitWhile(std::move(isBusy), Deadline::after(*m_loop, atMost)));
 }
 
 Task<void> IoThread::waitWhile(std::function<bool()> isBusy, Deadline deadline)
 {
     while (isBusy() && !deadline.hasPassed(*m_loop))
         co_await sleepFor(*m_loop, 2ms);
-    isBusy = {}; // which may leave something else to linger
-    if (--m_lingering == 0 && m_isEnding)
-        m_quit();
 }
 
 void IoThread::run(const std::function<void()> &started)
 {
-    int count = 1;
-    char name[] = "lockscope";
-    char *arguments[] = {name, nullptr};
-    std::optional<QCoreApplication> application;
+    isLoopThread = true;
     if (!QCoreApplication::instance())
-        application.emplace(count, arguments);
+        makeApplication();
     QEventLoop events;
     QtLoop loop;
     Scope scope(loop);
     m_loop = &loop;
     m_scope = &scope;
-    m_quit = [&events] { events.quit(); };
     started();
     events.exec();
-    // What the last sessions posted while they were destroyed.
-    QCoreApplication::sendPostedEvents();
 }
 
 } // namespace lockscope::client

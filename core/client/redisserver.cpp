@@ -61,20 +61,31 @@ public:
         }
     }
 
-    // Of a set, to a majority.
+    // Of a set, to a majority, whichever nodes these are.
     Task<Result<void>> connect(Deadline deadline) override
     {
-        Result<void> last;
-        const auto quorum = recipes::quorumOf(static_cast<int>(m_nodes.size()));
-        for (int up = 0; const auto &node : m_nodes) {
-            auto connected = co_await untilUp(&m_reach, node.get(), deadline);
-            up += connected ? 1 : 0;
-            if (up == quorum)
+        const auto mostDown = m_nodes.size() - recipes::quorumOf(static_cast<int>(m_nodes.size()));
+        while (m_nodes.size() > 1) {
+            std::size_t down = 0, failures = 0;
+            redis::Connection *missing = nullptr;
+            for (const auto &node : m_nodes) {
+                if (node->state() == redis::ConnectionState::Connected)
+                    continue;
+                const bool hasFailed = !node->lastError().isEmpty();
+                if (down++ == 0 || hasFailed)
+                    missing = node.get();
+                failures += hasFailed ? 1 : 0;
+            }
+            if (down <= mostDown)
                 co_return Result<void>();
-            if (!connected)
-                last = connected;
+            if (failures > mostDown || deadline.hasPassed(m_reach.loop)) {
+                auto why = co_await untilUp(&m_reach, missing, Deadline::at(m_reach.loop.now()));
+                co_return why;
+            }
+            co_await sleepFor(m_reach.loop, 5ms);
         }
-        co_return last;
+        auto connected = co_await untilUp(&m_reach, m_nodes.front().get(), deadline);
+        co_return connected;
     }
     std::unique_ptr<Contender> open(const Request &request) override
     {

@@ -37,6 +37,13 @@ class TestClientHolds : public QObject {
         addRows<QByteArray>(
             "backend", {{"redis", "redis"}, {"zookeeper", "zookeeper"}, {"mariadb", "mariadb"}, {"etcd", "etcd"}});
     }
+    void deleteRedisKey(const char *key)
+    {
+        QtLoop loop;
+        const auto admin = redis::openConnection(loop, {.host = m_redis->address()});
+        QVERIFY(eventually([&] { return admin->state() == redis::ConnectionState::Connected; }));
+        QVERIFY(answerOf(admin->command({"DEL", key}, Deadline::after(loop, 10s))));
+    }
     static v0::ConnectOptions hasty() { return {.timeout = 30s, .closeTimeout = 500ms, .sessionTimeout = 2s}; }
 
 private slots:
@@ -48,9 +55,8 @@ private slots:
         START_OR_SKIP(m_etcd, sandbox::makeEtcd());
     }
 
-    // Nothing of the first life of the background thread is in the way of the next; and whatever ends, ends there,
-    // also where this thread is the last to let go of it.
-    void threadStartsAgain()
+    // Whatever ends, ends on the background thread, also where this thread is the last to let go of it.
+    void clientsComeAndGo()
     {
         for (int round = 0; round < 60; ++round) {
             GOT(auto client, v0::connect(place("redis").uri));
@@ -164,12 +170,10 @@ private slots:
         GOT(auto hold, lock.acquire(20s));
         Losses losses;
         losses.watch(hold);
-        QtLoop loop;
         if (backend == "redis") {
-            const auto admin = redis::openConnection(loop, {.host = at.server->address()});
-            QVERIFY(eventually([&] { return admin->state() == redis::ConnectionState::Connected; }));
-            QVERIFY(answerOf(admin->command({"DEL", at.lock}, Deadline::after(loop, 10s))));
+            deleteRedisKey(at.lock);
         } else {
+            QtLoop loop;
             const auto admin = zk::openSession(loop, {.hosts = {at.server->address()}});
             QVERIFY(eventually([&] { return admin->state() == zk::SessionState::Connected; }));
             const ZPath folder(at.lock);
@@ -310,6 +314,135 @@ private slots:
         GOT(auto next, lock.acquire(60s)); // in the same session or in a new one
         QVERIFY(next.isHeld());
         QCOMPARE(losses.count.load(), 1);
+    }
+
+    // Also where the last objects were destroyed there.
+    void connectIsRefusedInCallback()
+    {
+        std::optional<v0::Client> client;
+        std::optional<v0::Lock> lock;
+        std::optional<v0::Hold> hold;
+        GOT(client, v0::connect(place("redis").uri));
+        GOT(lock, client->lock("client:inside", "redis-set-nx"));
+        GOT(hold, lock->acquire(20s));
+        std::promise<int> inside;
+        hold->onLost([&](const v0::Error &) {
+            hold.reset();
+            lock.reset();
+            client.reset();
+            inside.set_value(codeOf(v0::connect(place("redis").uri)));
+        });
+        deleteRedisKey("client:inside");
+        QCOMPARE(inside.get_future().get(), code(v0::ErrorCode::Refused));
+    }
+
+    void destroyedHoldIsNotReported()
+    {
+        GOT(auto client, v0::connect(place("redis").uri));
+        GOT(auto lock, client.lock("client:twice", "redisson-lock"));
+        GOT(auto first, lock.acquire(20s));
+        std::optional<v0::Hold> second;
+        GOT(second, lock.acquire(20s));
+        Losses losses, silent;
+        silent.watch(*second);
+        first.onLost([&](const v0::Error &why) {
+            second.reset();
+            losses.first.set_value(why);
+        });
+        deleteRedisKey("client:twice");
+        QVERIFY(!losses.next().message.empty());
+        drain(first);
+        QCOMPARE(silent.count.load(), 0);
+    }
+
+    // The next acquire begins while the release is on its way.
+    void callbackAcquiresAgain_data() { addPlaces(); }
+    void callbackAcquiresAgain()
+    {
+        QFETCH(QByteArray, backend);
+        const auto at = place(backend);
+        GOT(auto client, v0::connect(at.uri));
+        GOT(auto lock, client.lock(at.lock, at.recipe));
+        int left = 50;
+        std::promise<QByteArray> done;
+        std::function<void(v0::Result<v0::Hold>)> again = [&](v0::Result<v0::Hold> got) {
+            if (!got || --left == 0)
+                return done.set_value(textOf(got));
+            got = v0::Error{}; // drops the hold
+            lock.acquireAsync(v0::Clock::now() + 20s, again);
+        };
+        lock.acquireAsync(v0::Clock::now() + 20s, again);
+        QCOMPARE(done.get_future().get(), QByteArray("no error"));
+    }
+
+    void cancelledReentryLeavesNothing()
+    {
+        const auto at = place("mariadb");
+        GOT(auto client, v0::connect(at.uri));
+        for (int i = 0; i < 5; ++i) {
+            GOT(auto lock, client.lock(at.lock, at.recipe));
+            GOT(auto other, client.lock(at.lock, at.recipe));
+            GOT(auto hold, lock.acquire(20s));
+            auto again = lock.acquireAsync();
+            lock.cancel();
+            if (auto second = again.get())
+                QVERIFY(second->release());
+            QVERIFY(hold.release());
+            GOT(auto next, other.acquire(20s));
+            QVERIFY(next.isHeld());
+        }
+    }
+
+    void longestSpanIsNoDeadline()
+    {
+        GOT(auto client, v0::connect(place("redis").uri));
+        GOT(auto lock, client.lock("client:long", "redis-set-nx"));
+        GOT(auto other, client.lock("client:long", "redis-set-nx"));
+        GOT(auto hold, lock.acquire(Millis::max()));
+        auto waiting = std::async(std::launch::async, [&other] { return other.acquire(Millis::max()); });
+        QVERIFY(waiting.wait_for(200ms) == std::future_status::timeout);
+        QVERIFY(hold.release(Millis::max()));
+        GOT(auto next, waiting.get());
+        QVERIFY(next.isHeld());
+    }
+
+    void assignmentEndsWhatWasThere()
+    {
+        GOT(auto client, v0::connect(place("redis").uri));
+        GOT(auto lock, client.lock("client:assigned", "redis-set-nx"));
+        GOT(auto waiter, client.lock("client:assigned", "redis-set-nx"));
+        GOT(auto hold, lock.acquire(20s));
+        auto &same = hold;
+        hold = std::move(same);
+        QVERIFY(hold.isHeld());
+        auto waiting = waiter.acquireAsync();
+        GOT(auto replacement, client.lock("client:replaced", "redis-set-nx"));
+        waiter = std::move(replacement);
+        QCOMPARE(codeOf(waiting.get()), code(v0::ErrorCode::Cancelled));
+        GOT(auto replaced, waiter.acquire(20s));
+        QVERIFY(hold.release());
+        std::promise<int> known;
+        lock.acquireAsync(v0::Clock::now() + 20s, [&](const v0::Result<v0::Hold> &) {
+            known.set_value(codeOf(hold.release())); // a callback learns it, too
+        });
+        QCOMPARE(known.get_future().get(), -1);
+    }
+
+    void majorityOfRedlockSuffices()
+    {
+        std::unique_ptr<sandbox::Server> second, third;
+        START_OR_SKIP(second, sandbox::makeRedis());
+        START_OR_SKIP(third, sandbox::makeRedis());
+        const auto others = uriOf(",", *second) + uriOf(",", *third);
+        m_redis->pause();
+        const auto resume = qScopeGuard([&] { m_redis->resume(); });
+        const auto begun = v0::Clock::now();
+        GOT(auto client, v0::connect(place("redis").uri + others, {.timeout = 20s}));
+        QVERIFY2(since(begun) < 5s, QByteArray::number(qint64(since(begun).count())).constData());
+        second->pause();
+        const auto refused = v0::connect(place("redis").uri + others, {.timeout = 1s});
+        second->resume();
+        QCOMPARE(codeOf(refused), code(v0::ErrorCode::NotConnected));
     }
 
     void failuresToConnectKeepSecrets()
