@@ -304,7 +304,7 @@ std::optional<LockSnapshot> uniqueJobsLock(const Case &about)
     auto lock =
         semaphoreOf(about, knownClient("unique-jobs"), isOwnName && isMember ? Confidence::High : Confidence::Medium,
                     isMember ? u"a hash <digest>:LOCKED of Sidekiq's job ids"_s
-                             : u"a hash uniquejobs:<digest>:LOCKED; its fields are no ids of Sidekiq's own"_s);
+                             : u"a hash uniquejobs:<digest>:LOCKED whose fields are not in Sidekiq's form"_s);
     for (const auto &[job, since] : fields) {
         auto holder = permitOf(job);
         holder.mode = fields.size() == 1 ? Mode::Exclusive : Mode::Permit;
