@@ -5,6 +5,8 @@
 #include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
 
+#include <QJsonDocument>
+
 namespace lockscope::ctl {
 
 using inspect::GraphEdge;
@@ -152,37 +154,48 @@ QStringList ownLines(GraphTree &tree, const WaitGraph &graph)
     return lines;
 }
 
-QStringList textOf(const WaitGraph &graph, const std::vector<inspect::Coverage> &coverage,
-                   const QStringList &elsewhere)
+// Lines that a filter shows or hides together.
+struct GraphPart {
+    QStringList lines;
+    bool isHeading = false; // is always shown
+};
+
+std::vector<GraphPart> partsOf(const WaitGraph &graph, const std::vector<inspect::Coverage> &coverage,
+                               const QStringList &elsewhere)
 {
     GraphTree tree(graph);
-    QStringList lines;
+    std::vector<GraphPart> parts;
     for (const auto &cycle : graph.cycles) {
-        lines << u"deadlock: "_s + harmless(cycle.sentence, 4000);
+        parts.push_back({{u"deadlock: "_s + harmless(cycle.sentence, 4000)}, true});
         for (const int client : cycle.clients) {
             const auto head =
                 client == cycle.victim ? u"%1, in the deadlock, least costly to end"_s : u"%1, in the deadlock"_s;
-            lines << tree.lines(client, head.arg(tree.name(client)));
+            parts.push_back({tree.lines(client, head.arg(tree.name(client)))});
         }
     }
     for (const auto &root : graph.roots) {
         const auto known = root.waiting.count() > 0;
         const auto waiting = known ? u", %1 of waiting"_s.arg(formatDuration(root.waiting)) : QString();
-        lines << tree.lines(
+        parts.push_back({tree.lines(
             root.client, u"%1 holds up %2 (%3 directly)%4"_s.arg(tree.name(root.client), QString::number(root.total),
-                                                                 QString::number(root.direct), waiting));
+                                                                 QString::number(root.direct), waiting))});
     }
     const auto explained = ownLines(tree, graph) + unheldLines(tree, graph);
-    lines << explained;
+    for (const auto &line : explained)
+        parts.push_back({{line}});
     if (graph.waiting() == 0) {
         const int held = graph.held();
-        lines << inspect::noneFound(inspect::Question::Waits, true, coverage) + u"; "_s
-                     + (held == 1 ? u"1 lock is held"_s : u"%1 locks are held"_s.arg(held));
+        parts.push_back({{inspect::noneFound(inspect::Question::Waits, true, coverage) + u"; "_s
+                          + (held == 1 ? u"1 lock is held"_s : u"%1 locks are held"_s.arg(held))},
+                         true});
     } else if (graph.roots.empty() && graph.cycles.empty() && explained.isEmpty() && elsewhere.isEmpty()) {
-        lines << (graph.waiting() == 1 ? u"1 waits, for whom cannot be seen"_s
-                                       : u"%1 wait, for whom cannot be seen"_s.arg(graph.waiting()));
+        parts.push_back({{graph.waiting() == 1 ? u"1 waits, for whom cannot be seen"_s
+                                               : u"%1 wait, for whom cannot be seen"_s.arg(graph.waiting())},
+                         true});
     }
-    return lines + elsewhere + togetherLines(graph);
+    for (const auto &line : elsewhere + togetherLines(graph))
+        parts.push_back({{line}});
+    return parts;
 }
 
 QJsonObject jsonOf(const WaitGraph &graph)
@@ -194,13 +207,28 @@ QJsonObject jsonOf(const WaitGraph &graph)
 }
 
 // As printed, and what is not known.
-QStringList linesOf(CommandContext &context, const WaitGraph &graph)
+std::vector<GraphPart> partsOf(CommandContext &context, const WaitGraph &graph)
 {
     const auto coverage = context.pictures.coverage();
-    const auto lines = context.pictures.isAnySeen()
-                           ? textOf(graph, coverage, elsewhereLines(context.pictures.locks()))
-                           : QStringList(inspect::noneFound(inspect::Question::Waits, false, coverage));
-    return lines + unseenWaiterWords(graph) + unlinkedWords(graph) + coverageWords(context);
+    std::vector<GraphPart> parts{{{inspect::noneFound(inspect::Question::Waits, false, coverage)}, true}};
+    if (context.pictures.isAnySeen())
+        parts = partsOf(graph, coverage, elsewhereLines(context.pictures.locks()));
+    for (const auto &line : unseenWaiterWords(graph) + unlinkedWords(graph) + coverageWords(context))
+        parts.push_back({{line}, true});
+    return parts;
+}
+
+// For the title: clients that wait may be unknown.
+QString summaryOf(const WaitGraph &graph)
+{
+    const auto deadlocks = amountOf(std::ssize(graph.cycles), "deadlock"_L1, "deadlocks"_L1);
+    const auto unknown = waitersUnknownJson(graph).size();
+    QStringList parts{u"No waiting client found"_s};
+    if (graph.waiting() > 0)
+        parts = {amountOf(graph.waiting(), "waiting client"_L1, "waiting clients"_L1), deadlocks};
+    if (unknown > 0)
+        parts << u"waiters unknown for %1"_s.arg(amountOf(unknown, "lock"_L1, "locks"_L1));
+    return parts.join(u", "_s);
 }
 
 class GraphView final : public LiveView {
@@ -211,30 +239,31 @@ public:
         auto graph = co_await m_context.pictures.waits(requestDeadline(m_context));
         m_graph = std::move(graph);
     }
-    void forget() override { m_graph.reset(); }
+    void forget(const ConnectionName &) override { m_graph.reset(); }
     [[nodiscard]] QStringList orders() const override { return {u"most blocked"_s, u"longest wait"_s}; }
-    [[nodiscard]] LiveContent content(int width, int order) override
+    [[nodiscard]] LiveContent content(int width, int order, bool) override
     {
-        LiveContent content{u"Waiting clients"_s, {}, {}, !m_graph || !m_context.pictures.isAnySeen()};
+        LiveContent content{
+            u"Waiting clients"_s, {}, {}, !m_graph || !m_context.pictures.isAnySeen(), m_graph.has_value()};
         if (content.isUnknown)
             return content;
         auto graph = *m_graph;
-        content.title = u"%1, %2"_s.arg(amountOf(graph.waiting(), "waiting client"_L1, "waiting clients"_L1),
-                                        amountOf(std::ssize(graph.cycles), "deadlock"_L1, "deadlocks"_L1));
+        content.title = summaryOf(graph);
+        content.incomplete = incompleteText(m_context.pictures.coverage());
         if (order == 1)
             std::ranges::stable_sort(graph.roots, std::greater(), &inspect::RootBlocker::waiting);
-        const auto gaps = coverageWords(m_context);
-        for (const auto &line : linesOf(m_context, graph)) {
-            // A tree is shown or filtered as a block.
-            if (!line.startsWith(u' ') || content.blocks.empty())
-                content.blocks.emplace_back().isHeading = gaps.contains(line);
-            const auto indent = line.size() - line.trimmed().size();
-            for (const auto &part : wrappedWhole(line.trimmed(), width - indent))
-                content.blocks.back().lines.push_back({{QString(indent, u' ') + part}});
+        for (const auto &part : partsOf(m_context, graph)) {
+            auto &block = content.blocks.emplace_back();
+            block.isHeading = part.isHeading;
+            for (const auto &line : part.lines) {
+                const auto indent = line.size() - line.trimmed().size();
+                for (const auto &piece : wrappedWhole(line.trimmed(), width - indent))
+                    block.lines.push_back({{QString(indent, u' ') + piece}});
+            }
         }
         return content;
     }
-    // A JSON line when the graph changes, ages aside.
+    // A JSON line when the graph or its coverage changes, ages aside.
     Task<Exit> printLines() override
     {
         const auto looked = co_await m_context.pictures.look(m_context);
@@ -247,8 +276,7 @@ public:
             auto answer = jsonOf(*m_graph);
             answer[u"time"_s] = inspect::isoTime(m_context.pictures.now());
             inspect::addClosing(answer, m_context.pictures.coverage());
-            if (const auto drawn = inspect::toDot(*m_graph);
-                std::exchange(last, drawn) != drawn && !printJsonLine(answer))
+            if (const auto key = withoutAges(); std::exchange(last, key) != key && !printJsonLine(answer))
                 break;
             const auto paused = until.pause(std::chrono::seconds(1));
             co_await paused;
@@ -257,6 +285,18 @@ public:
     }
 
 private:
+    // Of an answer; messages of the coverage have ages, too.
+    [[nodiscard]] QByteArray withoutAges() const
+    {
+        static const QRegularExpression numbers(u"[0-9]+"_s);
+        auto coverage = m_context.pictures.coverage();
+        for (auto &part : coverage)
+            part.message.remove(numbers);
+        QJsonObject rest{{u"waitersUnknown"_s, waitersUnknownJson(*m_graph)},
+                         {u"unlinked"_s, unlinkedJson(*m_graph)}};
+        inspect::addClosing(rest, coverage);
+        return inspect::toDot(*m_graph) + QJsonDocument(rest).toJson();
+    }
     CommandContext &m_context;
     std::optional<WaitGraph> m_graph;
 };
@@ -285,8 +325,8 @@ Task<Result<Exit>> runGraph(CommandContext &context)
             printError(line);
         co_return looked;
     }
-    for (const auto &line : linesOf(context, found))
-        print(line);
+    for (const auto &part : partsOf(context, found))
+        print(part.lines.join(u'\n'));
     co_return looked;
 }
 

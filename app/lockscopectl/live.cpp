@@ -19,7 +19,7 @@ QString timeText(std::chrono::system_clock::time_point time)
 }
 
 // How current the view is: of several connections, the worst.
-Span stateOfLinks(CommandContext &context)
+Span stateOfLinks(CommandContext &context, bool isRead)
 {
     const auto now = std::chrono::system_clock::time_point(context.pictures.now());
     auto oldest = now;
@@ -45,6 +45,8 @@ Span stateOfLinks(CommandContext &context)
                     formatDuration(std::chrono::floor<std::chrono::milliseconds>(now - oldest)),
                     firstNamed(silent, 1), asOf),
                 Ink::Yellow};
+    if (!isRead)
+        return {u"reading"_s, Ink::Yellow};
     return {(isUnicode() ? u"● live "_s : u"* live "_s) + timeText(oldest), Ink::Cyan};
 }
 
@@ -85,8 +87,13 @@ public:
         context.interrupts.setHandler([this](Interrupt) { m_ended.complete(true); });
         context.sink.onChange([this](const auto &) { m_news.complete(true); });
         context.sink.onCoverage([this](const auto &, const auto &) { m_news.complete(true); });
-        context.workspace.onLinkChanged([this](const auto &) {
-            m_view.forget();
+        for (auto *link : context.workspace.links())
+            m_isConnected[link->spec().name] = link->isConnected();
+        context.workspace.onLinkChanged([this](const Link &link) {
+            const auto &name = link.spec().name;
+            const bool isConnected = link.isConnected();
+            if (std::exchange(m_isConnected[name], isConnected) != isConnected) // no attempt that failed
+                m_view.forget(name);
             m_news.complete(true);
             drawSoon(true);
         });
@@ -101,7 +108,7 @@ public:
         takeMessages();
         m_screen.reset();
         m_captured.reset();
-        print(u"%1, %2"_s.arg(m_content.title, stateOfLinks(m_context).text));
+        print(u"%1, %2"_s.arg(m_content.title, stateOfLinks(m_context, m_content.isRead).text));
         for (const auto &message : m_messages)
             printError(message);
     }
@@ -181,7 +188,7 @@ private:
         m_nextFrame = begun + leastBetweenFrames;
         takeMessages();
         if (begun >= m_nextContent && std::exchange(m_isStale, false)) {
-            auto content = m_view.content(size.width(), m_order);
+            auto content = m_view.content(size.width(), m_order, !m_filter.isEmpty());
             if (content.isUnknown)
                 std::swap(content.blocks, m_content.blocks);
             m_content = std::move(content);
@@ -194,6 +201,10 @@ private:
     void fold(int width)
     {
         m_body.clear();
+        if (!m_filter.isEmpty() && std::ranges::none_of(m_content.blocks, [this](const LiveBlock &block) {
+                return !block.isHeading && isShown(block, m_filter);
+            }))
+            m_body.push_back({{u"no line matches the filter"_s}});
         for (const auto &block : m_content.blocks) {
             for (auto line : isShown(block, m_filter) ? block.lines : std::vector<Line>()) {
                 for (auto &span : line)
@@ -207,7 +218,8 @@ private:
         const int width = size.width();
         const auto height = std::size_t(size.height());
         std::vector<Line> lines, foot;
-        addEnds(lines, {m_content.title, Ink::Bold}, stateOfLinks(m_context), width);
+        addEnds(lines, {m_content.title, Ink::Bold}, stateOfLinks(m_context, m_content.isRead), width);
+        const auto most = std::max(lines.size(), height / 2);
         for (const auto &connection : m_context.pictures.connections()) {
             if (!connection.isConnected)
                 addFolded(lines,
@@ -216,22 +228,38 @@ private:
                             Ink::Red}},
                           width);
         }
-        for (const auto &line : m_content.pinned)
-            addFolded(lines, line, width);
+        lines.resize(std::min(lines.size(), most)); // the state names how many others are not connected
+        if (!m_content.incomplete.isEmpty())
+            addFolded(lines, {{m_content.incomplete, Ink::Yellow}}, width);
+        addPinned(lines, most, width);
         if (m_content.isUnknown && !m_body.empty())
             addFolded(lines, {{u"The lines below are from before the connection was lost."_s, Ink::Magenta}}, width);
-        lines.resize(std::min(lines.size(), height / 2));
         lines.push_back({{QString(width, isUnicode() ? u'─' : u'-'), Ink::Dim}});
         if (!m_messages.empty())
-            foot.push_back({{m_messages.back().left(width), Ink::Yellow}});
+            foot.push_back({{firstCells(m_messages.back(), width), Ink::Yellow}});
         m_page = std::max<qsizetype>(1, size.height() - qsizetype(lines.size() + foot.size()) - 1);
         scrollBy(0);
-        foot.push_back({{footText()}});
+        foot.push_back({{firstCells(footText(), width)}});
         for (auto line = m_top; line < std::min(m_top + m_page, qsizetype(m_body.size())); ++line)
             lines.push_back(m_body[std::size_t(line)]);
         lines.resize(height - std::min(height, foot.size()));
         std::ranges::move(foot, std::back_inserter(lines));
         return mapped<QStringList>(lines, [](const Line &line) { return inked(line); });
+    }
+    // A heading and a line for each incident; the others are counted.
+    void addPinned(std::vector<Line> &lines, std::size_t most, int width) const
+    {
+        const auto &pinned = m_content.pinned;
+        for (auto line = pinned.begin(); line != pinned.end(); ++line) {
+            std::vector<Line> folded;
+            addFolded(folded, *line, width);
+            const auto more = pinned.end() - std::max(line, pinned.begin() + 1);
+            if (lines.size() + folded.size() + (more > 1 ? 1 : 0) > most) {
+                const auto count = amountOf(more, "more incident"_L1, "more incidents"_L1);
+                return addFolded(lines, {{(isUnicode() ? u"… and "_s : u"... and "_s) + count, Ink::Yellow}}, width);
+            }
+            std::ranges::move(folded, std::back_inserter(lines));
+        }
     }
     [[nodiscard]] QString footText() const
     {
@@ -264,6 +292,7 @@ private:
     std::optional<CapturedOutput> m_captured{std::in_place};
     std::optional<TerminalScreen> m_screen;
     LiveContent m_content;
+    std::map<ConnectionName, bool> m_isConnected;
     std::vector<QString> m_messages;
     QString m_filter;
     bool m_isTyping = false, m_isStale = true, m_isDrawnSoon = false;
@@ -305,6 +334,25 @@ private:
 };
 
 } // namespace
+
+std::vector<Line> linesOf(const std::vector<LiveBlock> &blocks)
+{
+    std::vector<Line> lines;
+    for (const auto &block : blocks)
+        std::ranges::copy(block.lines, std::back_inserter(lines));
+    return lines;
+}
+
+QString incompleteText(const std::vector<inspect::Coverage> &coverage)
+{
+    std::set<ConnectionName> incomplete;
+    for (const auto &part : coverage) {
+        if (!part.complete)
+            incomplete.insert(part.connection);
+    }
+    const auto count = amountOf(std::ssize(incomplete), "connection"_L1, "connections"_L1);
+    return incomplete.empty() ? QString() : u"incomplete: %1, End shows why"_s.arg(count);
+}
 
 Task<Exit> runWatch(CommandContext &context, LiveView &view)
 {

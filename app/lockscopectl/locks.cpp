@@ -61,7 +61,7 @@ ReportRow rowOf(CommandContext &context, const LockSnapshot &lock)
 }
 
 void addLocks(std::vector<LiveBlock> &blocks, CommandContext &context, const inspect::LinkState &connection,
-              const std::vector<LockSnapshot> &locks, int width)
+              const std::vector<LockSnapshot> &locks, int width, bool isEachShown)
 {
     constexpr std::size_t fewest = 4; // that share a row
     std::map<QString, std::vector<const LockSnapshot *>> quiet;
@@ -70,7 +70,7 @@ void addLocks(std::vector<LiveBlock> &blocks, CommandContext &context, const ins
         if (lock.lock.connection != connection.name)
             continue;
         here.push_back(&lock);
-        if (isQuiet(lock) && !context.has(u"all-held"_s))
+        if (isQuiet(lock) && !isEachShown)
             quiet[holderText(lock)].push_back(&lock);
     }
     if (here.empty())
@@ -103,9 +103,8 @@ void printReport(CommandContext &context, const std::vector<LockSnapshot> &locks
     std::vector<LiveBlock> blocks;
     addIncidents(lines, incidents, context, width);
     for (const auto &connection : context.pictures.connections())
-        addLocks(blocks, context, connection, locks, width);
-    for (auto &block : blocks)
-        std::ranges::move(block.lines, std::back_inserter(lines));
+        addLocks(blocks, context, connection, locks, width, context.has(u"all-held"_s));
+    std::ranges::move(linesOf(blocks), std::back_inserter(lines));
     lines.push_back({{u"%1 as of %2."_s.arg(
         amountOf(std::ssize(locks), "lock"_L1, "locks"_L1),
         isoSeconds(std::chrono::floor<std::chrono::seconds>(context.pictures.now()).time_since_epoch()))}});
@@ -168,27 +167,37 @@ public:
         auto graph = co_await m_context.pictures.waits(requestDeadline(m_context));
         m_graph = std::move(graph);
     }
-    void forget() override { m_graph = {}; }
+    void forget(const ConnectionName &) override { m_graph.reset(); }
     [[nodiscard]] QStringList orders() const override
     {
         return {u"worst first"_s, u"name"_s, u"most waiters"_s, u"longest held"_s};
     }
-    [[nodiscard]] LiveContent content(int width, int order) override
+    [[nodiscard]] LiveContent content(int width, int order, bool isFiltered) override
     {
-        auto [locks, incidents] = selectedLocks(m_context, m_graph);
+        auto [locks, incidents] = selectedLocks(m_context, m_graph.value_or(inspect::WaitGraph()));
         sortLocks(locks, LockOrder(order));
         const auto contended = std::ranges::count(locks, inspect::LockState::Contended, &LockSnapshot::state);
         const auto total = amountOf(std::ssize(locks), "lock"_L1, "locks"_L1);
-        const bool isKnown = m_context.pictures.isAnySeen();
-        LiveContent content{isKnown ? u"%1, %2 contended"_s.arg(total, QString::number(contended))
-                                    : u"Locks unknown"_s,
-                            {},
-                            {},
-                            !isKnown};
+        const bool isScanned = std::ranges::all_of(m_context.workspace.links(), [](Link *link) {
+            return !link->isConnected() || link->observer().firstSnapshot().isComplete();
+        });
+        LiveContent content;
+        content.isUnknown = !m_context.pictures.isAnySeen();
+        content.isRead = m_graph.has_value();
+        if (!content.isUnknown)
+            content.incomplete = incompleteText(m_context.pictures.coverage());
+        content.title = content.isUnknown ? u"Locks unknown"_s
+                                          : (isScanned ? u"%1, %2 contended"_s : u"%1 so far, %2 contended"_s)
+                                                .arg(total, QString::number(contended));
+        if (!content.isUnknown && !content.isRead)
+            content.title += u", deadlocks not read yet"_s;
         addIncidents(content.pinned, incidents, m_context, width, true);
+        if (!content.isRead && !content.pinned.empty())
+            content.pinned.front() = {{u"INCIDENTS, deadlocks not read yet"_s, Ink::Bold}};
         for (const auto &connection : m_context.pictures.connections()) {
             if (connection.isConnected)
-                addLocks(content.blocks, m_context, connection, locks, width);
+                addLocks(content.blocks, m_context, connection, locks, width,
+                         isFiltered || m_context.has(u"all-held"_s));
         }
         for (const auto &line : coverageWords(m_context))
             content.blocks.push_back({{{{line}}}, true});
@@ -205,7 +214,7 @@ public:
 
 private:
     CommandContext &m_context;
-    inspect::WaitGraph m_graph;
+    std::optional<inspect::WaitGraph> m_graph;
 };
 
 } // namespace

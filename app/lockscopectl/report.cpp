@@ -248,7 +248,8 @@ void addIncidents(std::vector<Line> &lines, const std::vector<inspect::Incident>
     for (const auto &incident : incidents) {
         ReportRow row{statusOf(incident), {}, {incident.cause}, {ageText(incident.age, incident.atMost)}};
         if (isBrief) {
-            const auto cause = wrapped(incident.cause, std::max(leastTitle, width - statusCells - amountCells - 2));
+            const auto room = std::max(leastTitle, std::min(width, widestReport) - statusCells - amountCells);
+            const auto cause = wrapped(incident.cause, room - 4); // the dots fit, too
             row.texts = {cause.size() > 1 ? cause.front() + (isUnicode() ? u" …"_s : u" ..."_s) : cause.front()};
             add(lines, row, width);
             continue;

@@ -238,34 +238,36 @@ Task<Result<ShownLock>> readShown(CommandContext *context, inspect::LockName nam
 }
 
 // On a terminal: problem first, then the queue with its rails.
-std::vector<Line> reportLines(const CommandContext &context, const ShownLock &shown, int width)
+std::vector<LiveBlock> reportBlocks(const CommandContext &context, const ShownLock &shown, int width)
 {
     const auto &lock = shown.lock;
     const auto now = context.pictures.serverNow(lock);
     const auto status = statusOf(lock);
-    std::vector<Line> lines{{{u"%1 %2"_s.arg(status.sign, status.word), status.ink}}};
+    Line head{{u"%1 %2"_s.arg(status.sign, status.word), status.ink}};
     for (const auto &connection : context.pictures.connections()) {
         if (connection.name == lock.lock.connection && connection.production)
-            lines.back().insert(lines.back().end(), {{u"  "_s}, {u"PROD"_s, Ink::Reverse}});
+            head.insert(head.end(), {{u"  "_s}, {u"PROD"_s, Ink::Reverse}});
     }
-    lines.back().push_back({u"  "_s + escaped(lock.lock.connection.bytes()), Ink::Bold});
+    head.push_back({u"  "_s + escaped(lock.lock.connection.bytes()), Ink::Bold});
+    std::vector<LiveBlock> blocks{{{head}, true}};
     const auto addAll = [&](const QStringList &texts) {
         for (const auto &text : texts) {
             for (const auto &line : wrappedWhole(text, width))
-                lines.push_back({{line}});
+                blocks.push_back({{{{line}}}, true});
         }
     };
     addAll(introduction(lock, shown.beside, now));
+    const LiveBlock blank{{Line()}, true};
     if (!lock.findings.empty())
-        lines.push_back({});
+        blocks.push_back(blank);
     addAll(findingLines(lock));
     if (const auto command = suggestedCommand(context, lock); !command.isEmpty())
-        lines.push_back({{command}});
-    lines.push_back({});
+        blocks.push_back({{{{command}}}, true});
+    blocks.push_back(blank);
     if (!lock.contenders.empty()) {
-        std::ranges::move(queueLines(lock, shown.graph ? &*shown.graph : nullptr, now, width),
-                          std::back_inserter(lines));
-        lines.push_back({});
+        for (auto &line : queueLines(lock, shown.graph ? &*shown.graph : nullptr, now, width))
+            blocks.push_back({{std::move(line)}});
+        blocks.push_back(blank);
     }
     const auto holder = std::ranges::find(lock.contenders, inspect::Role::Holder, &inspect::Contender::role);
     if (const auto *next = lock.holderCount() == 1 ? lock.nextAfter(holder->id) : nullptr;
@@ -275,7 +277,7 @@ std::vector<Line> reportLines(const CommandContext &context, const ShownLock &sh
     addAll({u"As of %1."_s.arg(
         isoSeconds(std::chrono::floor<std::chrono::seconds>(context.pictures.now()).time_since_epoch()))});
     addAll(incompleteLines(lock, shown.coverage));
-    return lines;
+    return blocks;
 }
 
 // What happened to it up to then, where that was asked for.
@@ -354,16 +356,23 @@ public:
         auto read = co_await readShown(&m_context, m_name);
         m_shown = std::move(read);
     }
-    void forget() override { m_shown.reset(); }
-    [[nodiscard]] LiveContent content(int width, int) override
+    void forget(const ConnectionName &name) override
     {
-        LiveContent content{escaped(m_name.text()), {}, {}, !m_shown || !isConnected()};
+        if (name == m_name.connection)
+            m_shown.reset();
+    }
+    [[nodiscard]] LiveContent content(int width, int, bool) override
+    {
+        LiveContent content{escaped(m_name.text()), {}, {}, !m_shown || !isConnected(), m_shown.has_value()};
         if (content.isUnknown)
             return content;
-        const auto lines =
-            *m_shown ? reportLines(m_context, **m_shown, width) : std::vector<Line>{{{m_shown->error().message}}};
-        for (const auto &line : lines)
-            content.blocks.push_back({{line}});
+        if (!*m_shown) {
+            content.blocks = {{{{{m_shown->error().message}}}, true}};
+            return content;
+        }
+        content.blocks = reportBlocks(m_context, **m_shown, width);
+        if (!incompleteLines((*m_shown)->lock, (*m_shown)->coverage).isEmpty())
+            content.incomplete = u"incomplete, End shows why"_s;
         return content;
     }
     Task<Exit> printLines() override
@@ -417,7 +426,7 @@ Task<Result<Exit>> runShow(CommandContext &context)
         co_return Exit::Done;
     }
     if (terminalWidth() > 0)
-        printLines(reportLines(context, found, terminalWidth()));
+        printLines(linesOf(reportBlocks(context, found, terminalWidth())));
     else
         printText(found.lock, found.beside, context.pictures.serverNow(found.lock), found.coverage);
     for (const auto &dump : threads)
