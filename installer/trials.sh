@@ -119,7 +119,7 @@ sandbox_wants_servers() {
 
 # sandbox_works: with its servers installed. The demo has locks of each, and the window draws who blocks whom.
 sandbox_works() {
-    local locks backend
+    local locks
     locks=$(inside timeout 120 lockscopectl --connect sandbox: --json locks)
     grep -q '"schema"' <<<"$locks" || fails "no locks as JSON: $locks"
     picture locks locks --connect sandbox: --demo --after 25
