@@ -26,7 +26,7 @@ Task<void> Scope::drive(Task<void> task, std::weak_ptr<State> scope, Id id)
     if (auto alive = scope.lock())
         alive->loop->post([scope, id] {
             if (auto still = scope.lock())
-                still->running.erase(id);
+                (void)still->running.extract(id); // not erase(): what the frame owned may launch something
         });
 }
 
