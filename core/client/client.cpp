@@ -152,6 +152,7 @@ Result<Client> connect(const std::string &uri, const ConnectOptions &options)
 {
     if (IoThread::isCurrent())
         return blocksLoop();
+    auto &thread = IoThread::shared(); // before Qt is used here: it takes the first thread for the main one
     const auto spec = specOf(uri, options);
     if (!spec)
         return publicError(spec.error());
@@ -166,7 +167,6 @@ Result<Client> connect(const std::string &uri, const ConnectOptions &options)
         return Error{ErrorCode::Unsupported, "this program does not link the backend of "
                                                  + infoOf(backend).title.toStdString() + ": include <lockscope/"
                                                  + infoOf(backend).word.toStdString() + ".h>"};
-    auto &thread = IoThread::shared();
     const auto access = std::make_shared<Access>(thread, std::clamp(options.closeTimeout, 0ms, year));
     auto answer = std::make_shared<std::promise<lockscope::Result<void>>>();
     auto opened = std::make_shared<std::promise<std::shared_ptr<Connection>>>();

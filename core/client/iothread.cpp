@@ -58,6 +58,7 @@ Task<void> IoThread::waitWhile(std::function<bool()> isBusy, Deadline deadline)
 {
     while (isBusy() && !deadline.hasPassed(*m_loop))
         co_await sleepFor(*m_loop, 2ms);
+    isBusy = {}; // which may leave something else to linger
 }
 
 void IoThread::run(const std::function<void()> &started)
