@@ -14,18 +14,26 @@
 ///     hold->onLost([](const lockscope::Error &) { stop(); });
 ///     write(hold->fencingToken());                  // released at the end of the scope
 ///
-/// **Threads.** All clients of a process share one background thread, which the first connect() starts and the last
-/// object of the library ends. Every function may be called from any thread; one object is not to be destroyed while
-/// another thread is in one of its functions, acquire() of a Lock excepted. Callbacks run on the background thread
-/// and must not block: connect() and acquire() return ErrorCode::Refused there, release() begins and returns
-/// ErrorCode::UnknownOutcome.
+/// **Threads.** All clients of a process share one background thread, which the first connect() starts. It idles
+/// while there is no client, and runs until the process ends. Every function may be called from any thread; one
+/// object is not to be destroyed while another thread is in one of its functions, acquire() of a Lock excepted.
+/// Callbacks run on the background thread. They must not be empty, must not throw and must not block: connect() and
+/// acquire() return ErrorCode::Refused there. release() begins, and returns ErrorCode::UnknownOutcome unless its
+/// result is known already.
 ///
 /// **Qt.** The library uses Qt Core and Qt Network inside; no header needs Qt. If the process has no
-/// QCoreApplication, the background thread makes one for as long as it runs. A program that uses Qt itself makes its
-/// own before the first connect().
+/// QCoreApplication, the background thread makes one, and keeps the locale as it was. A program that uses Qt itself
+/// makes its own before the first connect(), and destroys the objects of the library before it.
 ///
-/// **Ownership.** Lock and Hold keep their connection open after the Client is destroyed. Destructors wait for the
-/// server for at most ConnectOptions::closeTimeout.
+/// **Ownership.** Lock and Hold keep their connection open after the Client is destroyed. The destructor of a Hold
+/// waits for its release for at most ConnectOptions::closeTimeout and one second. The last object of a connection
+/// waits until that has closed: usually for milliseconds, with a silent server for one or two times closeTimeout,
+/// and never for more than six times and one second. On the background thread no destructor waits.
+///
+/// **The end of the process.** Destroy all objects before main() returns. A static Client outlives what Qt needs,
+/// and its destructor may crash the process, as it does on SQL servers. After fork() only the parent has the
+/// background thread: the child must not use the library, nor destroy its objects, before it calls exec() or
+/// _exit().
 #pragma once
 
 #include <lockscope/result.h>
@@ -48,7 +56,7 @@ using Clock = std::chrono::steady_clock;
 struct ConnectOptions {
     /// How long connect() waits for the server.
     std::chrono::milliseconds timeout{15'000};
-    /// How long a destructor waits for its release, and the last one for the cleanup of the connection.
+    /// How long a destructor waits for its release, and the last one for each step of closing the connection.
     std::chrono::milliseconds closeTimeout{2'000};
     /// ZooKeeper: the session timeout that is asked for; the server may choose another.
     std::chrono::milliseconds sessionTimeout{10'000};
@@ -87,12 +95,12 @@ public:
     /// (Redis, etcd, `sql-shedlock`): false not later than the lease's end by the local Clock, less a margin of 1 %
     /// for clock drift, even if the background thread is not scheduled. ZooKeeper: false when the session expired or
     /// the connection was down for so long that it may have. SQL: false when the connection is found broken. A
-    /// process that was stopped may get true for a moment after it continues on ZooKeeper and SQL: fence writes by
-    /// token.
+    /// process that was stopped may get true for a moment after it continues on ZooKeeper and SQL. After a suspended
+    /// machine wakes up leases may do so, too, for the local Clock stops meanwhile. Fence writes by token.
     [[nodiscard]] bool isHeld() const;
     /// Calls `callback` once, on the background thread, when the hold is lost: session expired, lease ended, node,
-    /// key or row deleted by another client, connection broken. At once if it is lost already. Not called after
-    /// release() returned. A second call replaces the first callback.
+    /// key or row deleted by another client, connection broken. At once if it is lost already. Not called once
+    /// release() or the destructor has begun. A second call replaces the first callback.
     void onLost(std::function<void(const Error &)> callback);
 
     /// Releases it and waits for the server. Returns at most one second after `timeout`. Further calls send nothing
@@ -113,7 +121,7 @@ private:
 class LOCKSCOPE_EXPORT Lock {
 public:
     Lock(Lock &&other) noexcept;
-    Lock &operator=(Lock &&other) noexcept;
+    Lock &operator=(Lock &&other) noexcept; ///< Cancels an acquire of the one before.
     /// Cancels an acquire that waits, asynchronous ones included. Does not release a Hold.
     ~Lock();
 
@@ -123,7 +131,7 @@ public:
     /// ErrorCode::BadInput. Before an error is returned, what was made on the server is deleted again, or
     /// ErrorCode::UnknownOutcome says that this is not confirmed yet.
     Result<Hold> acquire(Clock::time_point deadline = Clock::time_point::max());
-    /// The same with a span from now.
+    /// The same with a span from now. More than a year is no deadline.
     Result<Hold> acquire(std::chrono::milliseconds wait);
 
     /// Returns at once. The future becomes ready like acquire() returns; dropping it releases what it holds.
