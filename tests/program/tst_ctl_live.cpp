@@ -106,6 +106,94 @@ private slots:
         QVERIFY2(watch.screen().contains(u"1 lock, 0 contended, "_s), watch.written()); // the last line stays
     }
 
+    // With a terminal that takes nothing: its reader waits for the end.
+    void stalledTerminalDelaysNoEnd()
+    {
+        for (int i = 0; i < 100; ++i)
+            take("lock:" + QByteArray(150, 'n') + QByteArray::number(100 + i));
+        ScreenRun watch(asked({u"locks"_s, u"--watch"_s}), 200, 100);
+        const auto before = watch.settings();
+        QVERIFY2(watch.shows(u"100 locks, "_s) && watch.shows(u"● live "_s), watch.written());
+        QVERIFY(watch.stalls("\x0c"));
+        watch.signal(SIGTERM);
+        QVERIFY(watch.ends());
+        QVERIFY(isSame(watch.settings(), before));
+    }
+
+    void stopAndCrashRestoreTheTerminal()
+    {
+        take("lock:alpha");
+        ScreenRun watch(asked({u"locks"_s, u"--watch"_s}));
+        const auto before = watch.settings();
+        QVERIFY2(watch.shows(u"lock:alpha"_s), watch.written());
+        watch.type("\x0c"); // Ctrl+L
+        QVERIFY2(watch.becomes([&] { return watch.written().count("\x1b[2J") == 3; }), watch.written());
+        // No shell could continue it: the system does not stop it, and it goes on at once.
+        watch.signal(SIGTSTP);
+        QVERIFY2(watch.becomes([&] { return watch.written().count("\x1b[?1049l") == 1; }), watch.written());
+        QVERIFY2(watch.becomes([&] { return watch.isAlternate(); }) && watch.shows(u"lock:alpha"_s), watch.written());
+        watch.signal(SIGSTOP);
+        watch.signal(SIGCONT);
+        QVERIFY2(watch.becomes([&] { return watch.written().count("\x1b[?1049h") == 3; }), watch.written());
+        QVERIFY2(watch.shows(u"lock:alpha"_s), watch.written());
+        QVERIFY(!isSame(watch.settings(), before));
+        watch.signal(SIGSEGV);
+        QVERIFY(watch.finish() != 0);
+        QVERIFY2(!watch.isAlternate() && isSame(watch.settings(), before), watch.written());
+    }
+
+    void keyInTwoPartsIsNoEscape()
+    {
+        for (int i = 0; i < 60; ++i)
+            take("lock:" + QByteArray::number(100 + i));
+        ScreenRun watch(asked({u"locks"_s, u"--watch"_s}));
+        QVERIFY2(watch.shows(u"lock:100"_s) && watch.shows(u"60 locks, "_s), watch.written());
+        // A slow machine may take the parts for two keys: again, then.
+        QVERIFY2(watch.becomes([&] {
+            watch.type("\x1b");
+            const bool isTaken = watch.becomes([&] { return watch.unread() == 0; });
+            watch.type("[6~");
+            return isTaken && !watch.screen().contains(u"lock:100"_s);
+        }),
+                 watch.written());
+    }
+
+    void narrowWindowsAreDrawn()
+    {
+        run({"SET", "lock:worst", "0f8f3a0e6a2b4d389d7c2f1f4b6f8a11"}); // no expiry
+        take("lock:alpha");
+        for (const auto &words : {QStringList{u"locks"_s}, {u"show"_s, u"cart:lock:worst"_s}, {u"graph"_s}}) {
+            ScreenRun watch(asked(words + QStringList{u"--watch"_s}));
+            QVERIFY2(watch.shows(u"● live "_s), watch.written());
+            for (unsigned short columns = 1; columns <= 20; ++columns) {
+                watch.resize(columns, 24);
+                const auto foot = u"q quit  / filter"_s.first(std::min<qsizetype>(columns, 16)).trimmed();
+                QVERIFY2(watch.becomes([&] { return watch.lines().last().startsWith(foot); }), watch.written());
+            }
+        }
+    }
+
+    void incidentsWithoutRoomAreCounted()
+    {
+        for (int i = 0; i < 9; ++i)
+            run({"SET", "lock:worst" + QByteArray::number(i), QUuid::createUuid().toByteArray(QUuid::Id128)});
+        ScreenRun watch(asked({u"locks"_s, u"--watch"_s}), 80, 12);
+        QVERIFY2(watch.shows(u"… and 6 more incidents"_s) && watch.shows(u"● live "_s), watch.written());
+        QVERIFY2(watch.lines().front().startsWith(u"9 locks, 0 contended"_s), watch.written());
+    }
+
+    // What is wrong with a lock is shown under any filter.
+    void filterKeepsStatusAndFindings()
+    {
+        run({"SET", "lock:worst", "0f8f3a0e6a2b4d389d7c2f1f4b6f8a11"});
+        ScreenRun watch(asked({u"show"_s, u"cart:lock:worst"_s, u"--watch"_s}));
+        QVERIFY2(watch.shows(u"no-ttl"_s) && watch.shows(u"QUEUE"_s), watch.written());
+        watch.type("/zeta\r");
+        QVERIFY2(watch.hides(u"QUEUE"_s) && watch.shows(u"no line matches the filter"_s), watch.written());
+        QVERIFY2(watch.screen().contains(u"no expiry  cart"_s) && watch.screen().contains(u"no-ttl"_s),
+                 watch.written());
+    }
+
     void filterHidesTheOtherLocks()
     {
         for (const auto *name : {"lock:alpha", "lock:beta", "lock:gamma"})

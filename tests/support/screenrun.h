@@ -120,6 +120,37 @@ public:
         ::tcgetattr(m_itsEnd, &settings);
         return settings;
     }
+    // Characters that were typed and not read yet.
+    [[nodiscard]] int unread() const
+    {
+        int count = 0;
+        ::ioctl(m_itsEnd, FIONREAD, &count);
+        return count;
+    }
+    // Types the keys, and reads nothing, until the terminal takes no more of what they cause.
+    bool stalls(const QByteArray &keys) const
+    {
+        const QDeadlineTimer limit(patienceMs);
+        pollfd room{m_itsEnd, POLLOUT, 0};
+        while (::poll(&room, 1, 0) > 0 && !limit.hasExpired()) {
+            if (unread() == 0)
+                type(keys);
+            ::usleep(10'000);
+        }
+        return !limit.hasExpired();
+    }
+    // The same as finish(), but nothing is read.
+    bool ends()
+    {
+        const QDeadlineTimer limit(patienceMs);
+        while (::waitpid(m_pid, nullptr, WNOHANG) == 0) {
+            if (limit.hasExpired())
+                return false;
+            ::usleep(10'000);
+        }
+        m_pid = -1;
+        return true;
+    }
     // Its exit status; -1 when it does not end.
     int finish()
     {
