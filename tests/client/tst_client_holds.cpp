@@ -393,6 +393,24 @@ private slots:
         }
     }
 
+    // The node is there still: what takes the lock next deletes it first.
+    void refusedReleaseIsCleanedUp()
+    {
+        QtLoop loop;
+        const auto admin = zk::openSession(loop, {.hosts = {m_zookeeper->address()}});
+        QVERIFY(eventually([&] { return admin->state() == zk::SessionState::Connected; }));
+        GOT(auto client, v0::connect(place("zookeeper").uri));
+        GOT(auto lock, client.lock("/client/kept", "zk-mutex"));
+        GOT(auto hold, lock.acquire(20s));
+        const ZPath folder("/client/kept");
+        const zk::Acls noDelete{{zk::perms::all & ~zk::perms::remove, "world", "anyone"}};
+        QVERIFY(answerOf(admin->setAcls(folder, noDelete, zk::anyVersion, Deadline::after(loop, 10s))));
+        QCOMPARE(codeOf(hold.release()), code(v0::ErrorCode::NoPermission));
+        QVERIFY(answerOf(admin->setAcls(folder, zk::openAcl(), zk::anyVersion, Deadline::after(loop, 10s))));
+        GOT(auto next, lock.acquire(20s));
+        QVERIFY(next.isHeld());
+    }
+
     void longestSpanIsNoDeadline()
     {
         GOT(auto client, v0::connect(place("redis").uri));
