@@ -3,7 +3,6 @@
 #include "app/lockscopectl/findingalerts.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
-#include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
 
 namespace lockscope::ctl {

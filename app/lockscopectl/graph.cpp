@@ -2,7 +2,6 @@
 // graph: who waits for whom, over all connections; deadlocks first, then trees from those who hold everybody up.
 #include "app/lockscopectl/live.h"
 #include "core/base/text.h"
-#include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
 
 #include <QJsonDocument>

@@ -2,7 +2,6 @@
 // Connecting, and the first look: what most commands begin with.
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
-#include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
 
 namespace lockscope::ctl {

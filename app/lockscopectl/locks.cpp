@@ -3,7 +3,6 @@
 #include "app/lockscopectl/foundfindings.h"
 #include "app/lockscopectl/live.h"
 #include "core/base/text.h"
-#include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
 
 namespace lockscope::ctl {

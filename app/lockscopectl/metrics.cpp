@@ -4,7 +4,6 @@
 #include "app/lockscopectl/foundfindings.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
-#include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
 
 #include <QHostAddress>

@@ -2,7 +2,6 @@
 // note: the incident note of a lock, in Markdown.
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
-#include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
 #include "core/workspace/past.h"
 

@@ -3,7 +3,6 @@
 #include "app/lockscopectl/live.h"
 #include "core/base/text.h"
 #include "core/history/timeline.h"
-#include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
 #include "core/inspect/threaddump.h"
 

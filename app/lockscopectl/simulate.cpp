@@ -3,7 +3,6 @@
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/simulated.h"
 #include "core/base/text.h"
-#include "core/contention/recording.h"
 #include "core/workspace/realrun.h"
 
 #include <QJsonDocument>

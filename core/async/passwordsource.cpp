@@ -10,7 +10,6 @@
 
 #include <csignal>
 #include <unistd.h>
-#include <utility>
 
 #include <sys/prctl.h>
 

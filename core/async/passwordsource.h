@@ -8,8 +8,6 @@
 #include <QThreadPool>
 
 #include <deque>
-#include <functional>
-#include <mutex>
 
 namespace lockscope {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/client/mariadbserver.h"
 
-#include "core/recipes/make.h"
 #include "core/recipes/mariadb/sqllock.h"
 
 namespace lockscope::client {

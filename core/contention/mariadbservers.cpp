@@ -2,7 +2,6 @@
 // The simulated MariaDB that contenders of the SQL recipes contend on.
 #include "core/contention/access.h"
 #include "core/contention/faults.h"
-#include "core/contention/mutants/mutants.h"
 #include "core/base/text.h"
 
 namespace lockscope::contention {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/history/recording.h"
 
-#include "core/base/result.h"
 #include "core/inspect/findings.h"
 
 #include <QDataStream>

@@ -8,8 +8,6 @@
 
 #include "core/base/fieldreader.h"
 
-#include <QLocale>
-
 #include <cmath>
 
 namespace lockscope::lessons {

@@ -6,7 +6,6 @@
 
 #include "core/base/text.h"
 
-#include <QLocale>
 #include <QRegularExpression>
 
 #include <cmath>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/logging.h"
 #include "core/base/text.h"
-#include "core/mariadb/session.h"
 #include "core/mariadb/worker.h"
 
 namespace lockscope::mariadb {

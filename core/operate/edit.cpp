@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/operate/edit.h"
 
-#include "core/async/completion.h"
 #include "core/base/text.h"
 #include "core/operate/forcerelease.h"
 #include "core/operate/precheck.h"
-#include "core/operate/forcereleaseplan.h"
 
 namespace lockscope::operate {
 

@@ -3,9 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/inspect/etcd/recognise.h"
-#include "core/operate/gate.h"
 #include "core/operate/precheck.h"
-#include "core/operate/forcereleaseplan.h"
 
 namespace lockscope::operate {
 

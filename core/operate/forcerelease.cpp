@@ -5,7 +5,6 @@
 #include "core/inspect/json.h"
 #include "core/operate/releasemethod.h"
 #include "core/operate/precheck.h"
-#include "core/operate/forcereleaseplan.h"
 
 namespace lockscope::operate {
 

@@ -2,7 +2,6 @@
 #include "core/operate/sql.h"
 
 #include "core/base/random.h"
-#include "core/operate/forcereleaseplan.h"
 
 namespace lockscope::operate {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/mariadb/reader.h"
 #include "core/operate/sql.h"
-#include "core/operate/forcereleaseplan.h"
 #include "core/postgresql/dialect.h"
 
 #include <QStringDecoder>

@@ -2,7 +2,6 @@
 #include "core/operate/sql.h"
 
 #include "core/inspect/postgresql/observer.h"
-#include "core/operate/forcereleaseplan.h"
 #include "core/postgresql/dialect.h"
 
 namespace lockscope::operate {

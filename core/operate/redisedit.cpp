@@ -3,7 +3,6 @@
 
 #include "core/base/text.h"
 #include "core/operate/precheck.h"
-#include "core/operate/forcereleaseplan.h"
 #include "core/redis/client.h"
 
 namespace lockscope::operate {

@@ -4,7 +4,6 @@
 #include "core/base/text.h"
 #include "core/inspect/redis/naming.h"
 #include "core/operate/precheck.h"
-#include "core/operate/forcereleaseplan.h"
 
 namespace lockscope::operate {
 

@@ -3,7 +3,6 @@
 
 #include "core/base/text.h"
 #include "core/operate/precheck.h"
-#include "core/operate/forcereleaseplan.h"
 
 namespace lockscope::operate {
 

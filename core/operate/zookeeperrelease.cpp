@@ -2,7 +2,6 @@
 #include "core/operate/zookeeper.h"
 
 #include "core/base/text.h"
-#include "core/operate/forcereleaseplan.h"
 
 namespace lockscope::operate {
 

@@ -4,7 +4,6 @@
 #include "core/base/text.h"
 
 #include <QNetworkInterface>
-#include <QStringList>
 #include <QUuid>
 
 namespace lockscope::recipes {

@@ -20,7 +20,6 @@
 // What is taken away by force comes back after a while.
 #pragma once
 
-#include "core/async/scope.h"
 #include "core/base/random.h"
 #include "core/recipes/lock.h"
 #include "core/sandbox/server.h"

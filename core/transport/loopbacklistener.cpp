@@ -2,7 +2,6 @@
 #include "core/transport/tunnel.h"
 
 #include "core/base/logging.h"
-#include "core/transport/transport.h"
 
 #include <QFile>
 #include <QLocalSocket>

@@ -3,8 +3,6 @@
 // again when it ends, and a port on 127.0.0.1. Transports' thread only, but for openPort().
 #pragma once
 
-#include "core/base/connectionuri.h"
-#include "core/transport/speech.h"
 #include "core/transport/transport.h"
 
 #include <QPointer>

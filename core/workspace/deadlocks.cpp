@@ -2,7 +2,6 @@
 #include "core/workspace/newsfeed.h"
 
 #include "core/base/text.h"
-#include "core/operate/precheck.h"
 
 namespace lockscope {
 

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "core/async/qtloop.h"
-#include "core/workspace/backend.h"
 #include "core/workspace/hold.h"
 #include "core/workspace/newsfeed.h"
 #include "core/workspace/realrun.h"

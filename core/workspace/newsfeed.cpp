@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workspace/newsfeed.h"
 
-#include "core/base/result.h"
 #include "core/operate/releasemethod.h"
 
 #include <QFileInfo>

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workspace/past.h"
 
-#include "core/inspect/json.h"
 #include "core/workspace/newsfeed.h"
-
-#include <QPointer>
 
 namespace lockscope {
 

@@ -8,7 +8,6 @@
 
 #include "core/contention/round.h"
 #include "core/workspace/workspace.h"
-#include "core/workspace/account.h"
 
 namespace lockscope {
 

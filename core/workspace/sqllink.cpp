@@ -2,10 +2,7 @@
 // The link to a server that is spoken to in SQL: session, gate, observer, and contenders of ours. The session
 // reconnects by itself. What differs between such servers is an SqlKit.
 #include "core/contention/traced/tracedport.h"
-#include "core/inspect/mariadb/observer.h"
-#include "core/inspect/mariadb/poll.h"
 #include "core/inspect/postgresql/observer.h"
-#include "core/mariadb/dialect.h"
 #include "core/operate/sql.h"
 #include "core/postgresql/dialect.h"
 #include "core/recipes/mariadb/rowname.h"

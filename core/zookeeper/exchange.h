@@ -4,7 +4,6 @@
 #pragma once
 
 #include "core/async/completion.h"
-#include "core/async/loop.h"
 #include "core/base/connectionuri.h"
 
 #include <QStringList>

@@ -2,7 +2,6 @@
 // What the recipes with one mistake each do (scenario.h).
 #pragma once
 
-#include "core/contention/scenario.h"
 #include "core/contention/traced/tracedport.h"
 #include "core/recipes/make.h"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/redis/setobserver.h"
 
-#include "core/base/result.h"
-
 namespace lockscope::inspect {
 
 // One acquire changes the key on every node: a moment later all of them have told.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/state/statesnapshot.h"
 
-#include "core/base/result.h"
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/findings.h"

@@ -6,7 +6,6 @@
 // wait ends whatever the connection does.
 #pragma once
 
-#include "core/mariadb/session.h"
 #include "core/recipes/lockbase.h"
 #include "core/recipes/make.h"
 #include "core/recipes/mariadb/rowname.h"

@@ -2,8 +2,6 @@
 // The locks on a PostgreSQL.
 #include "core/base/text.h"
 #include "core/postgresql/dialect.h"
-#include "core/recipes/make.h"
-#include "core/recipes/mariadb/rowname.h"
 #include "core/recipes/mariadb/sqllock.h"
 
 namespace lockscope::recipes {

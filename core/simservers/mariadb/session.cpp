@@ -2,7 +2,6 @@
 #include "core/simservers/mariadb/server.h"
 
 #include "core/mariadb/dialect.h"
-#include "core/mariadb/session.h"
 
 #include <QSqlError>
 
