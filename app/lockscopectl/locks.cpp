@@ -185,11 +185,10 @@ public:
         content.isRead = m_graph.has_value();
         if (!content.isUnknown)
             content.incomplete = incompleteText(m_context.pictures.coverage());
-        content.title = content.isUnknown ? u"Locks unknown"_s
-                                          : (isScanned ? u"%1, %2 contended"_s : u"%1 so far, %2 contended"_s)
-                                                .arg(total, QString::number(contended));
-        if (!content.isUnknown && !content.isRead)
-            content.title += u", deadlocks not read yet"_s;
+        QStringList title{isScanned ? total : u"%1 so far"_s.arg(total), u"%1 contended"_s.arg(contended)};
+        if (!content.isRead)
+            title << u"deadlocks not read yet"_s;
+        content.title = content.isUnknown ? u"Locks unknown"_s : title.join(u", "_s);
         addIncidents(content.pinned, incidents, m_context, width, true);
         if (!content.isRead && !content.pinned.empty())
             content.pinned.front() = {{u"INCIDENTS, deadlocks not read yet"_s, Ink::Bold}};

@@ -287,13 +287,16 @@ private slots:
         ScreenRun graph(QStringList{u"--connect"_s, uri, u"graph"_s, u"--watch"_s});
         for (auto *run : {&one, &both, &lock})
             QVERIFY2(run->shows(u"lock:lost"_s) && run->shows(u"● live "_s), run->written());
-        QVERIFY2(graph.shows(u"1 lock is held"_s), graph.written());
+        QVERIFY2(graph.shows(u"1 lock is held"_s) && graph.shows(u"No waiting client found"_s), graph.written());
+        Ctl lines(QStringList{u"--connect"_s, uri, u"graph"_s, u"--watch"_s});
+        QCOMPARE(lines.jsonLine()["clients"_L1].toArray().size(), 1);
         server.reset();
         for (auto *run : {&one, &both, &lock, &graph}) {
             QVERIFY2(run->shows(u"! not connected: gone, last snapshot "_s), run->written());
             QVERIFY2(run->screen().contains(u"! gone is not connected"_s), run->written());
             QVERIFY2(!run->screen().contains(u"live"_s), run->written());
         }
+        QVERIFY(!lines.jsonLine()["coverage"_L1][0]["complete"_L1].toBool(true));
         // Lines of before are marked where nothing else is there to show, and else they are not shown.
         for (auto *run : {&one, &lock, &graph})
             QVERIFY2(run->shows(u"The lines below are from before the connection was lost."_s), run->written());
