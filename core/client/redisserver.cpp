@@ -64,7 +64,7 @@ public:
     // Of a set, to a majority, whichever nodes these are.
     Task<Result<void>> connect(Deadline deadline) override
     {
-        const auto mostDown = m_nodes.size() - recipes::quorumOf(static_cast<int>(m_nodes.size()));
+        const auto mostDown = m_nodes.size() - static_cast<std::size_t>(recipes::quorumOf(int(std::ssize(m_nodes))));
         while (m_nodes.size() > 1) {
             std::size_t down = 0, failures = 0;
             redis::Connection *missing = nullptr;
