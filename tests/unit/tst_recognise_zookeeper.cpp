@@ -187,7 +187,7 @@ private slots:
             host-1 - {"id":"LOCK","simpleFields":{"OWNER":"admin-7","MESSAGE":"swap","TIMEOUT":"1200000"}})",
             R"(
             /main/LOCK/PARTICIPANT/host-1 zk-lease high held (Helix)
-            host-1@1 holds exclusive 0)");
+            host-1@admin-7:1200000 holds exclusive 0)");
         row("12a Helix: released", "/main/LOCK/PARTICIPANT", R"(
             host-1 - {"id":"LOCK","simpleFields":{"OWNER":"","MESSAGE":"","TIMEOUT":"-1"}})",
             R"(
@@ -200,7 +200,7 @@ private slots:
             db - {"id":"LOCK","simpleFields":{"OWNER":"admin-7","MESSAGE":"","TIMEOUT":"9223372036854775807"}})",
             R"(
             /main/LOCK/RESOURCE/db zk-lease high held (Helix)
-            db@1 holds exclusive 0)");
+            db@admin-7:9223372036854775807 holds exclusive 0)");
         row("12a another record of Helix", "/main/CONFIGS/RESOURCE", R"(
             db - {"id":"db","simpleFields":{"OWNER":"admin-7","TIMEOUT":"9000"}})",
             "");

@@ -262,7 +262,7 @@ std::optional<LockSnapshot> helixLock(const ZnodeView &node, const ZPath &direct
         addHolder(lock, node, directory, until, owner.toUtf8().left(256), context);
     // A client of a higher priority writes the record again, with its request: the hold is the same.
     for (auto &holder : lock.contenders) {
-        holder.id = node.name.bytes() + '@' + QByteArray::number(timeout);
+        holder.id = node.name.bytes() + '@' + owner.toUtf8().left(64) + ':' + QByteArray::number(timeout);
         if (fields.contains("REQUESTING_PRIORITY"_L1) || fields.contains("REQUESTING_ID"_L1))
             holder.heldSince.reset();
     }
