@@ -21,7 +21,7 @@ struct PgSession {
     std::optional<PgMoment> backendStart;     // not told of others' without pg_read_all_stats
     std::optional<PgMoment> transactionStart; // none: it is in no transaction
     std::optional<PgMoment> stateSince;
-    QByteArray waitsFor{}; // wait_event_type: "Lock", "Client" …; empty: it runs, or that is not told
+    QByteArray waitsFor{}; // wait_event_type: "Lock", "Client" …; empty: it runs, or the server does not report it
     friend bool operator==(const PgSession &, const PgSession &) = default;
 };
 

@@ -133,7 +133,7 @@ void addNoTtlOf(LockSnapshot &lock, const KeyView &key, Severity severity = Seve
 // A hash that is a session and, if its field `lock` is above zero, the lock of it.
 [[nodiscard]] bool isSessionWithLock(const KeyView &view);
 
-// Keys that look like somebody's claim and that no rule makes a lock: "not understood" is said of them, by groups, so
+// Keys that look like a client's claim and that no rule makes a lock: "not understood" is said of them, by groups, so
 // that an empty answer does not say more than was looked at. Loop thread only.
 
 // A random token, in whatever wrapping, or a process on its host: what is written to say "mine".
